@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file petsc_space.hpp  Kokkos kernels beside PETSc's own work, and the speed of copies to compare with. For programs that know PETSc and Kokkos alone.
+/// @file petsc_space.hpp  Kokkos kernels beside PETSc's own work, and the speed of copies to compare with.
+///   For programs that know PETSc and Kokkos alone.
 #pragma once
 
 #include <Kokkos_Core.hpp>

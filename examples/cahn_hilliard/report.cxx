@@ -19,7 +19,8 @@ LineFit Fit(const std::vector<PetscReal> &x, const std::vector<PetscReal> &y)
     xy += (x[k] - mx) * (y[k] - my);
     yy += (y[k] - my) * (y[k] - my);
   }
-  if (xx > 0 && yy > 0) fit.slope = xy / xx, fit.offset = my - fit.slope * mx, fit.correlation = xy / PetscSqrtReal(xx * yy);
+  if (xx > 0 && yy > 0)
+    fit.slope = xy / xx, fit.offset = my - fit.slope * mx, fit.correlation = xy / PetscSqrtReal(xx * yy);
   return fit;
 }
 
@@ -46,7 +47,9 @@ PetscErrorCode WriteRows(const Report &report, const std::vector<Row> &rows)
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, report.csv, "w", &file));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "time,mass,energy,length,scale\n"));
   for (const Row &r : rows)
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%.9g,%.6e,%.12e,%.9g,%.9g\n", (double)r.time, (double)r.integrals.mass, (double)r.integrals.energy, (double)r.length, (double)r.integrals.scale));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%.9g,%.6e,%.12e,%.9g,%.9g\n", (double)r.time,
+                           (double)r.integrals.mass, (double)r.integrals.energy, (double)r.length,
+                           (double)r.integrals.scale));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,7 +64,9 @@ PetscErrorCode WriteProblems(const Report &report, const Model &model, const std
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "mean,forcing,mass,variance,energy\n"));
   for (std::size_t p = 0; p < each.size(); p++) {
     const auto i = static_cast<PetscInt>(p);
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%.9g,%.9g,%.6e,%.9g,%.9g\n", (double)model.mean_of(i), (double)model.forcing_of(i), (double)each[p].mass, (double)each[p].variance, (double)each[p].energy));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%.9g,%.9g,%.6e,%.9g,%.9g\n", (double)model.mean_of(i),
+                           (double)model.forcing_of(i), (double)each[p].mass, (double)each[p].variance,
+                           (double)each[p].energy));
   }
   PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,15 +79,20 @@ PetscErrorCode PrintGrowthLaw(const Report &report, const Model &model, const st
 
   PetscFunctionBeginUser;
   for (const Row &r : rows) {
-    if (r.time <= 0 || r.time < report.fit[0] || r.time > report.fit[1] * (1 + PETSC_SQRT_MACHINE_EPSILON)) continue;
+    if (r.time <= 0 || r.time < report.fit[0] || r.time > report.fit[1] * (1 + PETSC_SQRT_MACHINE_EPSILON))
+      continue;
     logarithm.push_back(PetscLogReal(r.time));
     value.push_back(plane ? PetscLogReal(r.length) : r.integrals.scale);
   }
   const LineFit fit = Fit(logarithm, value);
   if (fit.points < 3) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "growth law, %d rows with t = %g to %g: ", fit.points, (double)report.fit[0], (double)report.fit[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "growth law, %d rows with t = %g to %g: ", fit.points,
+                        (double)report.fit[0], (double)report.fit[1]));
   if (plane) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "length ~ t^%.3f, theory 1/3\n", (double)fit.slope));
-  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "<s> = %.4g + %.4g log t, correlation %.5f; theory: linear in log t\n", (double)fit.offset, (double)fit.slope, (double)fit.correlation));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "<s> = %.4g + %.4g log t, correlation %.5f; theory: linear in log t\n",
+                          (double)fit.offset, (double)fit.slope, (double)fit.correlation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,9 +101,13 @@ PetscErrorCode PrintGrowthRate(const Model &model, const Row &first, const Row &
   PetscReal squares = 0;
 
   PetscFunctionBeginUser;
-  for (int d = 2 - static_cast<int>(model.dim); d < 2; d++) squares += PetscSqr(2 * PETSC_PI / (static_cast<PetscReal>(model.n[d]) * model.spacing()));
-  const PetscReal theory = model.mobility * squares * (1 - 3 * PetscSqr(model.mean[0]) - model.gamma * squares);
-  const PetscReal rate   = PetscLogReal(last.integrals.variance / first.integrals.variance) / (2 * (last.time - first.time));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "growth rate %.8e, theory %.8e, relative error %.3e\n", (double)rate, (double)theory, (double)PetscAbsReal(rate / theory - 1)));
+  for (int d = 2 - static_cast<int>(model.dim); d < 2; d++)
+    squares += PetscSqr(2 * PETSC_PI / (static_cast<PetscReal>(model.n[d]) * model.spacing()));
+  const PetscReal theory =
+    model.mobility * squares * (1 - 3 * PetscSqr(model.mean[0]) - model.gamma * squares);
+  const PetscReal rate =
+    PetscLogReal(last.integrals.variance / first.integrals.variance) / (2 * (last.time - first.time));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "growth rate %.8e, theory %.8e, relative error %.3e\n",
+                        (double)rate, (double)theory, (double)PetscAbsReal(rate / theory - 1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,7 +54,8 @@ PetscErrorCode Simulation::create()
   first_     = rank * (model_.n[1] / size) + PetscMin(rank, model_.n[1] % size);
   scheme_.hx = scheme_.hy = model_.spacing();
   scheme_.gamma = model_.gamma, scheme_.stabilization = model_.stabilization;
-  PetscCheck(model_.n[1] / size >= 2, comm_, PETSC_ERR_ARG_SIZ, "-n: %" PetscInt_FMT " points along y are fewer than 2 for each of %d ranks", model_.n[1], size);
+  PetscCheck(model_.n[1] / size >= 2, comm_, PETSC_ERR_ARG_SIZ,
+             "-n: %" PetscInt_FMT " points along y are fewer than 2 for each of %d ranks", model_.n[1], size);
   PetscCall(create_buffers());
   if (model_.dim == 1) PetscCall(on_device_ ? create_tables<Device>() : create_tables<Host>());
   PetscCall(start());
@@ -84,7 +85,8 @@ PetscErrorCode Simulation::create_buffers()
       PetscCheck(!on_device_, comm_, PETSC_ERR_SUP, "-vec_type %s: needs PETSc 3.21 or newer", type);
       PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, nx, ny, array, &buffer.lines));
 #else
-      PetscCall(MatCreateDenseFromVecType(PETSC_COMM_SELF, type, nx, ny, nx, ny, PETSC_DECIDE, array, &buffer.lines));
+      PetscCall(
+        MatCreateDenseFromVecType(PETSC_COMM_SELF, type, nx, ny, nx, ny, PETSC_DECIDE, array, &buffer.lines));
 #endif
       PetscCall(MatAssemblyBegin(buffer.lines, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(buffer.lines, MAT_FINAL_ASSEMBLY));
@@ -97,8 +99,9 @@ PetscErrorCode Simulation::create_buffers()
     PetscCall(VecSet(buffer.ghosts, 0));
   }
   if (size > 1) {
-    const PetscInt end = first_ + ny, rows[4] = {(first_ + n - 2) % n, (first_ + n - 1) % n, end % n, (end + 1) % n};
-    IS             from;
+    const PetscInt end     = first_ + ny,
+                   rows[4] = {(first_ + n - 2) % n, (first_ + n - 1) % n, end % n, (end + 1) % n};
+    IS from;
     PetscCall(ISCreateBlock(comm_, nx, 4, rows, PETSC_COPY_VALUES, &from));
     PetscCall(VecScatterCreate(buffers_[0].state, from, buffers_[0].ghosts, NULL, &scatter_));
     PetscCall(ISDestroy(&from));
@@ -120,7 +123,8 @@ PetscErrorCode Simulation::create_tables()
   PetscCallCXX(Kokkos::deep_copy(t.mean, mean));
   if (model_.has_forcing()) {
     PetscCallCXX(t.forcing = decltype(t.forcing)("cahn_hilliard::forcing", nx));
-    PetscCallCXX(t.profile = decltype(t.profile)("cahn_hilliard::profile", static_cast<std::size_t>(scheme_.ny)));
+    PetscCallCXX(t.profile =
+                   decltype(t.profile)("cahn_hilliard::profile", static_cast<std::size_t>(scheme_.ny)));
     const auto forcing = Kokkos::create_mirror_view(t.forcing);
     for (std::size_t i = 0; i < nx; i++) forcing(i) = model_.forcing_of(static_cast<PetscInt>(i));
     PetscCallCXX(Kokkos::deep_copy(t.forcing, forcing));
@@ -130,7 +134,8 @@ PetscErrorCode Simulation::create_tables()
 
 PetscErrorCode Simulation::start()
 {
-  const PetscReal        turn_x = model_.dim == 2 ? 2 * PETSC_PI / static_cast<PetscReal>(model_.n[0]) : 0, turn_y = 2 * PETSC_PI / static_cast<PetscReal>(model_.n[1]);
+  const PetscReal turn_x = model_.dim == 2 ? 2 * PETSC_PI / static_cast<PetscReal>(model_.n[0]) : 0,
+                  turn_y = 2 * PETSC_PI / static_cast<PetscReal>(model_.n[1]);
   PetscScalar           *c;
   std::vector<PetscReal> sums;
 
@@ -138,9 +143,14 @@ PetscErrorCode Simulation::start()
   PetscCall(VecGetArrayWrite(state(), &c));
   for (PetscInt j = 0; j < scheme_.ny; j++) {
     for (PetscInt i = 0; i < scheme_.nx; i++) {
-      const auto      key    = (static_cast<std::uint64_t>(model_.seed) << 48) + static_cast<std::uint64_t>(first_ + j) * static_cast<std::uint64_t>(model_.n[0]) + static_cast<std::uint64_t>(i);
-      const PetscReal shape  = model_.mode ? PetscCosReal(turn_x * static_cast<PetscReal>(i)) * PetscCosReal(turn_y * static_cast<PetscReal>(first_ + j)) : static_cast<PetscReal>(ch::hash_uniform(key));
-      c[i + model_.n[0] * j] = (model_.dim == 1 ? model_.mean_of(i) : model_.mean[0]) + model_.amplitude * shape;
+      const auto key = (static_cast<std::uint64_t>(model_.seed) << 48) +
+                       static_cast<std::uint64_t>(first_ + j) * static_cast<std::uint64_t>(model_.n[0]) +
+                       static_cast<std::uint64_t>(i);
+      const PetscReal shape = model_.mode ? PetscCosReal(turn_x * static_cast<PetscReal>(i)) *
+                                              PetscCosReal(turn_y * static_cast<PetscReal>(first_ + j))
+                                          : static_cast<PetscReal>(ch::hash_uniform(key));
+      c[i + model_.n[0] * j] =
+        (model_.dim == 1 ? model_.mean_of(i) : model_.mean[0]) + model_.amplitude * shape;
     }
   }
   PetscCall(VecRestoreArrayWrite(state(), &c));
@@ -154,8 +164,10 @@ PetscErrorCode Simulation::exchange()
 {
   PetscFunctionBeginUser;
   if (scatter_) {
-    PetscCall(VecScatterBegin(scatter_, buffers_[now_].state, buffers_[now_].ghosts, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(VecScatterEnd(scatter_, buffers_[now_].state, buffers_[now_].ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(
+      VecScatterBegin(scatter_, buffers_[now_].state, buffers_[now_].ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(
+      VecScatterEnd(scatter_, buffers_[now_].state, buffers_[now_].ghosts, INSERT_VALUES, SCATTER_FORWARD));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,7 +211,8 @@ PetscErrorCode Simulation::create_solver(MPI_Comm comm, Mat A, PC *pc) const
   PetscCall(PCSetFromOptions(*pc));
   PetscCall(PCSetUp(*pc));
   PetscCall(PCGetFailedReason(*pc, &reason));
-  PetscCheck(!reason, comm, PETSC_ERR_NOT_CONVERGED, "The lines cannot be solved: %s", PCFailedReasons[reason]);
+  PetscCheck(!reason, comm, PETSC_ERR_NOT_CONVERGED, "The lines cannot be solved: %s",
+             PCFailedReasons[reason]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,7 +224,8 @@ PetscErrorCode Simulation::destroy_lines()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One matrix of a line's size for all lines along x, whose right-hand sides are columns of a dense matrix, and one for all along y, whose vectors are interleaved.
+/// One matrix of a line's size for all lines along x, whose right-hand sides are columns of a dense matrix,
+/// and one for all along y, whose vectors are interleaved.
 PetscErrorCode Simulation::set_up(PetscReal c)
 {
   Mat line, lines;
@@ -252,10 +266,14 @@ PetscErrorCode Simulation::explicit_part(int last)
   else {
     const Tables<Exec> &t = tables<Exec>();
     if (model_.has_forcing()) {
-      const PetscReal turns = static_cast<PetscReal>(model_.waves) * model_.speed * (time() + model_.dt) / (static_cast<PetscReal>(model_.n[1]) * model_.spacing());
-      PetscCallCXX(ch::fill_profile(exec, ch::Index(first_), ch::Index(model_.n[1]), static_cast<int>(model_.waves), turns - PetscFloorReal(turns), scheme_.c / model_.mobility, t.profile));
+      const PetscReal turns = static_cast<PetscReal>(model_.waves) * model_.speed * (time() + model_.dt) /
+                              (static_cast<PetscReal>(model_.n[1]) * model_.spacing());
+      PetscCallCXX(ch::fill_profile(exec, ch::Index(first_), ch::Index(model_.n[1]),
+                                    static_cast<int>(model_.waves), turns - PetscFloorReal(turns),
+                                    scheme_.c / model_.mobility, t.profile));
     }
-    PetscCallCXX(ch::batch_right_hand_side(exec, scheme_, now.field, before.field, t.forcing.data(), t.profile.data(), right));
+    PetscCallCXX(ch::batch_right_hand_side(exec, scheme_, now.field, before.field, t.forcing.data(),
+                                           t.profile.data(), right));
   }
   PetscCall(VecRestoreArrayWriteAndMemType(buffers_[right_].state, &right));
   PetscCall(before.restore());
@@ -263,9 +281,10 @@ PetscErrorCode Simulation::explicit_part(int last)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines along x. A state and its dense matrix have one array, but each keeps account for itself of where the latest
-/// numbers are, and a dense matrix of a device type may have a copy on the host, which PCs on the host read and write:
-/// the matrix is told what was written through the vector, and asked to bring to the array what was solved.
+/// Lines along x. A state and its dense matrix have one array, but each keeps account for itself of where
+/// the latest numbers are, and a dense matrix of a device type may have a copy on the host, which PCs on
+/// the host read and write: the matrix is told what was written through the vector, and asked to bring to
+/// the array what was solved.
 PetscErrorCode Simulation::solve_along_x(const Buffer &right, const Buffer &solution)
 {
   const PetscScalar *b;
@@ -314,7 +333,8 @@ PetscErrorCode Simulation::step()
 
   PetscFunctionBeginUser;
   PetscCall(set_up((one_step ? 1 : PetscReal(2) / 3) * model_.dt * model_.mobility));
-  PetscCall(on_device_ ? explicit_part<Device>(one_step ? now_ : last_) : explicit_part<Host>(one_step ? now_ : last_));
+  PetscCall(on_device_ ? explicit_part<Device>(one_step ? now_ : last_)
+                       : explicit_part<Host>(one_step ? now_ : last_));
   PetscCall(solve());
   steps_++;
   PetscCall(exchange());
@@ -343,14 +363,16 @@ PetscErrorCode Simulation::sum(std::vector<PetscReal> *sums)
     sums->assign(host.data(), host.data() + host.size());
   }
   PetscCall(access.restore());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums->data(), static_cast<PetscMPIInt>(sums->size()), MPIU_REAL, MPIU_SUM, comm_));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums->data(), static_cast<PetscMPIInt>(sums->size()), MPIU_REAL,
+                             MPIU_SUM, comm_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Simulation::integrals(Integrals *total, std::vector<Integrals> *each)
 {
-  const PetscInt         problems = model_.dim == 2 ? 1 : model_.n[0];
-  const PetscReal        points   = static_cast<PetscReal>(model_.n[1]) * static_cast<PetscReal>(model_.dim == 2 ? model_.n[0] : 1);
+  const PetscInt  problems = model_.dim == 2 ? 1 : model_.n[0];
+  const PetscReal points =
+    static_cast<PetscReal>(model_.n[1]) * static_cast<PetscReal>(model_.dim == 2 ? model_.n[0] : 1);
   std::vector<PetscReal> sums;
 
   PetscFunctionBeginUser;
@@ -359,8 +381,10 @@ PetscErrorCode Simulation::integrals(Integrals *total, std::vector<Integrals> *e
   if (each) each->clear();
   for (PetscInt p = 0; p < problems; p++) {
     const auto      at     = [&](int k) { return sums[static_cast<std::size_t>(p + k * problems)] / points; };
-    const PetscReal offset = at(0), mean = model_.dim == 2 ? model_.mean[0] : model_.mean_of(p), square = at(1) + 2 * mean * offset + mean * mean;
-    const Integrals one = {offset - mass_[static_cast<std::size_t>(p)] / points, at(1) - offset * offset, at(2), 1 / (1 - square)};
+    const PetscReal offset = at(0), mean = model_.dim == 2 ? model_.mean[0] : model_.mean_of(p),
+                    square = at(1) + 2 * mean * offset + mean * mean;
+    const Integrals one    = {offset - mass_[static_cast<std::size_t>(p)] / points, at(1) - offset * offset,
+                              at(2), 1 / (1 - square)};
     if (each) each->push_back(one);
     if (PetscAbsReal(one.mass) > PetscAbsReal(total->mass)) total->mass = one.mass;
     total->variance += one.variance / static_cast<PetscReal>(problems);

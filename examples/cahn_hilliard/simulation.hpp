@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file simulation.hpp  Time steps of the Cahn-Hilliard equation: in the plane by alternating directions, or of a batch of lines.
+/// @file simulation.hpp  Time steps of the Cahn-Hilliard equation: in the plane by alternating
+///   directions, or of a batch of lines.
 #pragma once
 
 #include "kernels.hpp"
@@ -10,7 +11,8 @@
 
 #include <vector>
 
-/// C_t = D lap(C^3 - C - gamma lap C), in a periodic rectangle; or in many periodic lines at once, with f cos(k (y - v t)) on the right.
+/// C_t = D lap(C^3 - C - gamma lap C), in a periodic rectangle; or in many periodic lines at once, with f
+/// cos(k (y - v t)) on the right.
 struct Model {
   PetscInt  dim = 2, n[2] = {256, 256}; ///< points along x and y; of a batch: problems, and points of a line
   PetscReal length = 0;                 ///< along y; the spacing is the same along x. 0: spacing 1
@@ -25,27 +27,42 @@ struct Model {
   PetscBool assembled = PETSC_FALSE; ///< lines along y as one AIJ matrix
 
   PetscReal spacing() const { return length > 0 ? length / static_cast<PetscReal>(n[1]) : 1; }
-  /// Steps of the one-step method at the start. BDF2 extrapolates, which would take noise that has just been damped for a trend.
+  /// Steps of the one-step method at the start. BDF2 extrapolates, which would take noise that has
+  /// just been damped for a trend.
   PetscInt  one_steps() const { return mode ? 1 : 4; }
   bool      has_forcing() const { return forcing[0] != 0 || forcing[1] != 0; }
   PetscReal mean_of(PetscInt problem) const { return of(mean, problem % study[0], study[0]); }
-  PetscReal forcing_of(PetscInt problem) const { return of(forcing, problem / study[0] % study[1], study[1]); }
-  /// What a step moves for each point: the explicit part reads one or two states and writes one, the solve along a direction reads one and writes one.
-  int bytes() const { return static_cast<int>(sizeof(PetscScalar)) * ((one_step ? 2 : 3) + 2 * static_cast<int>(dim)); }
+  PetscReal forcing_of(PetscInt problem) const
+  {
+    return of(forcing, problem / study[0] % study[1], study[1]);
+  }
+  /// What a step moves for each point: the explicit part reads one or two states and writes one, the solve
+  /// along a direction reads one and writes one.
+  int bytes() const
+  {
+    return static_cast<int>(sizeof(PetscScalar)) * ((one_step ? 2 : 3) + 2 * static_cast<int>(dim));
+  }
 
 private:
-  static PetscReal of(const PetscReal (&range)[2], PetscInt k, PetscInt count) { return count > 1 ? range[0] + (range[1] - range[0]) * static_cast<PetscReal>(k) / static_cast<PetscReal>(count - 1) : range[0]; }
+  static PetscReal of(const PetscReal (&range)[2], PetscInt k, PetscInt count)
+  {
+    return count > 1 ? range[0] +
+                         (range[1] - range[0]) * static_cast<PetscReal>(k) / static_cast<PetscReal>(count - 1)
+                     : range[0];
+  }
 };
 
 /// Means over the points of all ranks.
 struct Integrals {
-  PetscReal mass     = 0; ///< mean of C, less what it was at the start; of a batch that of the problem where it is largest
+  /// mean of C, less what it was at the start; of a batch that of the problem where it is largest
+  PetscReal mass     = 0;
   PetscReal variance = 0; ///< of C
   PetscReal energy   = 0; ///< density of the free energy
   PetscReal scale    = 0; ///< 1 / (1 - <C^2>), of a batch the mean over problems
 };
 
-/// States are vectors in natural order; ranks own consecutive rows of points. -vec_type says where they are, -mat_type where the lines are solved.
+/// States are vectors in natural order; ranks own consecutive rows of points. -vec_type says where they are,
+/// -mat_type where the lines are solved.
 class Simulation {
 public:
   Simulation(const Model &model, MPI_Comm comm) : model_(model), comm_(comm) { }
@@ -64,7 +81,8 @@ public:
 private:
   struct Buffer {
     Vec state = NULL, ghosts = NULL; ///< ghosts: rows -2, -1, ny, ny + 1, of several ranks
-    Mat lines = NULL;                ///< the numbers of state as a dense matrix with a line along x in each column
+    /// the numbers of state as a dense matrix with a line along x in each column
+    Mat lines = NULL;
   };
   struct Access; ///< the arrays of a buffer while they are used
   /// Of a batch, for each problem and for each point; in the memory of the states.
@@ -91,17 +109,18 @@ private:
   PetscErrorCode solve();
   PetscErrorCode solve_along_x(const Buffer &right, const Buffer &solution);
 
-  const Model                               model_;
-  const MPI_Comm                            comm_;
-  ch::Scheme<PetscReal>                     scheme_;
-  PetscInt                                  first_ = 0; ///< row of this rank
-  PetscInt                                  steps_ = 0;
-  int                                       now_ = 0, last_ = 1, right_ = 2;
-  Buffer                                    buffers_[3];
-  bool                                      on_device_ = false;
-  VecScatter                                scatter_   = NULL;
-  PC                                        x_ = NULL, y_ = NULL;
-  std::vector<PetscReal>                    mass_; ///< at the start, less the mean that was asked for; for each problem
+  const Model           model_;
+  const MPI_Comm        comm_;
+  ch::Scheme<PetscReal> scheme_;
+  PetscInt              first_ = 0; ///< row of this rank
+  PetscInt              steps_ = 0;
+  int                   now_ = 0, last_ = 1, right_ = 2;
+  Buffer                buffers_[3];
+  bool                  on_device_ = false;
+  VecScatter            scatter_   = NULL;
+  PC                    x_ = NULL, y_ = NULL;
+  /// at the start, less the mean that was asked for; for each problem
+  std::vector<PetscReal>                    mass_;
   Tables<Kokkos::DefaultExecutionSpace>     device_;
   Tables<Kokkos::DefaultHostExecutionSpace> host_;
 };

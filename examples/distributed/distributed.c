@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Lines along y that the ranks cut: seconds of an application of the PC, beside a copy of the same vector.\n\
+static char help[] =
+  "Lines along y that the ranks cut: seconds of an application of the PC, beside a copy of the same vector.\n\
   -lines <n>    lines, each on all ranks (default 2048)\n\
   -rows <n>     rows of a line, all ranks together (default 512)\n\
   -sigma <s>    the matrix is 1 + s (2, -1 on either side) along the lines (default 0.4)\n\
@@ -83,14 +84,16 @@ static PetscErrorCode Ping(PetscMPIInt rank)
       if (rank == 1) PetscCallMPI(MPI_Send(message, bytes, MPI_CHAR, 0, 0, PETSC_COMM_WORLD));
     }
     const double one_way = (MPI_Wtime() - began) / (2 * times);
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "message of %8d bytes: %9.2e s, %8.2e bytes/s\n", bytes, one_way, bytes / one_way));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "message of %8d bytes: %9.2e s, %8.2e bytes/s\n", bytes, one_way,
+                          bytes / one_way));
   }
   PetscCall(PetscFree(message));
   PetscFunctionReturn(0);
 }
 
 /* One line about the PC as the options have it now, with these `more`. */
-static PetscErrorCode Try(PC pc, Mat A, Vec b, Vec x, Vec r, PetscInt lines, PetscInt rows, PetscInt repeat, const char *more)
+static PetscErrorCode Try(PC pc, Mat A, Vec b, Vec x, Vec r, PetscInt lines, PetscInt rows, PetscInt repeat,
+                          const char *more)
 {
   PetscReal   applied, copied, left, norm;
   PetscMPIInt ranks;
@@ -105,8 +108,12 @@ static PetscErrorCode Try(PC pc, Mat A, Vec b, Vec x, Vec r, PetscInt lines, Pet
   PetscCall(VecNorm(r, NORM_2, &left));
   PetscCall(VecNorm(b, NORM_2, &norm));
   PetscCall(Time(NULL, b, x, repeat, &copied));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d ranks, %" PetscInt_FMT " lines of %" PetscInt_FMT " rows%s%s: %.3e s, %.3e unknowns/s, a copy %.3e s (%.0f%%), residual %.1e\n", ranks, lines, rows, more[0] ? ", " : "",
-                        more, (double)applied, (double)lines * (double)rows / (double)applied, (double)copied, 100 * (double)copied / (double)applied, (double)(left / norm)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%d ranks, %" PetscInt_FMT " lines of %" PetscInt_FMT
+                        " rows%s%s: %.3e s, %.3e unknowns/s, a copy %.3e s (%.0f%%), residual %.1e\n",
+                        ranks, lines, rows, more[0] ? ", " : "", more, (double)applied,
+                        (double)lines * (double)rows / (double)applied, (double)copied,
+                        100 * (double)copied / (double)applied, (double)(left / norm)));
   PetscFunctionReturn(0);
 }
 
@@ -132,7 +139,8 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (ping && ranks > 1) PetscCall(Ping(rank));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, lines, rows, 1, ranks, 1, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, lines, rows,
+                         1, ranks, 1, 1, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(Assemble(da, sigma, &A));
@@ -142,7 +150,8 @@ int main(int argc, char **argv)
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PetscStrToArray(list, ';', &count, &tries));
-  for (int k = 0; k < PetscMax(count, 1); ++k) PetscCall(Try(pc, A, b, x, r, lines, rows, repeat, count ? tries[k] : ""));
+  for (int k = 0; k < PetscMax(count, 1); ++k)
+    PetscCall(Try(pc, A, b, x, r, lines, rows, repeat, count ? tries[k] : ""));
   PetscCall(PetscStrToArrayDestroy(count, tries));
   PetscCall(PCDestroy(&pc));
   for (Vec *v[] = {&b, &x, &r}, **p = v; p < v + 3; ++p) PetscCall(VecDestroy(*p));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The textbook method for tridiagonal lines that the ranks cut, to compare with: a modified Thomas algorithm on every piece leaves two unknowns of it, neighbours make one of them, and parallel cyclic
-// reduction over the ranks solves for those, in log2 P exchanges (Laszlo, Giles & Appleyard, ACM TOMS 42, 2016, section 3; Kim, Kang, Pan & Choi, "PaScaL_TDMA", CPC 260, 2021, with an all-to-all in
-// place of the last step; Hockney & Jesshope, Parallel Computers, 1981). Every line brings its own matrix, and nothing is kept from one solve to the next: 136 bytes an unknown.
+// The textbook method for tridiagonal lines that the ranks cut, to compare with: a modified Thomas algorithm
+// on every piece leaves two unknowns of it, neighbours make one of them, and parallel cyclic reduction over
+// the ranks solves for those, in log2 P exchanges (Laszlo, Giles & Appleyard, ACM TOMS 42, 2016, section 3;
+// Kim, Kang, Pan & Choi, "PaScaL_TDMA", CPC 260, 2021, with an all-to-all in place of the last step; Hockney
+// & Jesshope, Parallel Computers, 1981). Every line brings its own matrix, and nothing is kept from one solve
+// to the next: 136 bytes an unknown.
 //
 //   textbook [-lines <n>] [-rows <n>] [-sigma <s>] [-repeat <n>]   as `distributed`; Kokkos' default device, messages through host memory
 #include <petscsys.h>
@@ -19,11 +22,15 @@ using Lines  = Kokkos::RangePolicy<Device, Kokkos::IndexType<long>>;
 
 /// Pieces of all lines: element (row i, line l) at i lines + l.
 struct Pieces {
-  long  lines, rows, first, all; ///< of this rank; position of the first row; rows of a line
-  Array a, b, c, d;              ///< sub-, main and superdiagonal, right-hand side; d: the solution afterwards
-  Array p, q, r;                 ///< p x_first + x_i + q x_last = r, in every row between these two
+  long lines, rows, first, all; ///< of this rank; position of the first row; rows of a line
+  /// sub-, main and superdiagonal, right-hand side; d: the solution afterwards
+  Array a, b, c, d;
+  Array p, q, r; ///< p x_first + x_i + q x_last = r, in every row between these two
 
-  KOKKOS_FUNCTION static double given(long i, long l) { return static_cast<double>((i * 7919 + l * 104729) % 2003) / 1001.5 - 1; }
+  KOKKOS_FUNCTION static double given(long i, long l)
+  {
+    return static_cast<double>((i * 7919 + l * 104729) % 2003) / 1001.5 - 1;
+  }
 };
 
 struct FillPieces {
@@ -33,11 +40,13 @@ struct FillPieces {
   {
     const long i = v.first + k / v.lines, l = k % v.lines;
     v.a(k) = i > 0 ? -sigma : 0, v.c(k) = i + 1 < v.all ? -sigma : 0, v.b(k) = 1 + 2 * sigma;
-    v.d(k) = v.b(k) * Pieces::given(i, l) + v.a(k) * Pieces::given(i - 1, l) + v.c(k) * Pieces::given(i + 1, l);
+    v.d(k) =
+      v.b(k) * Pieces::given(i, l) + v.a(k) * Pieces::given(i - 1, l) + v.c(k) * Pieces::given(i + 1, l);
   }
 };
 
-/// Leaves rows first and last of the piece: p x_left + x_first + q x_last = r and p x_first + x_last + q x_right = r.
+/// Leaves rows first and last of the piece: p x_left + x_first + q x_last = r and p x_first
+/// + x_last + q x_right = r.
 struct ReducePieces {
   Pieces               v;
   KOKKOS_FUNCTION void operator()(const long l) const
@@ -47,7 +56,8 @@ struct ReducePieces {
     for (long i = 0; i < m; ++i) { // from the third row on the unknown before is replaced by the first one
       const long   k = i * n + l;
       const double a = v.a(k), w = 1 / (i < 2 ? v.b(k) : v.b(k) - a * q);
-      v.p(k) = p = w * (i < 2 ? a : -a * p), v.q(k) = q = w * v.c(k), v.r(k) = r = w * (i < 2 ? v.d(k) : v.d(k) - a * r);
+      v.p(k) = p = w * (i < 2 ? a : -a * p), v.q(k) = q = w * v.c(k),
+      v.r(k) = r = w * (i < 2 ? v.d(k) : v.d(k) - a * r);
     }
     p = v.p((m - 2) * n + l), q = v.q((m - 2) * n + l), r = v.r((m - 2) * n + l);
     for (long i = m - 3; i > 0; --i) { // the unknown after by the last one
@@ -67,7 +77,8 @@ struct ReplaceUnknowns {
     const long   n = v.lines, m = v.rows;
     const double last = own(l), x = v.r(l) - v.p(l) * left(l) - v.q(l) * last;
     v.d(l) = x, v.d((m - 1) * n + l) = last;
-    for (long i = 1; i + 1 < m; ++i) v.d(i * n + l) = v.r(i * n + l) - v.p(i * n + l) * x - v.q(i * n + l) * last;
+    for (long i = 1; i + 1 < m; ++i)
+      v.d(i * n + l) = v.r(i * n + l) - v.p(i * n + l) * x - v.q(i * n + l) * last;
   }
 };
 
@@ -75,9 +86,13 @@ struct ReplaceUnknowns {
 struct FirstRow {
   Pieces               v;
   Array                row;
-  KOKKOS_FUNCTION void operator()(const long l) const { row(l) = v.p(l), row(v.lines + l) = v.q(l), row(2 * v.lines + l) = v.r(l); }
+  KOKKOS_FUNCTION void operator()(const long l) const
+  {
+    row(l) = v.p(l), row(v.lines + l) = v.q(l), row(2 * v.lines + l) = v.r(l);
+  }
 };
-/// a x_last(left) + x_last + c x_last(right) = d, from the last row of a piece and the first ones of it and the next.
+/// a x_last(left) + x_last + c x_last(right) = d, from the last row of a piece and the
+/// first ones of it and the next.
 struct LastRow {
   Pieces               v;
   Array                next, row;
@@ -85,8 +100,10 @@ struct LastRow {
   KOKKOS_FUNCTION void operator()(const long l) const
   {
     const long   n = v.lines, k = (v.rows - 1) * n + l;
-    const double p = v.p(k), q = has_next ? v.q(k) : 0, w = 1 / (1 - p * v.q(l) - (has_next ? q * next(l) : 0));
-    row(l) = -w * p * v.p(l), row(n + l) = has_next ? -w * q * next(n + l) : 0, row(2 * n + l) = w * (v.r(k) - p * v.r(l) - (has_next ? q * next(2 * n + l) : 0));
+    const double p = v.p(k), q = has_next ? v.q(k) : 0,
+                 w = 1 / (1 - p * v.q(l) - (has_next ? q * next(l) : 0));
+    row(l) = -w * p * v.p(l), row(n + l) = has_next ? -w * q * next(n + l) : 0,
+    row(2 * n + l) = w * (v.r(k) - p * v.r(l) - (has_next ? q * next(2 * n + l) : 0));
   }
 };
 struct CyclicReduction {
@@ -95,8 +112,10 @@ struct CyclicReduction {
   bool                 has_left, has_right;
   KOKKOS_FUNCTION void operator()(const long l) const
   {
-    const double a = has_left ? row(l) : 0, c = has_right ? row(n + l) : 0, w = 1 / (1 - (has_left ? a * left(n + l) : 0) - (has_right ? c * right(l) : 0));
-    row(2 * n + l) = w * (row(2 * n + l) - (has_left ? a * left(2 * n + l) : 0) - (has_right ? c * right(2 * n + l) : 0));
+    const double a = has_left ? row(l) : 0, c = has_right ? row(n + l) : 0,
+                 w = 1 / (1 - (has_left ? a * left(n + l) : 0) - (has_right ? c * right(l) : 0));
+    row(2 * n + l) =
+      w * (row(2 * n + l) - (has_left ? a * left(2 * n + l) : 0) - (has_right ? c * right(2 * n + l) : 0));
     row(l) = has_left ? -w * a * left(l) : 0, row(n + l) = has_right ? -w * c * right(n + l) : 0;
   }
 };
@@ -112,15 +131,22 @@ struct Error {
 /// Messages between ranks `apart`, through host memory.
 class Exchange {
 public:
-  Exchange(int rank, int ranks, long words) : rank_(rank), ranks_(ranks), out_("textbook::out", static_cast<std::size_t>(words)), in_("textbook::in", static_cast<std::size_t>(words)) { }
+  Exchange(int rank, int ranks, long words)
+      : rank_(rank), ranks_(ranks), out_("textbook::out", static_cast<std::size_t>(words)),
+        in_("textbook::in", static_cast<std::size_t>(words))
+  {
+  }
   bool has(int other) const { return other >= 0 && other < ranks_; }
   /// What rank - apart has goes here; it gets none from beyond the ends.
   void from(int apart, const Array &sent, const Array &received)
   {
-    const auto out = Kokkos::subview(out_, std::make_pair(std::size_t(0), sent.size())), in = Kokkos::subview(in_, std::make_pair(std::size_t(0), sent.size()));
-    const int  to = has(rank_ + apart) ? rank_ + apart : MPI_PROC_NULL, source = has(rank_ - apart) ? rank_ - apart : MPI_PROC_NULL;
+    const auto out   = Kokkos::subview(out_, std::make_pair(std::size_t(0), sent.size())),
+               in    = Kokkos::subview(in_, std::make_pair(std::size_t(0), sent.size()));
+    const int to     = has(rank_ + apart) ? rank_ + apart : MPI_PROC_NULL,
+              source = has(rank_ - apart) ? rank_ - apart : MPI_PROC_NULL;
     Kokkos::deep_copy(out, sent);
-    MPI_Sendrecv(out.data(), static_cast<int>(sent.size()), MPI_DOUBLE, to, 0, in.data(), static_cast<int>(sent.size()), MPI_DOUBLE, source, 0, PETSC_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out.data(), static_cast<int>(sent.size()), MPI_DOUBLE, to, 0, in.data(),
+                 static_cast<int>(sent.size()), MPI_DOUBLE, source, 0, PETSC_COMM_WORLD, MPI_STATUS_IGNORE);
     Kokkos::deep_copy(received, in);
   }
 
@@ -133,17 +159,21 @@ private:
 #endif
 };
 
-void solve(const Pieces &v, Exchange &exchange, int rank, int ranks, const Array &row, const Array &left, const Array &right)
+void solve(const Pieces &v, Exchange &exchange, int rank, int ranks, const Array &row, const Array &left,
+           const Array &right)
 {
   const Lines lines(0, v.lines);
-  const auto  third = std::make_pair(static_cast<std::size_t>(2 * v.lines), static_cast<std::size_t>(3 * v.lines));
+  const auto  third =
+    std::make_pair(static_cast<std::size_t>(2 * v.lines), static_cast<std::size_t>(3 * v.lines));
   Kokkos::parallel_for("textbook::reduce", lines, ReducePieces{v});
   Kokkos::parallel_for("textbook::first_row", lines, FirstRow{v, row});
   exchange.from(-1, row, right);
   Kokkos::parallel_for("textbook::last_row", lines, LastRow{v, right, row, exchange.has(rank + 1)});
   for (int apart = 1; apart < ranks; apart *= 2) {
     exchange.from(apart, row, left), exchange.from(-apart, row, right);
-    Kokkos::parallel_for("textbook::cyclic_reduction", lines, CyclicReduction{v.lines, left, right, row, exchange.has(rank - apart), exchange.has(rank + apart)});
+    Kokkos::parallel_for(
+      "textbook::cyclic_reduction", lines,
+      CyclicReduction{v.lines, left, right, row, exchange.has(rank - apart), exchange.has(rank + apart)});
   }
   const Array own = Kokkos::subview(row, third), before = Kokkos::subview(left, third);
   exchange.from(1, own, before);
@@ -164,16 +194,21 @@ PetscErrorCode Run()
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-sigma", &sigma, nullptr));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCheck(all >= 3 * ranks, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "every rank needs three rows of a line");
-  Pieces     v{lines, (all * (rank + 1)) / ranks - all * rank / ranks, all * rank / ranks, all, {}, {}, {}, {}, {}, {}, {}};
+  PetscCheck(all >= 3 * ranks, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "every rank needs three rows of a line");
+  Pieces v{
+    lines, (all * (rank + 1)) / ranks - all * rank / ranks, all * rank / ranks, all, {}, {}, {}, {}, {}, {},
+    {}};
   const auto words = static_cast<std::size_t>(v.lines * v.rows);
   for (Array *array : {&v.a, &v.b, &v.c, &v.d, &v.p, &v.q, &v.r}) *array = Array("textbook::pieces", words);
-  const Array         row("textbook::row", static_cast<std::size_t>(3 * lines)), left("textbook::left", row.size()), right("textbook::right", row.size());
+  const Array row("textbook::row", static_cast<std::size_t>(3 * lines)), left("textbook::left", row.size()),
+    right("textbook::right", row.size());
   Exchange            exchange(rank, ranks, 3 * lines);
   std::vector<double> seconds;
   double              most = 0;
   for (PetscInt k = -2; k < repeat; ++k) {
-    Kokkos::parallel_for("textbook::fill", Lines(0, v.lines * v.rows), FillPieces{v, static_cast<double>(sigma)});
+    Kokkos::parallel_for("textbook::fill", Lines(0, v.lines * v.rows),
+                         FillPieces{v, static_cast<double>(sigma)});
     Kokkos::fence();
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     const double began = MPI_Wtime();
@@ -186,8 +221,10 @@ PetscErrorCode Run()
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
-  PetscCall(
-    PetscPrintf(PETSC_COMM_WORLD, "%d ranks, %" PetscInt_FMT " lines of %" PetscInt_FMT " rows, textbook: %.3e s, %.3e unknowns/s, error %.1e\n", ranks, lines, all, median, (double)lines * (double)all / median, most));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%d ranks, %" PetscInt_FMT " lines of %" PetscInt_FMT
+                        " rows, textbook: %.3e s, %.3e unknowns/s, error %.1e\n",
+                        ranks, lines, all, median, (double)lines * (double)all / median, most));
   PetscFunctionReturn(PetscErrorCode(0));
 }
 

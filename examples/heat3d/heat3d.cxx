@@ -7,7 +7,8 @@ Douglas and Gunn's alternating directions. Prints errors, their rates and times.
   -final_time t    (default 0.05)\n\
   -csv file        also writes the rows there\n\n";
 
-// Two eigenfunctions of the Laplacian, and of its differences: errors are those of the differential equation, and of the equations in time alone.
+// Two eigenfunctions of the Laplacian, and of its differences: errors are those of the differential equation,
+// and of the equations in time alone.
 
 #include "petsc_space.hpp"
 
@@ -21,18 +22,21 @@ Douglas and Gunn's alternating directions. Prints errors, their rates and times.
 
 using Index = std::int64_t;
 
-constexpr int waves[2][3] = {{1, 1, 2}, {1, 2, 1}}; // with three equal numbers Douglas and Gunn's method would be of order 3
+// with three equal numbers Douglas and Gunn's method would be of order 3
+constexpr int waves[2][3] = {{1, 1, 2}, {1, 2, 1}};
 
 struct Grid {
-  PetscInt  n        = 0;                 ///< inner points in a direction
-  Index     begin[3] = {}, size[3] = {};  ///< points of this rank
-  Index     lower[3] = {}, upper[3] = {}; ///< layers of other ranks' points that local vectors have below and above, in each direction
-  bool      alone = true;                 ///< one rank, which needs no local vectors
+  PetscInt n        = 0;                ///< inner points in a direction
+  Index    begin[3] = {}, size[3] = {}; ///< points of this rank
+  /// layers of other ranks' points that local vectors have below and above, in each direction
+  Index     lower[3] = {}, upper[3] = {};
+  bool      alone = true; ///< one rank, which needs no local vectors
   DM        da    = NULL;
   PetscReal spacing() const { return PetscReal(1) / static_cast<PetscReal>(n + 1); }
 };
 
-/// Copies of a state that move as much as a step of Douglas and Gunn's has to: function and three solves read one and write one, the update reads two and writes one.
+/// Copies of a state that move as much as a step of Douglas and Gunn's has to: function and three solves read
+/// one and write one, the update reads two and writes one.
 constexpr double least = 5.5;
 
 /// Seconds between the ends of steps. The first two are not counted: they set up.
@@ -42,16 +46,21 @@ struct Clock {
 };
 
 struct Row {
-  PetscReal      error = 0, error_in_time = 0;    ///< largest, against the differential equation and against the equations in time
-  PetscLogDouble seconds = 0, rate = 0, copy = 0; ///< of a step; unknowns times steps per second; bytes per second
+  /// largest, against the differential equation and against the equations in time
+  PetscReal error = 0, error_in_time = 0;
+  /// of a step; unknowns times steps per second; bytes per second
+  PetscLogDouble seconds = 0, rate = 0, copy = 0;
 };
 
-/// f = lap u by second differences; u is a local vector, or the global one of a single rank. Values beyond the boundary are 0.
+/// f = lap u by second differences; u is a local vector, or the global one of a single rank. Values
+/// beyond the boundary are 0.
 template <class Exec>
 static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscScalar *f)
 {
-  const Index     nx = grid.size[0], ny = grid.size[1], nz = grid.size[2], sy = nx + grid.lower[0] + grid.upper[0], sz = sy * (ny + grid.lower[1] + grid.upper[1]);
-  const Index     x0 = grid.lower[0], y0 = grid.lower[1], z0 = grid.lower[2], x1 = nx + grid.upper[0], y1 = ny + grid.upper[1], z1 = nz + grid.upper[2];
+  const Index nx = grid.size[0], ny = grid.size[1], nz = grid.size[2],
+              sy = nx + grid.lower[0] + grid.upper[0], sz = sy * (ny + grid.lower[1] + grid.upper[1]);
+  const Index x0 = grid.lower[0], y0 = grid.lower[1], z0 = grid.lower[2], x1 = nx + grid.upper[0],
+              y1 = ny + grid.upper[1], z1 = nz + grid.upper[2];
   const PetscReal scale = 1 / (grid.spacing() * grid.spacing());
   Exec            exec;
 
@@ -60,22 +69,30 @@ static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscSca
   using Lines             = Kokkos::TeamPolicy<Exec, Kokkos::IndexType<Index>>;
   constexpr int team_size = std::is_same<Exec, Kokkos::DefaultHostExecutionSpace>::value ? 1 : 128;
   Kokkos::parallel_for(
-    "heat3d::laplacian", Lines(exec, static_cast<int>(ny * nz), team_size), KOKKOS_LAMBDA(const typename Lines::member_type &team) {
+    "heat3d::laplacian", Lines(exec, static_cast<int>(ny * nz), team_size),
+    KOKKOS_LAMBDA(const typename Lines::member_type &team) {
       const Index j = team.league_rank() % ny, k = team.league_rank() / ny;
-      // Of neighbours beyond the boundary the point itself is read, times 0: inside, the loop has no branches and is vectorised.
+      // Of neighbours beyond the boundary the point itself is read, times 0: inside, the loop has no
+      // branches and is vectorised.
       const bool         has[4] = {j + y0 > 0, j + 1 < y1, k + z0 > 0, k + 1 < z1};
-      const PetscScalar *c = u + x0 + sy * (j + y0) + sz * (k + z0), *south = has[0] ? c - sy : c, *north = has[1] ? c + sy : c;
+      const PetscScalar *c = u + x0 + sy * (j + y0) + sz * (k + z0), *south = has[0] ? c - sy : c,
+                        *north = has[1] ? c + sy : c;
       const PetscScalar *below = has[2] ? c - sz : c, *above = has[3] ? c + sz : c;
-      const PetscReal    s = has[0] ? scale : 0, n = has[1] ? scale : 0, b = has[2] ? scale : 0, a = has[3] ? scale : 0;
-      const Index        first = x0 > 0 ? 0 : 1, last = x1 > nx ? nx : nx - 1; // rows with both neighbours along x
-      PetscScalar       *to     = f + nx * (j + ny * k);
-      const auto         across = [=](Index i) { return s * south[i] + n * north[i] + b * below[i] + a * above[i] - 6 * scale * c[i]; };
-      const auto         end    = [=](Index i) {
+      const PetscReal    s = has[0] ? scale : 0, n = has[1] ? scale : 0, b = has[2] ? scale : 0,
+                      a = has[3] ? scale : 0;
+      // rows with both neighbours along x
+      const Index  first = x0 > 0 ? 0 : 1, last = x1 > nx ? nx : nx - 1;
+      PetscScalar *to     = f + nx * (j + ny * k);
+      const auto   across = [=](Index i) {
+        return s * south[i] + n * north[i] + b * below[i] + a * above[i] - 6 * scale * c[i];
+      };
+      const auto end = [=](Index i) {
         to[i] = across(i);
         if (i + x0 > 0) to[i] += scale * c[i - 1];
         if (i + 1 < x1) to[i] += scale * c[i + 1];
       };
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, first, last), [=](Index i) { to[i] = across(i) + scale * (c[i - 1] + c[i + 1]); });
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, first, last),
+                           [=](Index i) { to[i] = across(i) + scale * (c[i - 1] + c[i + 1]); });
       Kokkos::single(Kokkos::PerTeam(team), [=] {
         if (first > 0) end(0);
         if (last < nx && last >= first) end(last);
@@ -99,7 +116,8 @@ static PetscErrorCode Function(TS, PetscReal, Vec U, Vec F, void *ctx)
   }
   PetscCall(VecGetArrayReadAndMemType(local, &u, &where));
   PetscCall(VecGetArrayWriteAndMemType(F, &f, &where));
-  PetscCall(PetscMemTypeDevice(where) ? Laplacian<Kokkos::DefaultExecutionSpace>(grid, u, f) : Laplacian<Kokkos::DefaultHostExecutionSpace>(grid, u, f));
+  PetscCall(PetscMemTypeDevice(where) ? Laplacian<Kokkos::DefaultExecutionSpace>(grid, u, f)
+                                      : Laplacian<Kokkos::DefaultHostExecutionSpace>(grid, u, f));
   PetscCall(VecRestoreArrayWriteAndMemType(F, &f));
   PetscCall(VecRestoreArrayReadAndMemType(local, &u));
   if (!grid.alone) PetscCall(DMRestoreLocalVector(grid.da, &local));
@@ -115,7 +133,9 @@ static PetscErrorCode CreateGrid(PetscInt n, Grid *grid)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   grid->n     = n;
   grid->alone = size == 1;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &grid->da));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
+                         DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL,
+                         NULL, NULL, &grid->da));
   PetscCall(DMSetFromOptions(grid->da));
   PetscCall(DMSetUp(grid->da));
   PetscCall(DMDAGetCorners(grid->da, &begin[0], &begin[1], &begin[2], &count[0], &count[1], &count[2]));
@@ -136,11 +156,13 @@ static PetscErrorCode CreateJacobian(const Grid &grid, Mat *A)
   PetscCall(DMCreateMatrix(grid.da, A));
   PetscCall(DMSetMatrixPreallocateOnly(grid.da, PETSC_FALSE)); // TS makes another one, and shifts it
   for (Index row = 0; row < grid.size[0] * grid.size[1] * grid.size[2]; row++) {
-    const Index p[3] = {grid.begin[0] + row % grid.size[0], grid.begin[1] + row / grid.size[0] % grid.size[1], grid.begin[2] + row / (grid.size[0] * grid.size[1])};
+    const Index p[3] = {grid.begin[0] + row % grid.size[0], grid.begin[1] + row / grid.size[0] % grid.size[1],
+                        grid.begin[2] + row / (grid.size[0] * grid.size[1])};
     MatStencil  at   = {}, columns[7];
     PetscScalar values[7];
     PetscInt    count = 0;
-    at.i = static_cast<PetscInt>(p[0]), at.j = static_cast<PetscInt>(p[1]), at.k = static_cast<PetscInt>(p[2]);
+    at.i = static_cast<PetscInt>(p[0]), at.j = static_cast<PetscInt>(p[1]),
+    at.k = static_cast<PetscInt>(p[2]);
     for (int way = -3; way <= 3; way++) { // ascending columns: PETSc takes them as they come
       const int      d    = std::abs(way) - 1;
       const PetscInt step = way < 0 ? -1 : 1;
@@ -177,15 +199,20 @@ static PetscErrorCode Solution(const Grid &grid, const PetscReal (&factor)[2], V
   PetscFunctionBeginUser;
   for (int m = 0; m < 2; m++)
     for (int d = 0; d < 3; d++)
-      for (Index p = 0; p < grid.size[d]; p++) sine[m][d].push_back(PetscSinReal(PETSC_PI * static_cast<PetscReal>(waves[m][d]) * static_cast<PetscReal>(grid.begin[d] + p + 1) * grid.spacing()));
+      for (Index p = 0; p < grid.size[d]; p++)
+        sine[m][d].push_back(PetscSinReal(PETSC_PI * static_cast<PetscReal>(waves[m][d]) *
+                                          static_cast<PetscReal>(grid.begin[d] + p + 1) * grid.spacing()));
   PetscCall(error ? VecGetArray(u, &a) : VecGetArrayWrite(u, &a));
   PetscScalar *next = a;
   for (Index k = 0; k < grid.size[2]; k++)
     for (Index j = 0; j < grid.size[1]; j++) {
       PetscReal of_row[2];
-      for (int m = 0; m < 2; m++) of_row[m] = factor[m] * sine[m][1][static_cast<std::size_t>(j)] * sine[m][2][static_cast<std::size_t>(k)];
+      for (int m = 0; m < 2; m++)
+        of_row[m] =
+          factor[m] * sine[m][1][static_cast<std::size_t>(j)] * sine[m][2][static_cast<std::size_t>(k)];
       for (Index i = 0; i < grid.size[0]; i++, next++) {
-        const PetscReal exact = of_row[0] * sine[0][0][static_cast<std::size_t>(i)] + of_row[1] * sine[1][0][static_cast<std::size_t>(i)];
+        const PetscReal exact = of_row[0] * sine[0][0][static_cast<std::size_t>(i)] +
+                                of_row[1] * sine[1][0][static_cast<std::size_t>(i)];
         if (error) worst = PetscMax(worst, PetscAbsScalar(*next - exact));
         else *next = exact;
       }
@@ -215,7 +242,8 @@ static PetscErrorCode Run(PetscInt n, PetscInt steps, PetscReal end, Row *row)
   Vec                  u, other;
   TSConvergedReason    reason;
   PetscReal            factor[2] = {1, 0.5}, t;
-  const PetscLogDouble unknowns  = static_cast<PetscLogDouble>(n) * static_cast<PetscLogDouble>(n) * static_cast<PetscLogDouble>(n);
+  const PetscLogDouble unknowns =
+    static_cast<PetscLogDouble>(n) * static_cast<PetscLogDouble>(n) * static_cast<PetscLogDouble>(n);
 
   PetscFunctionBeginUser;
   PetscCall(CreateGrid(n, &grid));
@@ -238,11 +266,14 @@ static PetscErrorCode Run(PetscInt n, PetscInt steps, PetscReal end, Row *row)
   PetscCall(Now(PETSC_COMM_WORLD, &clock.end));
   PetscCall(TSGetConvergedReason(ts, &reason));
   PetscCall(TSGetSolveTime(ts, &t));
-  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "TSSolve() stopped at t = %g: %s", (double)t, TSConvergedReasons[reason]);
+  PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "TSSolve() stopped at t = %g: %s",
+             (double)t, TSConvergedReasons[reason]);
   PetscCall(VecDuplicate(u, &other));
   PetscCall(CopySpeed(u, other, &row->copy));
   PetscCall(VecDestroy(&other));
-  if (clock.steps > 0) row->seconds = (clock.end - clock.begin) / static_cast<PetscLogDouble>(clock.steps), row->rate = unknowns / row->seconds;
+  if (clock.steps > 0)
+    row->seconds = (clock.end - clock.begin) / static_cast<PetscLogDouble>(clock.steps),
+    row->rate    = unknowns / row->seconds;
   for (int differences = 0; differences < 2; differences++) {
     const PetscReal decayed[2] = {Decay(grid, 0, differences, t), Decay(grid, 1, differences, t) / 2};
     PetscCall(Solution(grid, decayed, u, differences ? &row->error_in_time : &row->error));
@@ -259,7 +290,8 @@ static PetscErrorCode Rate(PetscReal last, PetscReal now, char (&text)[16])
 {
   PetscFunctionBeginUser;
   text[0] = '\0';
-  if (last > 0 && now > 0) PetscCall(PetscSNPrintf(text, sizeof(text), "%.2f", (double)PetscLog2Real(last / now)));
+  if (last > 0 && now > 0)
+    PetscCall(PetscSNPrintf(text, sizeof(text), "%.2f", (double)PetscLog2Real(last / now)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,24 +315,36 @@ int main(int argc, char **argv)
   PetscOptionsEnd();
   if (!has_n) sizes = 3;
   if (!has_steps) counts = 3;
-  PetscCheck(sizes > 0 && counts > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "-n, -steps: need a number at least");
-  PetscCheck(end > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-final_time %g: must be positive", (double)end);
+  PetscCheck(sizes > 0 && counts > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
+             "-n, -steps: need a number at least");
+  PetscCheck(end > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-final_time %g: must be positive",
+             (double)end);
   if (has_csv) PetscCall(PetscFOpen(PETSC_COMM_WORLD, name, "w", &file));
-  if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "n,steps,error,error_in_time,seconds,rate,copy\n"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5s %6s %10s %6s %13s %6s %11s %12s %15s %8s\n", "n", "steps", "error", "rate", "error in time", "rate", "s per step", "unknowns/s", "copies per step", "% copy"));
+  if (file)
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "n,steps,error,error_in_time,seconds,rate,copy\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5s %6s %10s %6s %13s %6s %11s %12s %15s %8s\n", "n", "steps",
+                        "error", "rate", "error in time", "rate", "s per step", "unknowns/s",
+                        "copies per step", "% copy"));
   for (PetscInt k = 0; k < PetscMax(sizes, counts); k++) {
     const PetscInt points = n[PetscMin(k, sizes - 1)], count = steps[PetscMin(k, counts - 1)];
     char           rates[2][16];
-    PetscCheck(points >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT ": must be 2 at least", points);
-    PetscCheck(count >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-steps %" PetscInt_FMT ": must be positive", count);
+    PetscCheck(points >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+               "-n %" PetscInt_FMT ": must be 2 at least", points);
+    PetscCheck(count >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+               "-steps %" PetscInt_FMT ": must be positive", count);
     PetscCall(Run(points, count, end, &row));
     PetscCall(Rate(last.error, row.error, rates[0]));
     PetscCall(Rate(last.error_in_time, row.error_in_time, rates[1]));
     const double copies = row.rate > 0 ? row.copy / (2 * sizeof(PetscScalar) * row.rate) : 0;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " %6" PetscInt_FMT " %10.3e %6s %13.3e %6s %11.3e %12.3e %15.2f %8.1f\n", points, count, (double)row.error, rates[0], (double)row.error_in_time, rates[1],
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%5" PetscInt_FMT " %6" PetscInt_FMT
+                          " %10.3e %6s %13.3e %6s %11.3e %12.3e %15.2f %8.1f\n",
+                          points, count, (double)row.error, rates[0], (double)row.error_in_time, rates[1],
                           row.seconds, row.rate, copies, copies > 0 ? 100 * least / copies : 0));
     if (file)
-      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%" PetscInt_FMT ",%.6e,%.6e,%.4e,%.4e,%.4e\n", points, count, (double)row.error, (double)row.error_in_time, row.seconds, row.rate, row.copy));
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file,
+                             "%" PetscInt_FMT ",%" PetscInt_FMT ",%.6e,%.6e,%.4e,%.4e,%.4e\n", points, count,
+                             (double)row.error, (double)row.error_in_time, row.seconds, row.rate, row.copy));
     last = row;
   }
   if (file) PetscCall(PetscFClose(PETSC_COMM_WORLD, file));

@@ -10,7 +10,8 @@ static PetscErrorCode CreateAxis(PetscInt n, PetscReal end, PetscReal centre, Pe
   PetscFunctionBeginUser;
   axis->n = n;
   PetscCall(PetscCalloc4(n + 1, &axis->x, n + 1, &axis->first, n + 1, &axis->upwind, n + 1, &axis->second));
-  for (k = 1; k < n; k++) axis->x[k] = centre + width * PetscSinhReal(first + (last - first) * (PetscReal)k / (PetscReal)n);
+  for (k = 1; k < n; k++)
+    axis->x[k] = centre + width * PetscSinhReal(first + (last - first) * (PetscReal)k / (PetscReal)n);
   axis->x[n] = end;
   PetscFunctionReturn(0);
 }
@@ -34,8 +35,8 @@ static void Parabola(const Axis *axis, PetscInt k, PetscInt l, PetscReal *first,
   }
 }
 
-/* Central differences, but against the wind kappa (eta - v) beyond v = 1, and one-sided at v = 0, where there is no diffusion. At the end of s the derivative is given, so that a mirrored node serves
-   the second one. */
+/* Central differences, but against the wind kappa (eta - v) beyond v = 1, and one-sided at v = 0, where there
+   is no diffusion. At the end of s the derivative is given, so that a mirrored node serves the second one. */
 static void CreateDifferences(Problem *p)
 {
   const PetscReal end = p->s.x[p->s.n] - p->s.x[p->s.n - 1];
@@ -56,7 +57,8 @@ void NodeOf(const Problem *p, PetscInt i, PetscInt j, PetscInt *node_s, PetscInt
   *node_v = j;
 }
 
-/* The row of an inner node: entries w[l + 2][k + 2] of the nodes (a + k, b + l), and what the derivative 1 at the end of s adds. */
+/* The row of an inner node: entries w[l + 2][k + 2] of the nodes (a + k, b + l), and what the derivative 1 at
+   the end of s adds. */
 static void Differences(const Problem *p, PetscInt a, PetscInt b, PetscReal w[5][5], PetscReal *g)
 {
   const Model    *m = &p->model;
@@ -112,7 +114,8 @@ static PetscErrorCode Assemble(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* A matrix of a device type multiplies vectors of the same type alone. PETSc checks that with debugging only. */
+/* A matrix of a device type multiplies vectors of the same type alone. PETSc checks that with debugging
+   only. */
 static PetscErrorCode CheckTypes(Mat A, Vec v)
 {
   PetscBool plain, same;
@@ -127,8 +130,8 @@ static PetscErrorCode CheckTypes(Mat A, Vec v)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)w, &plain, VECSEQ, VECMPI, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, own, &same));
   PetscCheck(plain || same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
-             "-dm_mat_type: matrices of type %s take vectors of type %s, -dm_vec_type has those of type %s", matrix,
-             own, type);
+             "-dm_mat_type: matrices of type %s take vectors of type %s, -dm_vec_type has those of type %s",
+             matrix, own, type);
   PetscCall(VecDestroy(&w));
   PetscFunctionReturn(0);
 }
@@ -139,7 +142,9 @@ PetscErrorCode CreateProblem(PetscInt m1, PetscInt m2, PetscReal S, PetscReal V,
   PetscCall(CreateAxis(m1, S, p->model.K, p->model.K / 5, &p->s));
   PetscCall(CreateAxis(m2, V, 0, V / 500, &p->v));
   CreateDifferences(p);
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p->algebraic ? m1 + 1 : m1, p->algebraic ? m2 + 1 : m2, PETSC_DECIDE, PETSC_DECIDE, 1, 2, NULL, NULL, &p->da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX,
+                         p->algebraic ? m1 + 1 : m1, p->algebraic ? m2 + 1 : m2, PETSC_DECIDE, PETSC_DECIDE,
+                         1, 2, NULL, NULL, &p->da));
   PetscCall(DMSetMatrixPreallocateOnly(p->da, PETSC_TRUE)); /* 9 to 13 of 25 entries are there */
   PetscCall(DMSetFromOptions(p->da));
   PetscCall(DMSetUp(p->da));

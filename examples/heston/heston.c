@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "European call options under Heston's model: a parabolic equation in price and variance with a mixed derivative.\n\
+static char help[] =
+  "European call options under Heston's model: a parabolic equation in price and variance with a mixed derivative.\n\
 A plain PETSc program: it knows no plugin and runs with any TS. Options:\n\
   -case 1|2|3|4          parameters of In 't Hout & Foulon (2010), table 1; any of them may be given instead:\n\
   -kappa -eta -sigma -rho -rd -rf -maturity -strike\n\
@@ -30,7 +31,8 @@ static const Model Cases[] = {
   {0.6067, 0.0707, 0.2928, -0.7571, 0.03, 0, 3, 100},
   {2.5, 0.06, 0.5, -0.1, 0.0507, 0.0469, 0.25, 100},
 };
-static const char *const Boundaries[] = {"eliminated", "algebraic", "Boundary", "", NULL}, *const Functions[] = {"implicit", "rhs", "Function", "", NULL};
+static const char *const        Boundaries[] = {"eliminated", "algebraic", "Boundary", "", NULL},
+                         *const Functions[]  = {"implicit", "rhs", "Function", "", NULL};
 
 typedef struct {
   PetscInt       steps, rejected;
@@ -46,7 +48,10 @@ typedef struct {
 static PetscLogDouble CPUSeconds(void)
 {
   struct rusage usage;
-  return getrusage(RUSAGE_SELF, &usage) ? 0 : (PetscLogDouble)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (PetscLogDouble)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  return getrusage(RUSAGE_SELF, &usage)
+           ? 0
+           : (PetscLogDouble)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               1e-6 * (PetscLogDouble)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 static PetscErrorCode RHSFunction(TS ts, PetscReal t, Vec u, Vec f, void *ctx)
@@ -58,7 +63,8 @@ static PetscErrorCode RHSFunction(TS ts, PetscReal t, Vec u, Vec f, void *ctx)
   PetscFunctionReturn(0);
 }
 
-/* Not TSComputeRHSJacobianConstant, for which TS shifts J in place and takes that back when it asks for the function: methods that keep a Jacobian need it as it was. */
+/* Not TSComputeRHSJacobianConstant, for which TS shifts J in place and takes that back when it asks for the
+   function: methods that keep a Jacobian need it as it was. */
 static PetscErrorCode RHSJacobian(TS ts, PetscReal t, Vec u, Mat J, Mat P, void *ctx)
 {
   Problem *p = (Problem *)ctx;
@@ -98,7 +104,8 @@ static PetscErrorCode IJacobian(TS ts, PetscReal t, Vec u, Vec udot, PetscReal s
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateTS(Problem *p, const char *prefix, TSType type, PetscReal dt, PetscReal begin, PetscReal end, TS *ts)
+static PetscErrorCode CreateTS(Problem *p, const char *prefix, TSType type, PetscReal dt, PetscReal begin,
+                               PetscReal end, TS *ts)
 {
   Mat J;
 
@@ -150,7 +157,8 @@ static PetscErrorCode SetOptions(TS ts, PetscBool factor_once)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const char *prefix, PetscInt steps, PetscInt damping, Vec payoff, Vec u, Cost *cost)
+static PetscErrorCode Run(Problem *p, const char *prefix, PetscInt steps, PetscInt damping, Vec payoff, Vec u,
+                          Cost *cost)
 {
   const PetscReal dt = p->model.T / (PetscReal)steps;
   PetscLogDouble  wall[2], cpu[2];
@@ -158,7 +166,8 @@ static PetscErrorCode Run(Problem *p, const char *prefix, PetscInt steps, PetscI
   TS              ts;
 
   PetscFunctionBeginUser;
-  PetscCheck(damping <= steps, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-damping %" PetscInt_FMT ": more than the %" PetscInt_FMT " steps of a run", damping, steps);
+  PetscCheck(damping <= steps, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-damping %" PetscInt_FMT ": more than the %" PetscInt_FMT " steps of a run", damping, steps);
   PetscCall(VecCopy(payoff, u));
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscCall(PetscTime(&wall[0]));
@@ -219,7 +228,9 @@ static PetscErrorCode Error(const Problem *p, const Region *r, Vec u, Vec w, Pet
   if (w) PetscCall(DMDAVecGetArrayRead(p->da, w, &others));
   for (j = 0; j < r->count_v; j++)
     for (i = 0; i < r->count_s; i++) {
-      const PetscScalar mine = values[r->first_v + j][r->first_s + i], other = w ? others[r->first_v + j][r->first_s + i] : (PetscScalar)r->exact[i + r->count_s * j];
+      const PetscScalar mine  = values[r->first_v + j][r->first_s + i],
+                        other = w ? others[r->first_v + j][r->first_s + i]
+                                  : (PetscScalar)r->exact[i + r->count_s * j];
       if (!(PetscAbsScalar(mine - other) <= worst)) worst = PetscAbsScalar(mine - other);
     }
   if (w) PetscCall(DMDAVecRestoreArrayRead(p->da, w, &others));
@@ -241,8 +252,9 @@ static PetscErrorCode WriteSurface(const Problem *p, const Region *r, Vec u, con
   for (j = 0; j < r->count_v; j++)
     for (i = 0; i < r->count_s; i++) {
       NodeOf(p, r->first_s + i, r->first_v + j, &a, &b);
-      PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, file, "%.10g,%.10g,%.10g,%.10g\n", (double)p->s.x[a], (double)p->v.x[b], (double)PetscRealPart(values[r->first_v + j][r->first_s + i]),
-                                         (double)r->exact[i + r->count_s * j]));
+      PetscCall(PetscSynchronizedFPrintf(
+        PETSC_COMM_WORLD, file, "%.10g,%.10g,%.10g,%.10g\n", (double)p->s.x[a], (double)p->v.x[b],
+        (double)PetscRealPart(values[r->first_v + j][r->first_s + i]), (double)r->exact[i + r->count_s * j]));
     }
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, file));
   PetscCall(DMDAVecRestoreArrayRead(p->da, u, &values));
@@ -276,9 +288,11 @@ static PetscErrorCode Options(Problem *p, PetscInt *m1, PetscInt *m2, PetscReal 
 
   PetscFunctionBeginUser;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Heston's model", NULL);
-  PetscCall(PetscOptionsRangeInt("-case", "Parameters of In 't Hout & Foulon", NULL, which, &which, NULL, 1, 4));
+  PetscCall(
+    PetscOptionsRangeInt("-case", "Parameters of In 't Hout & Foulon", NULL, which, &which, NULL, 1, 4));
   *m = Cases[which - 1];
-  PetscCall(PetscOptionsReal("-kappa", "Rate at which the variance returns to its mean", NULL, m->kappa, &m->kappa, NULL));
+  PetscCall(PetscOptionsReal("-kappa", "Rate at which the variance returns to its mean", NULL, m->kappa,
+                             &m->kappa, NULL));
   PetscCall(PetscOptionsReal("-eta", "Mean of the variance", NULL, m->eta, &m->eta, NULL));
   PetscCall(PetscOptionsReal("-sigma", "Volatility of the variance", NULL, m->sigma, &m->sigma, NULL));
   PetscCall(PetscOptionsReal("-rho", "Correlation of price and variance", NULL, m->rho, &m->rho, NULL));
@@ -286,31 +300,37 @@ static PetscErrorCode Options(Problem *p, PetscInt *m1, PetscInt *m2, PetscReal 
   PetscCall(PetscOptionsReal("-rf", "Foreign interest rate, or dividend yield", NULL, m->rf, &m->rf, NULL));
   PetscCall(PetscOptionsReal("-maturity", "Years to maturity", NULL, m->T, &m->T, NULL));
   PetscCall(PetscOptionsReal("-strike", "Strike K", NULL, m->K, &m->K, NULL));
-  PetscCheck(m->sigma > 0 && m->kappa >= 0 && m->eta >= 0 && m->T > 0 && m->K > 0 && PetscAbsReal(m->rho) <= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-sigma, -maturity and -strike have to be positive, -kappa and -eta not negative, -rho in [-1, 1]");
+  PetscCheck(
+    m->sigma > 0 && m->kappa >= 0 && m->eta >= 0 && m->T > 0 && m->K > 0 && PetscAbsReal(m->rho) <= 1,
+    PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+    "-sigma, -maturity and -strike have to be positive, -kappa and -eta not negative, -rho in [-1, 1]");
   *S = 8 * m->K;
   *V = 5;
   PetscCall(PetscOptionsBoundedInt("-m1", "Intervals of the price", NULL, *m1, m1, NULL, 4));
   PetscCall(PetscOptionsBoundedInt("-m2", "Intervals of the variance", NULL, *m2, m2, NULL, 4));
   PetscCall(PetscOptionsReal("-end_s", "Largest price", NULL, *S, S, NULL));
   PetscCall(PetscOptionsReal("-end_v", "Largest variance", NULL, *V, V, NULL));
-  PetscCheck(*S > 1.5 * m->K && *V > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-end_s %g, -end_v %g: errors are measured to 1.5 times the strike and variance 1", (double)*S, (double)*V);
+  PetscCheck(*S > 1.5 * m->K && *V > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-end_s %g, -end_v %g: errors are measured to 1.5 times the strike and variance 1", (double)*S,
+             (double)*V);
   PetscCall(PetscOptionsEnum("-boundary", "Boundary values", NULL, Boundaries, boundary, &boundary, NULL));
   PetscCall(PetscOptionsEnum("-function", "What TS is given", NULL, Functions, function, &function, NULL));
   p->algebraic = (PetscBool)boundary;
   p->rhs       = (PetscBool)function;
-  PetscCheck(!p->algebraic || !p->rhs, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-boundary algebraic needs -function implicit: rows without a time derivative are no right-hand side");
+  PetscCheck(
+    !p->algebraic || !p->rhs, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+    "-boundary algebraic needs -function implicit: rows without a time derivative are no right-hand side");
   PetscOptionsEnd();
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
-  Problem   p;
-  Region    r;
-  Vec       payoff, u, w = NULL;
-  FILE     *csv;
-  char      reference[PETSC_MAX_PATH_LEN] = "", rows[PETSC_MAX_PATH_LEN] = "", surface[PETSC_MAX_PATH_LEN] = "";
+  Problem p;
+  Region  r;
+  Vec     payoff, u, w = NULL;
+  FILE   *csv;
+  char    reference[PETSC_MAX_PATH_LEN] = "", rows[PETSC_MAX_PATH_LEN] = "", surface[PETSC_MAX_PATH_LEN] = "";
   PetscReal point[2], price;
   PetscInt  coordinates = 2;
   PetscBool asked;
@@ -324,19 +344,30 @@ int main(int argc, char **argv)
   PetscCall(PetscMemzero(&p, sizeof(p)));
   PetscCall(Options(&p, &m1, &m2, &S, &V));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Time steps and output", NULL);
-  PetscCall(PetscOptionsBool("-payoff_average", "Averages of the payoff over cells", NULL, average, &average, NULL));
-  PetscCall(PetscOptionsIntArray("-steps", "Numbers of time steps, a run for each", NULL, steps, &runs, &listed));
+  PetscCall(
+    PetscOptionsBool("-payoff_average", "Averages of the payoff over cells", NULL, average, &average, NULL));
+  PetscCall(
+    PetscOptionsIntArray("-steps", "Numbers of time steps, a run for each", NULL, steps, &runs, &listed));
   if (!listed) runs = 3;
-  for (k = 0; k < runs; k++) PetscCheck(steps[k] > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-steps: %" PetscInt_FMT " is no number of steps", steps[k]);
-  PetscCall(PetscOptionsBoundedInt("-damping", "Steps that are two half steps of backward Euler each", NULL, damping, &damping, NULL, 0));
-  PetscCall(PetscOptionsBoundedInt("-reference_steps", "Steps of the reference in time (0: none)", NULL, reference_steps, &reference_steps, NULL, 0));
-  PetscCall(PetscOptionsString("-reference_file", "File of the reference", NULL, reference, reference, sizeof(reference), NULL));
-  PetscCall(PetscOptionsString("-csv", "File for the rows of the table", NULL, rows, rows, sizeof(rows), NULL));
-  PetscCall(PetscOptionsString("-surface", "File for the prices of the last run", NULL, surface, surface, sizeof(surface), NULL));
-  PetscCall(PetscOptionsRealArray("-price", "Print the semi-analytic price at s,v alone", NULL, point, &coordinates, &asked));
+  for (k = 0; k < runs; k++)
+    PetscCheck(steps[k] > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+               "-steps: %" PetscInt_FMT " is no number of steps", steps[k]);
+  PetscCall(PetscOptionsBoundedInt("-damping", "Steps that are two half steps of backward Euler each", NULL,
+                                   damping, &damping, NULL, 0));
+  PetscCall(PetscOptionsBoundedInt("-reference_steps", "Steps of the reference in time (0: none)", NULL,
+                                   reference_steps, &reference_steps, NULL, 0));
+  PetscCall(PetscOptionsString("-reference_file", "File of the reference", NULL, reference, reference,
+                               sizeof(reference), NULL));
+  PetscCall(
+    PetscOptionsString("-csv", "File for the rows of the table", NULL, rows, rows, sizeof(rows), NULL));
+  PetscCall(PetscOptionsString("-surface", "File for the prices of the last run", NULL, surface, surface,
+                               sizeof(surface), NULL));
+  PetscCall(PetscOptionsRealArray("-price", "Print the semi-analytic price at s,v alone", NULL, point,
+                                  &coordinates, &asked));
   PetscOptionsEnd();
   if (asked) {
-    PetscCheck(coordinates == 2 && point[0] > 0 && point[1] >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-price takes a price and a variance, as in -price 100,0.04");
+    PetscCheck(coordinates == 2 && point[0] > 0 && point[1] >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+               "-price takes a price and a variance, as in -price 100,0.04");
     PetscCall(ExactPrices(&p.model, 1, &point[0], 1, &point[1], 1e-12 * p.model.K, &price));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.10f\n", (double)price));
     PetscCall(PetscFinalize());
@@ -347,8 +378,12 @@ int main(int argc, char **argv)
   PetscCall(VecDuplicate(p.g, &payoff));
   PetscCall(VecDuplicate(p.g, &u));
   PetscCall(Payoff(&p, average, payoff));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa %g, eta %g, sigma %g, rho %g, rd %g, rf %g, T %g, K %g; %" PetscInt_FMT " x %" PetscInt_FMT " intervals, boundary %s\n", (double)p.model.kappa, (double)p.model.eta,
-                        (double)p.model.sigma, (double)p.model.rho, (double)p.model.rd, (double)p.model.rf, (double)p.model.T, (double)p.model.K, m1, m2, Boundaries[p.algebraic]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "kappa %g, eta %g, sigma %g, rho %g, rd %g, rf %g, T %g, K %g; %" PetscInt_FMT
+                        " x %" PetscInt_FMT " intervals, boundary %s\n",
+                        (double)p.model.kappa, (double)p.model.eta, (double)p.model.sigma,
+                        (double)p.model.rho, (double)p.model.rd, (double)p.model.rf, (double)p.model.T,
+                        (double)p.model.K, m1, m2, Boundaries[p.algebraic]));
   if (reference_steps > 0) {
     PetscCall(VecDuplicate(u, &w));
     PetscCall(Reference(&p, reference_steps, reference, payoff, w));
@@ -357,7 +392,8 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, rows[0] ? rows : "/dev/null", "w", &csv));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, csv, "steps,rejected,time_error,price_error,wall,cpu\n"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8s %8s %12s %7s %12s %10s %10s\n", "steps", "rejected", "time error", "order", "price error", "wall s", "cpu s"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8s %8s %12s %7s %12s %10s %10s\n", "steps", "rejected",
+                        "time error", "order", "price error", "wall s", "cpu s"));
   for (k = 0; k < runs; k++) {
     PetscCall(Run(&p, NULL, steps[k], damping, payoff, u, &cost));
     PetscCall(Error(&p, &r, u, NULL, &in_price));
@@ -365,10 +401,16 @@ int main(int argc, char **argv)
     if (w) PetscCall(Error(&p, &r, u, w, &in_time));
     if (w) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %12.4e", (double)in_time));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %12s", "-"));
-    if (w && k > 0 && in_time > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7.2f", (double)(PetscLogReal(last / in_time) / PetscLogReal((PetscReal)cost.steps / (PetscReal)before.steps))));
+    if (w && k > 0 && in_time > 0)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7.2f",
+                            (double)(PetscLogReal(last / in_time) /
+                                     PetscLogReal((PetscReal)cost.steps / (PetscReal)before.steps))));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7s", "-"));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %12.4e %10.4f %10.4f\n", (double)in_price, cost.wall, cost.cpu));
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, csv, "%" PetscInt_FMT ",%" PetscInt_FMT ",%.8e,%.8e,%.4f,%.4f\n", cost.steps, cost.rejected, w ? (double)in_time : -1., (double)in_price, cost.wall, cost.cpu));
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, " %12.4e %10.4f %10.4f\n", (double)in_price, cost.wall, cost.cpu));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, csv, "%" PetscInt_FMT ",%" PetscInt_FMT ",%.8e,%.8e,%.4f,%.4f\n",
+                           cost.steps, cost.rejected, w ? (double)in_time : -1., (double)in_price, cost.wall,
+                           cost.cpu));
     last   = in_time;
     before = cost;
   }

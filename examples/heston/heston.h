@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A European call under the model of S. L. Heston (1993): in time t to maturity its price u(s, v, t) solves
 
-     u_t = s^2 v u_ss / 2 + rho sigma s v u_sv + sigma^2 v u_vv / 2 + (rd - rf) s u_s + kappa (eta - v) u_v - rd u,   u(s, v, 0) = max(s - K, 0).
+     u_t = s^2 v u_ss / 2 + rho sigma s v u_sv + sigma^2 v u_vv / 2 + (rd - rf) s u_s + kappa (eta - v) u_v - rd u,
+     u(s, v, 0) = max(s - K, 0).
 
-   Grids, differences and boundary conditions are those of K. J. in 't Hout, S. Foulon, ADI finite difference schemes for option pricing in the Heston model with correlation,
-   International Journal of Numerical Analysis and Modeling 7 (2010). */
+   Grids, differences and boundary conditions are those of K. J. in 't Hout, S. Foulon, ADI finite difference
+   schemes for option pricing in the Heston model with correlation, International Journal of Numerical
+   Analysis and Modeling 7 (2010). */
 #pragma once
 
 #include <petscdmda.h>
@@ -14,7 +16,8 @@ typedef struct {
   PetscReal kappa, eta, sigma, rho, rd, rf, T, K;
 } Model;
 
-/* Nodes x_0 .. x_n and weights of differences at each of them: a derivative at x_k is sum_l w[k][l + 2] u_(k+l), l = -2 .. 2. */
+/* Nodes x_0 .. x_n and weights of differences at each of them: a derivative at x_k is sum_l w[k][l + 2]
+   u_(k+l), l = -2 .. 2. */
 typedef PetscReal Weights[5];
 typedef struct {
   PetscInt   n;
@@ -22,7 +25,8 @@ typedef struct {
   Weights   *first, *upwind, *second;
 } Axis;
 
-/* M u' = A u + exp(-rf t) g. M is the identity where boundary values are eliminated, else zero in their rows. */
+/* M u' = A u + exp(-rf t) g. M is the identity where boundary values are eliminated, else zero in their
+   rows. */
 typedef struct {
   Model     model;
   Axis      s, v;
@@ -41,5 +45,7 @@ void NodeOf(const Problem *p, PetscInt i, PetscInt j, PetscInt *node_s, PetscInt
 /* max(s - K, 0), or its average over the cell of each node. */
 PetscErrorCode Payoff(const Problem *p, PetscBool average, Vec u);
 
-/* exact.c. Prices[a + ns b] at s[a] > 0 and v[b] >= 0, by the characteristic function; tolerance: absolute, of the quadrature. */
-PetscErrorCode ExactPrices(const Model *m, PetscInt ns, const PetscReal s[], PetscInt nv, const PetscReal v[], PetscReal tolerance, PetscReal prices[]);
+/* exact.c. Prices[a + ns b] at s[a] > 0 and v[b] >= 0, by the characteristic function; tolerance: absolute,
+   of the quadrature. */
+PetscErrorCode ExactPrices(const Model *m, PetscInt ns, const PetscReal s[], PetscInt nv, const PetscReal v[],
+                           PetscReal tolerance, PetscReal prices[]);

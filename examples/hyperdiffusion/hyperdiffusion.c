@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "A batch of 1D periodic hyperdiffusion problems u_t = -D u_xxxx, Crank-Nicolson in time.\n\
+static char help[] =
+  "A batch of 1D periodic hyperdiffusion problems u_t = -D u_xxxx, Crank-Nicolson in time.\n\
 A plain PETSc program: it knows no plugin and runs with any PC. Options:\n\
   -lines M -points N -steps K   size of the batch and number of time steps\n\
   -final_time T -diffusivity D  the modes decay like exp(-D (2 pi k)^4 t)\n\
@@ -13,8 +14,9 @@ A plain PETSc program: it knows no plugin and runs with any PC. Options:\n\
   -refine R                     also R resolutions, each twice as fine, from 16 points on\n\
   -amplitudes F -refinement F   write what is plotted to these files\n\n";
 
-/* u^(n+1) solves (I + s) u^(n+1) = (I - s) u^n with s = dt D / 2 times the fourth difference. With v = (u^(n+1) + u^n) / 2 this is
-   (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and one update per step. See A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch
+/* u^(n+1) solves (I + s) u^(n+1) = (I - s) u^n with s = dt D / 2 times the fourth difference. With v =
+   (u^(n+1) + u^n) / 2 this is (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and one update per step. See
+   A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch
    (2019), eqs. 5-7. Line m starts as cos(2 pi k x), k = 1 + m mod 4. */
 
 #include <petscksp.h>
@@ -126,7 +128,8 @@ static PetscErrorCode DestroyState(State *s)
 }
 
 /* Reads the state on the host: largest error at time t, and the amplitudes of the first four lines. */
-static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, PetscReal *error, PetscReal amplitude[4])
+static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, PetscReal *error,
+                              PetscReal amplitude[4])
 {
   const PetscScalar *a;
   PetscReal          worst = 0;
@@ -142,7 +145,9 @@ static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Pet
     }
   for (l = 0; amplitude && l < 4; l++) {
     amplitude[l] = 0;
-    for (i = 0; l < p->mine && i < p->points; i++) amplitude[l] += 2 * PetscRealPart(a[Place(p, l, i)]) * Exact(p, p->first + l, i, 0) / (PetscReal)p->points;
+    for (i = 0; l < p->mine && i < p->points; i++)
+      amplitude[l] +=
+        2 * PetscRealPart(a[Place(p, l, i)]) * Exact(p, p->first + l, i, 0) / (PetscReal)p->points;
   }
   if (p->batch == DENSE) PetscCall(MatDenseRestoreArrayRead(s->U, &a));
   else PetscCall(VecRestoreArrayRead(s->u, &a));
@@ -200,7 +205,9 @@ static PetscErrorCode SetSolver(const Problem *p, const char *solver, Mat A, KSP
   PetscCall(PetscStrcmp(type, PCCHOLESKY, &cholesky));
   PetscCall(PetscStrcmp(type, PCBJACOBI, &bjacobi));
   PetscCall(PetscStrcmp(type, PCPBJACOBI, &pbjacobi));
-  PetscCheck(!(bjacobi || pbjacobi) || p->batch != INTERLEAVED, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-solvers %s: its blocks are consecutive rows, which are no lines with -batch interleaved", solver);
+  PetscCheck(!(bjacobi || pbjacobi) || p->batch != INTERLEAVED, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "-solvers %s: its blocks are consecutive rows, which are no lines with -batch interleaved",
+             solver);
   PetscCall(KSPGetPC(ksp, &pc));
   if (pbjacobi) PetscCall(MatSetBlockSize(A, p->points)); /* before the type, which looks at it */
   PetscCall(PCSetType(pc, type));
@@ -225,7 +232,8 @@ static PetscErrorCode SetSolver(const Problem *p, const char *solver, Mat A, KSP
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress, Result *result)
+static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress,
+                          Result *result)
 {
   MPI_Comm           comm = p->batch == DENSE ? PETSC_COMM_SELF : PETSC_COMM_WORLD;
   Mat                A;
@@ -241,8 +249,10 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (p->batch == INTERLEAVED) { /* the DMDA tells where the lines are; its own matrix would hold 9 entries per row */
-    PetscCall(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, p->lines, p->points, size, 1, 1, 1, NULL, NULL, &da));
+  if (p->batch ==
+      INTERLEAVED) { /* the DMDA tells where the lines are; its own matrix would hold 9 entries per row */
+    PetscCall(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, p->lines,
+                           p->points, size, 1, 1, 1, NULL, NULL, &da));
     PetscCall(DMSetUp(da));
     PetscCall(DMDAGetCorners(da, &p->first, NULL, NULL, &p->mine, NULL, NULL));
   } else {
@@ -277,11 +287,15 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
       PetscInt  l;
       PetscCall(Measure(p, &s, 0, NULL, a));
       for (l = 0; step % (1 + p->steps / 101) == 0 && l < PetscMin(4, p->mine); l++)
-        PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%g,%" PetscInt_FMT ",%g,%g\n", (double)(p->T * step / p->steps), 1 + (p->first + l) % 4, (double)a[l], (double)Exact(p, p->first + l, 0, p->T * step / p->steps)));
+        PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%g,%" PetscInt_FMT ",%g,%g\n",
+                               (double)(p->T * step / p->steps), 1 + (p->first + l) % 4, (double)a[l],
+                               (double)Exact(p, p->first + l, 0, p->T * step / p->steps)));
     }
     if (step == p->steps) break;
     PetscCall(Step(p, ksp, &s));
-    if (progress && (step + 1) % PetscMax(1, p->steps / 5) == 0) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "\r  step %" PetscInt_FMT " of %" PetscInt_FMT, step + 1, p->steps));
+    if (progress && (step + 1) % PetscMax(1, p->steps / 5) == 0)
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "\r  step %" PetscInt_FMT " of %" PetscInt_FMT,
+                             step + 1, p->steps));
   }
   PetscCall(Finish(p, &s));
   PetscCall(PetscTime(&t2));
@@ -291,7 +305,9 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   result->solve = t2 - t1;
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(Measure(p, &s, p->T, &result->error, NULL));
-  if (reason < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %s\n", solver ? solver : "solver", KSPConvergedReasons[reason]));
+  if (reason < 0)
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "  %s: %s\n", solver ? solver : "solver", KSPConvergedReasons[reason]));
   PetscCall(DestroyState(&s));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
@@ -321,7 +337,9 @@ static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *solver
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT " %12.3e", p.points, (double)result.error));
     if (r > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f", (double)PetscLog2Real(result.error / last)));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-    if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%g\n", p.points, (double)result.error));
+    if (file)
+      PetscCall(
+        PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%g\n", p.points, (double)result.error));
     last = result.error;
   }
   if (file) PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
@@ -346,24 +364,36 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBoundedInt("-steps", "Time steps", NULL, p.steps, &p.steps, NULL, 1));
   PetscCall(PetscOptionsReal("-diffusivity", "D in u_t = -D u_xxxx", NULL, p.D, &p.D, NULL));
   PetscCall(PetscOptionsReal("-final_time", "Time at the last step", NULL, p.T, &p.T, NULL));
-  PetscCall(PetscOptionsEnum("-batch", "How the batch is held", NULL, Batches, (PetscEnum)p.batch, (PetscEnum *)&p.batch, NULL));
+  PetscCall(PetscOptionsEnum("-batch", "How the batch is held", NULL, Batches, (PetscEnum)p.batch,
+                             (PetscEnum *)&p.batch, NULL));
   PetscCall(PetscOptionsStringArray("-solvers", "PC types to compare", NULL, solvers, &count, &listed));
-  PetscCall(PetscOptionsBoundedInt("-refine", "Resolutions of the refinement study", NULL, refine, &refine, NULL, 0));
-  PetscCall(PetscOptionsString("-amplitudes", "File for the decay of the first four lines", NULL, amplitudes, amplitudes, sizeof(amplitudes), &has_amplitudes));
-  PetscCall(PetscOptionsString("-refinement", "File for the refinement study", NULL, refinement, refinement, sizeof(refinement), &has_refinement));
+  PetscCall(
+    PetscOptionsBoundedInt("-refine", "Resolutions of the refinement study", NULL, refine, &refine, NULL, 0));
+  PetscCall(PetscOptionsString("-amplitudes", "File for the decay of the first four lines", NULL, amplitudes,
+                               amplitudes, sizeof(amplitudes), &has_amplitudes));
+  PetscCall(PetscOptionsString("-refinement", "File for the refinement study", NULL, refinement, refinement,
+                               sizeof(refinement), &has_refinement));
   PetscOptionsEnd();
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCheck(p.lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p.lines, (int)size);
+  PetscCheck(p.lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p.lines,
+             (int)size);
   if (!listed) count = 1;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " lines of %" PetscInt_FMT " points, %" PetscInt_FMT " steps, batch %s\n", p.lines, p.points, p.steps, Batches[p.batch]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12s %12s %14s %14s\n", "solver", "set-up s", "solve s", "unknowns/s", "error"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%" PetscInt_FMT " lines of %" PetscInt_FMT " points, %" PetscInt_FMT
+                        " steps, batch %s\n",
+                        p.lines, p.points, p.steps, Batches[p.batch]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12s %12s %14s %14s\n", "solver", "set-up s", "solve s",
+                        "unknowns/s", "error"));
   for (k = 0; k < count; k++) {
     Problem few = p;
     few.lines   = PetscMin(p.lines, 16 * size);
     few.steps   = 1;
     if (listed) PetscCall(Run(&few, solvers[k], NULL, PETSC_FALSE, &result));
     PetscCall(Run(&p, listed ? solvers[k] : NULL, NULL, (PetscBool)isatty(2), &result));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12.4f %12.4f %14.3e %14.3e\n", listed ? solvers[k] : "as given", result.setup, result.solve, (double)p.lines * (double)p.points * (double)p.steps / result.solve,
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12.4f %12.4f %14.3e %14.3e\n",
+                          listed ? solvers[k] : "as given", result.setup, result.solve,
+                          (double)p.lines * (double)p.points * (double)p.steps / result.solve,
                           (double)result.error));
   }
   if (has_amplitudes) {
@@ -372,7 +402,8 @@ int main(int argc, char **argv)
     few.steps   = 400;
     PetscCall(Run(&few, listed ? solvers[0] : NULL, amplitudes, PETSC_FALSE, &result));
   }
-  if (refine > 0) PetscCall(Refine(p, refine, listed ? solvers[0] : NULL, has_refinement ? refinement : NULL));
+  if (refine > 0)
+    PetscCall(Refine(p, refine, listed ? solvers[0] : NULL, has_refinement ? refinement : NULL));
   for (k = 0; listed && k < count; k++) PetscCall(PetscFree(solvers[k]));
   PetscCall(PetscFinalize());
   return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file assembly.hpp  Kernels that compute matrices and right-hand sides where they will live, in the order of a list of coordinates, and errors. No PETSc.
+/// @file assembly.hpp  Kernels that compute matrices and right-hand sides where they will live, in the order
+///   of a list of coordinates, and errors. No PETSc.
 #pragma once
 
 #include "model.hpp"
@@ -13,7 +14,8 @@ struct Quadrature {
   Real x[max_degree + 2], w[max_degree + 2];
 };
 
-/// A problem in a spline space on a curve. Galerkin: items are elements, with p + 1 rows each. Collocation: items are functions, whose row holds at their Greville abscissa.
+/// A problem in a spline space on a curve. Galerkin: items are elements, with p + 1 rows each. Collocation:
+/// items are functions, whose row holds at their Greville abscissa.
 template <class Real>
 struct Discretization {
   SplineSpace<Real> space;
@@ -23,15 +25,20 @@ struct Discretization {
   bool              collocation = false;
 
   /// Matrix entries of an item, the columns of a row one after another; entries of a right-hand side.
-  int matrix_entries() const { return collocation ? space.degree + 1 : (space.degree + 1) * (space.degree + 1); }
+  int matrix_entries() const
+  {
+    return collocation ? space.degree + 1 : (space.degree + 1) * (space.degree + 1);
+  }
   int vector_entries() const { return collocation ? 1 : space.degree + 1; }
 };
 
-/// One kernel for matrices and right-hand sides of items begin, ..., begin + count - 1. values(k * entries + m): entry m of the k-th item.
+/// One kernel for matrices and right-hand sides of items begin, ..., begin + count - 1. values(k * entries +
+/// m): entry m of the k-th item.
 template <class Exec, class Real, class Scalar>
 struct GalerkinKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Table  = Kokkos::View<Real **, Kokkos::LayoutRight, typename Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Table  = Kokkos::View<Real **, Kokkos::LayoutRight, typename Exec::scratch_memory_space,
+                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   Discretization<Real>                                d;
   Index                                               begin, count;
@@ -40,7 +47,8 @@ struct GalerkinKernel {
   Kokkos::View<Scalar *, typename Exec::memory_space> values;
   int                                                 batch; // elements of a team
 
-  // A row of the table belongs to one (element, point): values and derivatives of the p + 1 functions, then the factors of N_i' N_j', N_i N_j', N_i N_j and N_i.
+  // A row of the table belongs to one (element, point): values and derivatives of the p + 1 functions, then
+  // the factors of N_i' N_j', N_i N_j', N_i N_j and N_i.
   KOKKOS_FUNCTION int columns() const { return 2 * (d.space.degree + 1) + 4; }
 
   KOKKOS_FUNCTION void operator()(const Member &team) const
@@ -49,7 +57,8 @@ struct GalerkinKernel {
     const Index first = static_cast<Index>(team.league_rank()) * batch;
     const int   mine  = static_cast<int>(count - first < batch ? count - first : batch);
     const Table table(team.team_scratch(0), batch * points, columns());
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, mine * points), [&](int k) { tabulate(table, k, begin + first + k / points, k % points); });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, mine * points),
+                         [&](int k) { tabulate(table, k, begin + first + k / points, k % points); });
     team.team_barrier();
     const int entries = matrix ? n * n : n;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, mine * entries), [&](int k) {
@@ -57,10 +66,13 @@ struct GalerkinKernel {
       const Index e   = begin + first + k / entries;
       Real        sum = 0;
       for (int q = row; q < row + points; ++q) {
-        if (matrix) sum += table(q, n + j) * (table(q, 2 * n) * table(q, n + i) + table(q, 2 * n + 1) * table(q, i)) + table(q, 2 * n + 2) * table(q, i) * table(q, j);
+        if (matrix)
+          sum += table(q, n + j) * (table(q, 2 * n) * table(q, n + i) + table(q, 2 * n + 1) * table(q, i)) +
+                 table(q, 2 * n + 2) * table(q, i) * table(q, j);
         else sum += table(q, 2 * n + 3) * table(q, i);
       }
-      if (!d.space.periodic && e == d.space.elements - 1 && i == p && j == p) sum += matrix ? d.problem.beta : d.problem.flux(phase);
+      if (!d.space.periodic && e == d.space.elements - 1 && i == p && j == p)
+        sum += matrix ? d.problem.beta : d.problem.flux(phase);
       values(first * entries + k) = Scalar(sum);
     });
   }
@@ -107,23 +119,32 @@ struct CollocationKernel {
       values(k) = Scalar(last ? d.problem.flux(phase) : d.problem.source(at.length, phase));
       return;
     }
-    for (int j = 0; j <= p; ++j) values(k * (p + 1) + j) = Scalar(last ? c.a * N.first[j] + d.problem.beta * N.value[j] : -c.a * N.second[j] + (c.b - c.da) * N.first[j] + c.c * N.value[j]);
+    for (int j = 0; j <= p; ++j)
+      values(k * (p + 1) + j) =
+        Scalar(last ? c.a * N.first[j] + d.problem.beta * N.value[j]
+                    : -c.a * N.second[j] + (c.b - c.da) * N.first[j] + c.c * N.value[j]);
   }
 };
 
 /// Entries of the matrix, or of the right-hand side with this phase, of count items from begin on.
 template <class Exec, class Real, class Scalar>
-void assemble(const Exec &exec, const Discretization<Real> &d, Index begin, Index count, bool matrix, Real phase, const Kokkos::View<Scalar *, typename Exec::memory_space> &values)
+void assemble(const Exec &exec, const Discretization<Real> &d, Index begin, Index count, bool matrix,
+              Real phase, const Kokkos::View<Scalar *, typename Exec::memory_space> &values)
 {
   if (count == 0) return;
   if (d.collocation) {
-    Kokkos::parallel_for("iga1d::collocation", Kokkos::RangePolicy<Exec, Kokkos::IndexType<Index>>(exec, 0, count), CollocationKernel<Exec, Real, Scalar>{d, begin, matrix, phase, values});
+    Kokkos::parallel_for("iga1d::collocation",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<Index>>(exec, 0, count),
+                         CollocationKernel<Exec, Real, Scalar>{d, begin, matrix, phase, values});
   } else {
-    const int                                batch = (128 + d.space.degree) / (d.space.degree + 1); // 128 points or a few more, at most 27 KB of scratch
+    // 128 points or a few more, at most 27 KB of scratch
+    const int                                batch = (128 + d.space.degree) / (d.space.degree + 1);
     const GalerkinKernel<Exec, Real, Scalar> kernel{d, begin, count, matrix, phase, values, batch};
-    Kokkos::TeamPolicy<Exec>                 policy(exec, static_cast<int>((count + batch - 1) / batch), Kokkos::AUTO);
-    const auto                               bytes = GalerkinKernel<Exec, Real, Scalar>::Table::shmem_size(static_cast<std::size_t>(batch * d.gauss.points), static_cast<std::size_t>(kernel.columns()));
-    Kokkos::parallel_for("iga1d::galerkin", policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes))), kernel);
+    Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>((count + batch - 1) / batch), Kokkos::AUTO);
+    const auto               bytes = GalerkinKernel<Exec, Real, Scalar>::Table::shmem_size(
+                    static_cast<std::size_t>(batch * d.gauss.points), static_cast<std::size_t>(kernel.columns()));
+    Kokkos::parallel_for("iga1d::galerkin",
+                         policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes))), kernel);
   }
 }
 
@@ -133,15 +154,17 @@ struct Squares {
   Real error = 0, slope_error = 0, u = 0, slope = 0;
 };
 
-/// Over count elements from begin on, with this quadrature. coefficients[i]: of function first_function(begin) + i, on the host.
+/// Over count elements from begin on, with this quadrature. coefficients[i]: of function
+/// first_function(begin) + i, on the host.
 template <class Real, class Scalar>
-Squares<Real> squares(const Discretization<Real> &d, const Quadrature<Real> &gauss, Index begin, Index count, Real phase, const Scalar *coefficients)
+Squares<Real> squares(const Discretization<Real> &d, const Quadrature<Real> &gauss, Index begin, Index count,
+                      Real phase, const Scalar *coefficients)
 {
   Squares<Real> s;
   const auto    element = [&](Index k, Real &error, Real &slope_error, Real &u, Real &slope) {
-    const LocalKnots<Real> t      = d.space.local_knots(begin + k);
-    const Scalar          *c      = coefficients + (d.space.first_function(begin + k) - d.space.first_function(begin));
-    const Real             length = t.right[0] - t.left[0];
+    const LocalKnots<Real> t = d.space.local_knots(begin + k);
+    const Scalar *c = coefficients + (d.space.first_function(begin + k) - d.space.first_function(begin));
+    const Real    length = t.right[0] - t.left[0];
     using std::abs; // or that of PETSc's complex numbers
     for (int q = 0; q < gauss.points; ++q) {
       const auto      point = d.curve.at(d.space.degree, t, t.left[0] + gauss.x[q] * length);
@@ -159,7 +182,8 @@ Squares<Real> squares(const Discretization<Real> &d, const Quadrature<Real> &gau
     }
   };
   using Host = Kokkos::DefaultHostExecutionSpace;
-  Kokkos::parallel_reduce("iga1d::squares", Kokkos::RangePolicy<Host, Kokkos::IndexType<Index>>(0, count), element, s.error, s.slope_error, s.u, s.slope);
+  Kokkos::parallel_reduce("iga1d::squares", Kokkos::RangePolicy<Host, Kokkos::IndexType<Index>>(0, count),
+                          element, s.error, s.slope_error, s.u, s.slope);
   return s;
 }
 

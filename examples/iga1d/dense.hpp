@@ -10,9 +10,10 @@
 
 namespace iga {
 
-/// A dense matrix where vectors of this type are, on the host before PETSc 3.21. rows: of this rank. Not for Kokkos types on a device: PETSc (3.24) takes
-/// columns there for CUDA or HIP vectors, and crashes.
-inline PetscErrorCode CreateDense(MPI_Comm comm, VecType type, PetscInt rows, PetscInt global_rows, PetscInt columns, Mat *A)
+/// A dense matrix where vectors of this type are, on the host before PETSc 3.21. rows: of this rank. Not for
+/// Kokkos types on a device: PETSc (3.24) takes columns there for CUDA or HIP vectors, and crashes.
+inline PetscErrorCode CreateDense(MPI_Comm comm, VecType type, PetscInt rows, PetscInt global_rows,
+                                  PetscInt columns, Mat *A)
 {
   PetscFunctionBeginUser;
 #if PETSC_VERSION_LT(3, 21, 0)
@@ -21,9 +22,13 @@ inline PetscErrorCode CreateDense(MPI_Comm comm, VecType type, PetscInt rows, Pe
 #else
   PetscBool kokkos;
   PetscCall(PetscStrcmpAny(type, &kokkos, VECKOKKOS, VECSEQKOKKOS, VECMPIKOKKOS, ""));
-  PetscCheck(!kokkos || !(PetscDefined(HAVE_MACRO_KOKKOS_ENABLE_CUDA) || PetscDefined(HAVE_MACRO_KOKKOS_ENABLE_HIP)), comm, PETSC_ERR_SUP,
-             "-mat_type aijkokkos: PETSc's dense matrices on a device have no columns of Kokkos vectors; take aijcusparse or aijhipsparse");
-  PetscCall(MatCreateDenseFromVecType(comm, type, rows, PETSC_DECIDE, global_rows, columns, PETSC_DECIDE, NULL, A));
+  PetscCheck(!kokkos ||
+               !(PetscDefined(HAVE_MACRO_KOKKOS_ENABLE_CUDA) || PetscDefined(HAVE_MACRO_KOKKOS_ENABLE_HIP)),
+             comm, PETSC_ERR_SUP,
+             "-mat_type aijkokkos: PETSc's dense matrices on a device have no columns of Kokkos vectors; "
+             "take aijcusparse or aijhipsparse");
+  PetscCall(
+    MatCreateDenseFromVecType(comm, type, rows, PETSC_DECIDE, global_rows, columns, PETSC_DECIDE, NULL, A));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

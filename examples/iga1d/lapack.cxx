@@ -5,9 +5,13 @@
 
 // PETSc declares neither.
 extern "C" {
-void PETSCBLAS(gbtrf, GBTRF)(const PetscBLASInt *m, const PetscBLASInt *n, const PetscBLASInt *kl, const PetscBLASInt *ku, PetscScalar *ab, const PetscBLASInt *ldab, PetscBLASInt *ipiv, PetscBLASInt *info);
-void PETSCBLAS(gbtrs, GBTRS)(const char *trans, const PetscBLASInt *n, const PetscBLASInt *kl, const PetscBLASInt *ku, const PetscBLASInt *nrhs, const PetscScalar *ab, const PetscBLASInt *ldab, const PetscBLASInt *ipiv,
-                             PetscScalar *b, const PetscBLASInt *ldb, PetscBLASInt *info, std::size_t);
+void PETSCBLAS(gbtrf, GBTRF)(const PetscBLASInt *m, const PetscBLASInt *n, const PetscBLASInt *kl,
+                             const PetscBLASInt *ku, PetscScalar *ab, const PetscBLASInt *ldab,
+                             PetscBLASInt *ipiv, PetscBLASInt *info);
+void PETSCBLAS(gbtrs, GBTRS)(const char *trans, const PetscBLASInt *n, const PetscBLASInt *kl,
+                             const PetscBLASInt *ku, const PetscBLASInt *nrhs, const PetscScalar *ab,
+                             const PetscBLASInt *ldab, const PetscBLASInt *ipiv, PetscScalar *b,
+                             const PetscBLASInt *ldb, PetscBLASInt *info, std::size_t);
 }
 
 PetscErrorCode LapackBand::Load(Mat A)
@@ -32,8 +36,12 @@ PetscErrorCode LapackBand::Load(Mat A)
       PetscCall(MatGetRow(A, i, &entries, &columns, &values));
       for (PetscInt e = 0; e < entries; e++) {
         const PetscInt j = columns[e];
-        if (pass > 0) ab[static_cast<std::size_t>(j) * static_cast<std::size_t>(ld) + static_cast<std::size_t>(kl + ku + i - j)] = values[e];
-        else kl = PetscMax(kl, static_cast<PetscBLASInt>(i - j)), ku = PetscMax(ku, static_cast<PetscBLASInt>(j - i));
+        if (pass > 0)
+          ab[static_cast<std::size_t>(j) * static_cast<std::size_t>(ld) +
+             static_cast<std::size_t>(kl + ku + i - j)] = values[e];
+        else
+          kl = PetscMax(kl, static_cast<PetscBLASInt>(i - j)),
+          ku = PetscMax(ku, static_cast<PetscBLASInt>(j - i));
       }
       PetscCall(MatRestoreRow(A, i, &entries, &columns, &values));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file model.hpp  What is solved: -(a u')' + b u' + c u = f on a curve of length 1, with solutions that are known; and the curve, a NURBS. No PETSc; Real is float or double.
+/// @file model.hpp  What is solved: -(a u')' + b u' + c u = f on a curve of length 1, with solutions that are
+///   known; and the curve, a NURBS. No PETSc; Real is float or double.
 #pragma once
 
 #include "bspline.hpp"
@@ -22,8 +23,9 @@ struct Coefficients {
 
 enum class Equation { thesis, constant };
 
-/// Boundary conditions u(0) = 0 and a u' + beta u = gamma at 1, or period 1. The exact solution is u = x sin(15 x) cos(24 x + phase) for `thesis`, whose coefficients are
-/// sin x, x, -x, and sin(6 pi x) cos(2 pi x + phase) for constant coefficients; f and gamma follow. Right-hand sides differ in their phase.
+/// Boundary conditions u(0) = 0 and a u' + beta u = gamma at 1, or period 1. The exact solution is u = x
+/// sin(15 x) cos(24 x + phase) for `thesis`, whose coefficients are sin x, x, -x, and sin(6 pi x) cos(2 pi x
+/// + phase) for constant coefficients; f and gamma follow. Right-hand sides differ in their phase.
 template <class Real>
 struct Problem {
   Equation equation = Equation::thesis;
@@ -39,8 +41,10 @@ struct Problem {
   KOKKOS_INLINE_FUNCTION Jet<Real> exact(Real x, Real phase) const
   {
     const bool thesis = equation == Equation::thesis;
-    const Real pi = Real(3.14159265358979323846), k = thesis ? Real(15) : 6 * pi, l = thesis ? Real(24) : 2 * pi;
-    const Real s = std::sin(k * x), ds = k * std::cos(k * x), t = std::cos(l * x + phase), dt = -l * std::sin(l * x + phase);
+    const Real pi = Real(3.14159265358979323846), k = thesis ? Real(15) : 6 * pi,
+               l = thesis ? Real(24) : 2 * pi;
+    const Real s = std::sin(k * x), ds = k * std::cos(k * x), t = std::cos(l * x + phase),
+               dt = -l * std::sin(l * x + phase);
     const Real g = s * t, dg = ds * t + s * dt, ddg = 2 * ds * dt - (k * k + l * l) * g;
     if (!thesis) return {g, dg, ddg};
     return {x * g, g + x * dg, 2 * dg + x * ddg};
@@ -62,8 +66,9 @@ struct Problem {
   }
 };
 
-/// A line, or a quarter of a circle: in rational quadratics with weights 1, sqrt(1/2), 1, and so exactly in every spline space of degree p >= 2. Both have length 1.
-/// The basis on an arc is R_i = w_i N_i / W with W = sum w_i N_i; derivatives are along its length.
+/// A line, or a quarter of a circle: in rational quadratics with weights 1, sqrt(1/2), 1, and so exactly in
+/// every spline space of degree p >= 2. Both have length 1. The basis on an arc is R_i = w_i N_i / W with W =
+/// sum w_i N_i; derivatives are along its length.
 template <class Real>
 struct Curve {
   bool arc = false;
@@ -90,9 +95,11 @@ struct Curve {
     return point;
   }
 
-  /// Weight w and w times the control point of function r of the element. Coefficients of a quadratic in a space of degree p are means of its polar form q over pairs of
-  /// the function's inner knots: with m1 = mean t_j and m2 = mean of t_j t_k over pairs, q = Q0 (1 - 2 m1 + m2) + Q1 (2 m1 - 2 m2) + Q2 m2.
-  KOKKOS_INLINE_FUNCTION void control(int p, const LocalKnots<Real> &k, int r, Real *w, Real *x, Real *y) const
+  /// Weight w and w times the control point of function r of the element. Coefficients of a quadratic in a
+  /// space of degree p are means of its polar form q over pairs of the function's inner knots: with m1 = mean
+  /// t_j and m2 = mean of t_j t_k over pairs, q = Q0 (1 - 2 m1 + m2) + Q1 (2 m1 - 2 m2) + Q2 m2.
+  KOKKOS_INLINE_FUNCTION void control(int p, const LocalKnots<Real> &k, int r, Real *w, Real *x,
+                                      Real *y) const
   {
     Real sum = 0, pairs = 0;
     for (int j = 0; j < p; ++j) {
@@ -100,7 +107,8 @@ struct Curve {
       pairs += sum * t;
       sum += t;
     }
-    const Real m1 = sum / Real(p), m2 = 2 * pairs / Real(p * (p - 1)), q0 = 1 - 2 * m1 + m2, q1 = Real(0.70710678118654752440) * 2 * (m1 - m2), q2 = m2;
+    const Real m1 = sum / Real(p), m2 = 2 * pairs / Real(p * (p - 1)), q0 = 1 - 2 * m1 + m2,
+               q1 = Real(0.70710678118654752440) * 2 * (m1 - m2), q2 = m2;
     *w = q0 + q1 + q2;
     *x = radius * (q0 + q1); // the corner of the control polygon is (radius, radius)
     *y = radius * (q1 + q2);
@@ -119,9 +127,10 @@ private:
       add(X, x, N, r);
       add(Y, y, N, r);
     }
-    X                = quotient(X, W);
-    Y                = quotient(Y, W);
-    const Real speed = std::sqrt(X.first * X.first + Y.first * Y.first), acceleration = (X.first * X.second + Y.first * Y.second) / speed;
+    X                       = quotient(X, W);
+    Y                       = quotient(Y, W);
+    const Real speed        = std::sqrt(X.first * X.first + Y.first * Y.first),
+               acceleration = (X.first * X.second + Y.first * Y.second) / speed;
     for (int r = 0; r <= p; ++r) {
       const Jet<Real> R = quotient(Jet<Real>{w[r] * N.value[r], w[r] * N.first[r], w[r] * N.second[r]}, W);
       N.value[r]        = R.value;

@@ -14,7 +14,8 @@
 
 using iga::Index;
 
-// What is this rank's: consecutive elements, the functions that begin in them, and the items that it assembles, which are one or the other.
+// What is this rank's: consecutive elements, the functions that begin in them, and the items that it
+// assembles, which are one or the other.
 struct Part {
   Index begin, end;  // elements
   Index first, last; // functions, without the one that is no unknown
@@ -109,7 +110,8 @@ static PetscReal Phase(const Run &run, PetscInt k)
   return 2 * PETSC_PI * static_cast<PetscReal>(k) / static_cast<PetscReal>(run.rhs);
 }
 
-// Waits for all ranks and devices; *fastest becomes the seconds since *since where they are fewer, *since becomes now.
+// Waits for all ranks and devices; *fastest becomes the seconds since *since where they are
+// fewer, *since becomes now.
 static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble *fastest)
 {
   PetscLogDouble now;
@@ -119,7 +121,8 @@ static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble 
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   if (run.cpu_time) { // PETSc's own counts hundredths of seconds
     timespec t;
-    PetscCheck(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, "-cpu_time: the system does not tell");
+    PetscCheck(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
+               "-cpu_time: the system does not tell");
     now = static_cast<PetscLogDouble>(t.tv_sec) + 1e-9 * static_cast<PetscLogDouble>(t.tv_nsec);
   } else PetscCall(PetscTime(&now));
   if (fastest) *fastest = PetscMin(*fastest, now - *since);
@@ -149,7 +152,8 @@ static PetscErrorCode SolveByLapack(const Run &run, const Objects &o, PetscLogDo
   PetscCall(band.Load(o.A));
   if (o.B) PetscCall(MatCopy(o.B, o.X, SAME_NONZERO_PATTERN));
   else PetscCall(VecCopy(o.b, o.x));
-  result->memory = static_cast<PetscLogDouble>(band.ab.size() * sizeof(PetscScalar) + band.pivots.size() * sizeof(PetscBLASInt));
+  result->memory = static_cast<PetscLogDouble>(band.ab.size() * sizeof(PetscScalar) +
+                                               band.pivots.size() * sizeof(PetscBLASInt));
   PetscCall(Lap(run, time, NULL));
   PetscCall(band.Factor());
   PetscCall(Lap(run, time, &result->setup));
@@ -170,12 +174,15 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
   const Exec     exec;
   Values         matrix, vector;
   PetscLogDouble time = 0;
-  PetscBool      host_values; // PETSc (3.24) reads those of vectors that ranks share on the host, wherever they are
+  // PETSc (3.24) reads those of vectors that ranks share on the host, wherever they are
+  PetscBool host_values;
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)o.b, &host_values, "mpicuda", "mpihip", ""));
-  PetscCallCXX(matrix = Values("iga1d::matrix", static_cast<std::size_t>(part.items * run.d.matrix_entries())));
-  PetscCallCXX(vector = Values("iga1d::vector", static_cast<std::size_t>(part.items * run.d.vector_entries())));
+  PetscCallCXX(matrix =
+                 Values("iga1d::matrix", static_cast<std::size_t>(part.items * run.d.matrix_entries())));
+  PetscCallCXX(vector =
+                 Values("iga1d::vector", static_cast<std::size_t>(part.items * run.d.vector_entries())));
   decltype(Kokkos::create_mirror_view(vector)) on_host;
   if (host_values) PetscCallCXX(on_host = Kokkos::create_mirror_view(vector));
   for (PetscInt n = 0; n < run.repeat; n++) {
@@ -214,14 +221,17 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
 }
 
 // Coefficients of the functions that live on the elements of this rank, zero for what is no unknown.
-static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x, std::vector<PetscScalar> *coefficients)
+static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x,
+                                   std::vector<PetscScalar> *coefficients)
 {
   const iga::SplineSpace<PetscReal> &space = run.d.space;
-  const Index                        first = space.first_function(part.begin), wanted = part.end > part.begin ? space.first_function(part.end - 1) + space.degree + 1 - first : 0;
-  std::vector<PetscInt>              from, to;
-  Vec                                mine;
-  IS                                 unknowns, places;
-  VecScatter                         scatter;
+  const Index                        first = space.first_function(part.begin),
+              wanted =
+                part.end > part.begin ? space.first_function(part.end - 1) + space.degree + 1 - first : 0;
+  std::vector<PetscInt> from, to;
+  Vec                   mine;
+  IS                    unknowns, places;
+  VecScatter            scatter;
 
   PetscFunctionBeginUser;
   coefficients->assign(static_cast<std::size_t>(wanted), 0);
@@ -230,9 +240,12 @@ static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x, std:
     from.push_back(run.unknown(first + k));
     to.push_back(static_cast<PetscInt>(k));
   }
-  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(wanted), coefficients->data(), &mine));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(from.size()), from.data(), PETSC_USE_POINTER, &unknowns));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(to.size()), to.data(), PETSC_USE_POINTER, &places));
+  PetscCall(
+    VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(wanted), coefficients->data(), &mine));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(from.size()), from.data(),
+                            PETSC_USE_POINTER, &unknowns));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(to.size()), to.data(), PETSC_USE_POINTER,
+                            &places));
   PetscCall(VecScatterCreate(x, unknowns, mine, places, &scatter));
   PetscCall(VecScatterBegin(scatter, x, mine, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, x, mine, INSERT_VALUES, SCATTER_FORWARD));
@@ -259,7 +272,7 @@ static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal 
   PetscCall(Coefficients(run, part, x, &coefficients));
   gauss.points = run.d.gauss.points + 1;
   PetscCall(PetscDTGaussQuadrature(gauss.points, 0, 1, gauss.x, gauss.w));
-  const auto s       = iga::squares(run.d, gauss, part.begin, part.end - part.begin, phase, coefficients.data());
+  const auto s = iga::squares(run.d, gauss, part.begin, part.end - part.begin, phase, coefficients.data());
   PetscReal  sums[4] = {s.error, s.slope_error, s.u, s.slope};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   result->l2 = Larger(result->l2, PetscSqrtReal(sums[0] / sums[2]));
@@ -276,13 +289,17 @@ static PetscErrorCode WriteField(const Run &run, const Part &part, Vec x, PetscR
   PetscCall(Coefficients(run, part, x, &coefficients));
   for (Index e = part.begin; e < part.end; e++) {
     const iga::LocalKnots<PetscReal> t = run.d.space.local_knots(e);
-    const PetscScalar               *c = coefficients.data() + (run.d.space.first_function(e) - run.d.space.first_function(part.begin));
+    const PetscScalar               *c =
+      coefficients.data() + (run.d.space.first_function(e) - run.d.space.first_function(part.begin));
     for (int q = 0; q < run.d.gauss.points; q++) {
-      const auto  point = run.d.curve.at(run.d.space.degree, t, t.left[0] + run.d.gauss.x[q] * (t.right[0] - t.left[0]));
+      const auto point =
+        run.d.curve.at(run.d.space.degree, t, t.left[0] + run.d.gauss.x[q] * (t.right[0] - t.left[0]));
       PetscScalar value = 0;
       for (int r = 0; r <= run.d.space.degree; r++) value += c[r] * point.basis.value[r];
-      PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, run.field, "%d,%" PetscInt_FMT ",%.16e,%.16e,%.16e\n", run.d.space.degree, static_cast<PetscInt>(run.d.space.elements), (double)point.length,
-                                         (double)PetscRealPart(value), (double)run.d.problem.exact(point.length, phase).value));
+      PetscCall(PetscSynchronizedFPrintf(
+        PETSC_COMM_WORLD, run.field, "%d,%" PetscInt_FMT ",%.16e,%.16e,%.16e\n", run.d.space.degree,
+        static_cast<PetscInt>(run.d.space.elements), (double)point.length, (double)PetscRealPart(value),
+        (double)run.d.problem.exact(point.length, phase).value));
     }
   }
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, run.field));
@@ -320,7 +337,8 @@ PetscErrorCode Measure(const Run &run, Result *result)
   PetscCall(Create(run, part, &o));
   PetscCall(VecGetArrayWriteAndMemType(o.b, &array, &memory));
   PetscCall(VecRestoreArrayWriteAndMemType(o.b, &array));
-  PetscCheck(PetscMemTypeHost(memory) || !(std::is_same<Host, Device>::value), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
+  PetscCheck(PetscMemTypeHost(memory) || !(std::is_same<Host, Device>::value), PETSC_COMM_WORLD,
+             PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
   if (PetscMemTypeHost(memory)) PetscCall(Solve<Host>(run, part, o, result));
   else PetscCall(Solve<Device>(run, part, o, result));
   if (run.lapack) reason = KSP_CONVERGED_ITS;

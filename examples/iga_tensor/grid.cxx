@@ -39,9 +39,11 @@ PetscErrorCode PhiWeighted(const Direction &direction, Mat B, Mat *C)
 }
 
 // PETSc may change i and j.
-static PetscErrorCode CreateMatrix(const Direction &direction, std::vector<PetscInt> i, std::vector<PetscInt> j, const std::vector<PetscScalar> &values, Mat *A)
+static PetscErrorCode CreateMatrix(const Direction &direction, std::vector<PetscInt> i,
+                                   std::vector<PetscInt> j, const std::vector<PetscScalar> &values, Mat *A)
 {
-  const PetscInt rows = static_cast<PetscInt>(direction.x.size()), columns = static_cast<PetscInt>(direction.space.size());
+  const PetscInt rows    = static_cast<PetscInt>(direction.x.size()),
+                 columns = static_cast<PetscInt>(direction.space.size());
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
@@ -85,7 +87,8 @@ static PetscErrorCode DirectionCreate(PetscInt degree, PetscInt elements, Direct
   PetscCall(Weighted(*direction, direction->value, NULL, &direction->weighted_value));
   PetscCall(Weighted(*direction, direction->slope, NULL, &direction->weighted_slope));
   PetscCall(MatMatMult(direction->weighted_value, direction->value, MAT_INITIAL_MATRIX, 1, &direction->mass));
-  PetscCall(MatMatMult(direction->weighted_slope, direction->slope, MAT_INITIAL_MATRIX, 1, &direction->stiffness));
+  PetscCall(
+    MatMatMult(direction->weighted_slope, direction->slope, MAT_INITIAL_MATRIX, 1, &direction->stiffness));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +112,8 @@ PetscErrorCode GridDestroy(Grid *grid)
 {
   PetscFunctionBeginUser;
   for (Direction &d : grid->direction)
-    for (Mat *A : {&d.value, &d.slope, &d.weighted_value, &d.weighted_slope, &d.mass, &d.stiffness}) PetscCall(MatDestroy(A));
+    for (Mat *A : {&d.value, &d.slope, &d.weighted_value, &d.weighted_slope, &d.mass, &d.stiffness})
+      PetscCall(MatDestroy(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,7 +162,7 @@ static PetscErrorCode Apply(const Grid &grid, bool weighted, int slope, Vec x, V
   PetscFunctionBeginUser;
   for (int k = 0; k < grid.dim; k++) {
     const Direction &d = grid.direction[k];
-    A[k]               = weighted ? (k == slope ? d.weighted_slope : d.weighted_value) : (k == slope ? d.slope : d.value);
+    A[k] = weighted ? (k == slope ? d.weighted_slope : d.weighted_value) : (k == slope ? d.slope : d.value);
   }
   PetscCall(KroneckerCreate(grid.dim, A, false, &product));
   PetscCall(KroneckerApply(product, x, y));
@@ -209,7 +213,9 @@ PetscErrorCode Errors(const Grid &grid, Vec u, PetscReal factor, FILE *file, Pet
       const PetscReal exact = factor * Exact(grid.dim, x, derivative);
       error[kind] += w * PetscSqr(PetscAbsScalar(v[point] - exact));
       norm[kind] += w * exact * exact;
-      if (file && derivative < 0) (void)fprintf(file, "%.8e,%.8e,%.8e,%.15e,%.3e\n", (double)x[0], (double)x[1], (double)x[2], (double)PetscRealPart(v[point]), (double)(PetscRealPart(v[point]) - exact));
+      if (file && derivative < 0)
+        (void)fprintf(file, "%.8e,%.8e,%.8e,%.15e,%.3e\n", (double)x[0], (double)x[1], (double)x[2],
+                      (double)PetscRealPart(v[point]), (double)(PetscRealPart(v[point]) - exact));
     });
     PetscCall(VecRestoreArrayRead(samples, &v));
   }

@@ -58,21 +58,26 @@ static void Transpose(PetscInt rows, PetscInt columns, const PetscScalar *from, 
 {
   using Space  = typename Exec::memory_space;
   using Traits = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  const Kokkos::View<const PetscScalar **, Kokkos::LayoutLeft, Space, Traits> source(from, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  const Kokkos::View<PetscScalar **, Kokkos::LayoutRight, Space, Traits>      target(to, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  const Kokkos::View<const PetscScalar **, Kokkos::LayoutLeft, Space, Traits> source(
+    from, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  const Kokkos::View<PetscScalar **, Kokkos::LayoutRight, Space, Traits> target(
+    to, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   Kokkos::fence(); // PETSc's streams
   Kokkos::deep_copy(Exec(), target, source);
   Kokkos::fence();
 }
 
-static PetscErrorCode TransposeThere(PetscInt rows, PetscInt columns, const PetscScalar *from, PetscMemType where_from, PetscScalar *to, PetscMemType where_to)
+static PetscErrorCode TransposeThere(PetscInt rows, PetscInt columns, const PetscScalar *from,
+                                     PetscMemType where_from, PetscScalar *to, PetscMemType where_to)
 {
   using Host   = Kokkos::DefaultHostExecutionSpace;
   using Device = Kokkos::DefaultExecutionSpace;
 
   PetscFunctionBeginUser;
-  PetscCheck(PetscMemTypeHost(where_from) || !(std::is_same<Host, Device>::value), PETSC_COMM_SELF, PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
-  PetscCheck(PetscMemTypeHost(where_from) == PetscMemTypeHost(where_to), PETSC_COMM_SELF, PETSC_ERR_SUP, "-mat_type: vectors and dense matrices are not in the same memory");
+  PetscCheck(PetscMemTypeHost(where_from) || !(std::is_same<Host, Device>::value), PETSC_COMM_SELF,
+             PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
+  PetscCheck(PetscMemTypeHost(where_from) == PetscMemTypeHost(where_to), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-mat_type: vectors and dense matrices are not in the same memory");
   if (PetscMemTypeHost(where_from)) PetscCallCXX(Transpose<Host>(rows, columns, from, to));
   else PetscCallCXX(Transpose<Device>(rows, columns, from, to));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,7 +4,8 @@
 #include <petscblaslapack.h>
 
 // Eigenvectors, a column each, as a dense matrix and its transpose in the memory of vectors.
-static PetscErrorCode Eigenvectors(const Direction &direction, std::vector<PetscReal> *lambda, Mat *V, Mat *transposed)
+static PetscErrorCode Eigenvectors(const Direction &direction, std::vector<PetscReal> *lambda, Mat *V,
+                                   Mat *transposed)
 {
   Mat                      K, M;
   PetscScalar             *k, *m, *v, *t;
@@ -25,11 +26,14 @@ static PetscErrorCode Eigenvectors(const Direction &direction, std::vector<Petsc
   PetscCall(MatDenseGetArray(K, &k));
   PetscCall(MatDenseGetArray(M, &m));
 #if defined(PETSC_USE_COMPLEX)
-  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &size, k, &size, m, &size, lambda->data(), work.data(), &length, more.data(), &info));
+  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &size, k, &size, m, &size, lambda->data(),
+                                          work.data(), &length, more.data(), &info));
 #else
-  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &size, k, &size, m, &size, lambda->data(), work.data(), &length, &info));
+  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &size, k, &size, m, &size, lambda->data(),
+                                          work.data(), &length, &info));
 #endif
-  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's sygv of stiffness and mass matrix ends with %" PetscBLASInt_FMT, info);
+  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "LAPACK's sygv of stiffness and mass matrix ends with %" PetscBLASInt_FMT, info);
   PetscCall(MatDenseRestoreArray(M, &m));
   PetscCall(MatGetVecType(direction.mass, &type));
   for (Mat *A : {V, transposed}) PetscCall(iga::CreateDense(PETSC_COMM_SELF, type, n, n, n, A));
@@ -57,7 +61,8 @@ PetscErrorCode FastDiagonalizationCreate(const Grid &grid, PetscReal stiffness, 
 
   PetscFunctionBeginUser;
   lambda[2] = {0};
-  for (int d = 0; d < grid.dim; d++) PetscCall(Eigenvectors(grid.direction[d], &lambda[d], &V[d], &transposed[d]));
+  for (int d = 0; d < grid.dim; d++)
+    PetscCall(Eigenvectors(grid.direction[d], &lambda[d], &V[d], &transposed[d]));
   PetscCall(KroneckerCreate(grid.dim, transposed, false, &inverse->forth));
   PetscCall(KroneckerCreate(grid.dim, V, false, &inverse->back));
   PetscCall(GridVector(grid, grid.unknowns, &inverse->scale));
@@ -104,8 +109,10 @@ static PetscErrorCode ApplyShell(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A += factor times the product of slopes in one direction and of values in the others, which have the same pattern.
-static PetscErrorCode AddTerm(int dim, int direction, PetscReal factor, const Mat values[], const Mat slopes[], Mat A)
+// A += factor times the product of slopes in one direction and of values in the others,
+// which have the same pattern.
+static PetscErrorCode AddTerm(int dim, int direction, PetscReal factor, const Mat values[],
+                              const Mat slopes[], Mat A)
 {
   Mat matrices[3] = {values[0], values[1], values[2]}, term;
 
@@ -132,7 +139,8 @@ static PetscErrorCode Assemble(const Grid &grid, const System &system, Mat *A)
   PetscCall(KroneckerAssemble(grid.dim, M, A));
   for (int d = 0; d < grid.dim; d++) {
     if (system.stiffness != 0) PetscCall(AddTerm(grid.dim, d, system.stiffness, M, K, *A));
-    if (system.variation != 0) PetscCall(AddTerm(grid.dim, d, system.stiffness * system.variation, phi_M, phi_K, *A));
+    if (system.variation != 0)
+      PetscCall(AddTerm(grid.dim, d, system.stiffness * system.variation, phi_M, phi_K, *A));
   }
   for (int d = 0; d < grid.dim; d++) {
     PetscCall(MatDestroy(&phi_M[d]));
@@ -182,7 +190,8 @@ PetscErrorCode SolverCreate(const Grid &grid, const System &system, bool inverse
   } else {
     for (int d = 0; d < grid.dim; d++) {
       PetscCall(MatDuplicate(grid.direction[d].mass, MAT_COPY_VALUES, &factors[d]));
-      if (system.stiffness != 0) PetscCall(MatAXPY(factors[d], system.stiffness, grid.direction[d].stiffness, SAME_NONZERO_PATTERN));
+      if (system.stiffness != 0)
+        PetscCall(MatAXPY(factors[d], system.stiffness, grid.direction[d].stiffness, SAME_NONZERO_PATTERN));
     }
     PetscCall(KroneckerCreate(grid.dim, factors, inverse, &solver->product));
     for (int d = 0; d < grid.dim; d++) PetscCall(MatDestroy(&factors[d]));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file solvers.hpp  Systems with A = (x) M + stiffness sum of K in one direction and M in the others: by directions, by a KSP, and the preconditioner of the latter.
+/// @file solvers.hpp  Systems with A = (x) M + stiffness sum of K in one direction and M in the others: by
+///   directions, by a KSP, and the preconditioner of the latter.
 #pragma once
 
 #include "grid.hpp"
 
-/// The inverse of A by fast diagonalization (Lynch, Rice & Thomas, Numer. Math. 6, 1964): with K V = M V diag(lambda) and V^T M V = I in each direction it is
-/// (x) V (1 + stiffness sum lambda)^-1 (x) V^T. Set up in O(n^3) for n functions of a direction, 4 n operations per unknown and direction.
+/// The inverse of A by fast diagonalization (Lynch, Rice & Thomas, Numer. Math. 6, 1964): with K V = M V
+/// diag(lambda) and V^T M V = I in each direction it is (x) V (1 + stiffness sum lambda)^-1 (x) V^T. Set up
+/// in O(n^3) for n functions of a direction, 4 n operations per unknown and direction.
 struct FastDiagonalization {
   Kronecker forth, back; ///< V^T, V
   Vec       scale = NULL, work = NULL;
@@ -17,8 +19,10 @@ PetscErrorCode FastDiagonalizationApply(FastDiagonalization &inverse, Vec x, Vec
 
 struct System {
   PetscReal stiffness = 0;
-  PetscReal variation = 0;     ///< K has the coefficient 1 + variation prod phi(x_d) (grid.hpp)
-  bool      assembled = false; ///< A itself, else (x) (M + stiffness K), which is A if stiffness = 0 and A up to terms of order stiffness^2 otherwise
+  PetscReal variation = 0; ///< K has the coefficient 1 + variation prod phi(x_d) (grid.hpp)
+  /// A itself, else (x) (M + stiffness K), which is A if stiffness = 0 and A up to terms of
+  /// order stiffness^2 otherwise
+  bool assembled = false;
 };
 
 /// Solves, or multiplies.
@@ -31,7 +35,8 @@ struct Solver {
   PetscInt            iterations = 0; ///< of all solves
 };
 
-/// inverse: set up for solves. The KSP of assembled matrices is CG with fast diagonalization, and has the options without prefix.
+/// inverse: set up for solves. The KSP of assembled matrices is CG with fast diagonalization, and has
+/// the options without prefix.
 PetscErrorCode SolverCreate(const Grid &grid, const System &system, bool inverse, Solver *solver);
 PetscErrorCode SolverDestroy(Solver *solver);
 /// y = A x, or its inverse. Iterations begin with what is in y.

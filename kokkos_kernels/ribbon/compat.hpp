@@ -13,12 +13,13 @@
 /// A function of a kernel that few threads call: its registers are not everybody's.
 #define RIBBON_NOINLINE __attribute__((noinline))
 
-/// In a reducer that has join(type &, const type &): Kokkos before 3.7 joins what threads share, which is volatile.
+/// In a reducer that has join(type &, const type &): Kokkos before 3.7 joins what threads
+/// share, which is volatile.
 #if KOKKOS_VERSION < 30700
-  #define RIBBON_JOIN_VOLATILE(type)                                                                                                                                                                                       \
-    KOKKOS_FUNCTION void join(volatile type &to, const volatile type &from) const                                                                                                                                          \
-    {                                                                                                                                                                                                                      \
-      join(const_cast<type &>(to), const_cast<const type &>(from));                                                                                                                                                        \
+  #define RIBBON_JOIN_VOLATILE(type)                                                                         \
+    KOKKOS_FUNCTION void join(volatile type &to, const volatile type &from) const                            \
+    {                                                                                                        \
+      join(const_cast<type &>(to), const_cast<const type &>(from));                                          \
     }
 #else
   #define RIBBON_JOIN_VOLATILE(type)
@@ -53,12 +54,15 @@ KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar &a)
   else return Kokkos::conj(a);
 }
 
-/// sum += a b. Complex numbers: four multiply-adds, where their operators take two, two products and two sums.
+/// sum += a b. Complex numbers: four multiply-adds, where their operators take two,
+/// two products and two sums.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void add_product(Scalar &sum, const Scalar &a, const Scalar &b)
 {
   if constexpr (std::is_floating_point_v<Scalar>) sum += a * b;
-  else sum = Scalar(sum.real() + a.real() * b.real() - a.imag() * b.imag(), sum.imag() + a.real() * b.imag() + a.imag() * b.real());
+  else
+    sum = Scalar(sum.real() + a.real() * b.real() - a.imag() * b.imag(),
+                 sum.imag() + a.real() * b.imag() + a.imag() * b.real());
 }
 
 /// sum -= a b, likewise.
@@ -66,7 +70,9 @@ template <class Scalar>
 KOKKOS_INLINE_FUNCTION void subtract_product(Scalar &sum, const Scalar &a, const Scalar &b)
 {
   if constexpr (std::is_floating_point_v<Scalar>) sum -= a * b;
-  else sum = Scalar(sum.real() - a.real() * b.real() + a.imag() * b.imag(), sum.imag() - a.real() * b.imag() - a.imag() * b.real());
+  else
+    sum = Scalar(sum.real() - a.real() * b.real() + a.imag() * b.imag(),
+                 sum.imag() - a.real() * b.imag() - a.imag() * b.real());
 }
 
 /// False for NaN and both infinities (independent of -ffast-math style flags being absent).
@@ -83,8 +89,8 @@ KOKKOS_INLINE_FUNCTION Real square_root(Real a)
   return sqrt(a);
 }
 
-/// 1 / a to about one unit of roundoff; NaN or Inf where a is zero. On CUDA an approximation and a cubic step: half the operations of a
-/// division, and no branch.
+/// 1 / a to about one unit of roundoff; NaN or Inf where a is zero. On CUDA an approximation and a cubic
+/// step: half the operations of a division, and no branch.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar &a)
 {
@@ -96,7 +102,8 @@ KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar &a)
     return fma(r, fma(e, e, e), r);
   }
   if constexpr (std::is_same_v<Scalar, Kokkos::complex<double>>) { // scaled, so that squares stay finite
-    const double scale = reciprocal(fabs(a.real()) + fabs(a.imag())), x = a.real() * scale, y = a.imag() * scale, r = reciprocal(x * x + y * y) * scale;
+    const double scale = reciprocal(fabs(a.real()) + fabs(a.imag())), x = a.real() * scale,
+                 y = a.imag() * scale, r = reciprocal(x * x + y * y) * scale;
     return Scalar(x * r, -y * r);
   }
 #endif
@@ -107,23 +114,28 @@ KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar &a)
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION constexpr real_t<Scalar> unit_roundoff()
 {
-  return std::is_same_v<real_t<Scalar>, float> ? real_t<Scalar>(1.1920929e-07) : real_t<Scalar>(2.2204460492503131e-16);
+  return std::is_same_v<real_t<Scalar>, float> ? real_t<Scalar>(1.1920929e-07)
+                                               : real_t<Scalar>(2.2204460492503131e-16);
 }
 
-/// True where kernels of Exec run on an accelerator: one Kokkos thread per virtual thread, scratch shared by a team.
+/// True where kernels of Exec run on an accelerator: one Kokkos thread per virtual thread,
+/// scratch shared by a team.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Exec>
 inline constexpr bool is_device_space = std::is_same_v<Exec, Kokkos::Cuda>;
 #else
 template <class Exec>
-inline constexpr bool is_device_space = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
+inline constexpr bool is_device_space =
+  !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
 #endif
 
-/// Allocation on a given execution space instance, uninitialised. Kokkos 3.4's view_alloc refuses an instance of a host space.
+/// Allocation on a given execution space instance, uninitialised. Kokkos 3.4's view_alloc refuses an
+/// instance of a host space.
 template <class ViewType, class Exec, class... Extents>
 ViewType allocate(const Exec &exec, const std::string &label, Extents... extents)
 {
-  if constexpr (is_device_space<Exec>) return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
+  if constexpr (is_device_space<Exec>)
+    return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
   else return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
 }
 /// The same, of zeros.
@@ -143,10 +155,13 @@ auto indices(const Exec &exec, std::int64_t n)
 
 /// A vector in memory of exec's space; waits for the copy.
 template <class Exec, class Word>
-Kokkos::View<Word *, typename Exec::memory_space> upload(const Exec &exec, const std::string &label, const std::vector<Word> &from)
+Kokkos::View<Word *, typename Exec::memory_space> upload(const Exec &exec, const std::string &label,
+                                                         const std::vector<Word> &from)
 {
   const auto to = allocate<Kokkos::View<Word *, typename Exec::memory_space>>(exec, label, from.size());
-  Kokkos::deep_copy(exec, to, Kokkos::View<const Word *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from.data(), from.size()));
+  Kokkos::deep_copy(exec, to,
+                    Kokkos::View<const Word *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                      from.data(), from.size()));
   exec.fence();
   return to;
 }
@@ -156,10 +171,12 @@ template <class Record>
 KOKKOS_INLINE_FUNCTION Record read_only(const Record *from)
 {
 #ifdef __CUDA_ARCH__
-  static_assert(sizeof(Record) % 16 == 0 && alignof(Record) % 16 == 0, "records are read in pieces of 16 bytes");
+  static_assert(sizeof(Record) % 16 == 0 && alignof(Record) % 16 == 0,
+                "records are read in pieces of 16 bytes");
   alignas(16) int4 words[sizeof(Record) / 16];
   #pragma unroll
-  for (unsigned k = 0; k < sizeof(Record) / 16; ++k) words[k] = __ldg(reinterpret_cast<const int4 *>(from) + k);
+  for (unsigned k = 0; k < sizeof(Record) / 16; ++k)
+    words[k] = __ldg(reinterpret_cast<const int4 *>(from) + k);
   Record record;
   memcpy(static_cast<void *>(&record), words, sizeof(Record));
   return record;
@@ -194,7 +211,8 @@ KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
 
 } // namespace ribbon
 
-/// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop. None where the body is long: instructions come through caches, too.
+/// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop.
+/// None where the body is long: instructions come through caches, too.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   #define RIBBON_UNROLL       _Pragma("unroll")
   #define RIBBON_UNROLL_TWICE _Pragma("unroll 2")

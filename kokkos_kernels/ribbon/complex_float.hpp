@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file complex_float.hpp  LineSolver for Kokkos::complex<float>: it solves by the kernels of Kokkos::complex<double>.
+/// @file complex_float.hpp  LineSolver for Kokkos::complex<float>: it solves by the kernels
+///   of Kokkos::complex<double>.
 ///
 ///     w = b  (widened);  w = A^-1 w;  x = w  (rounded)
 ///
-/// w is a workspace of complex<double>, whose lines lie without gaps, interleaved or contiguous as those that were factored. The library has no kernels for it:
-/// the two that convert are compiled where they are used. Every float is a double; what is beyond the range of float when it is rounded becomes Inf.
-/// A matrix that grows right-hand sides by so much is singular in double.
+/// w is a workspace of complex<double>, whose lines lie without gaps, interleaved or contiguous as those that
+/// were factored. The library has no kernels for it: the two that convert are compiled where they are used.
+/// Every float is a double; what is beyond the range of float when it is rounded becomes Inf. A matrix that
+/// grows right-hand sides by so much is singular in double.
 #pragma once
 
 #include <ribbon/line_solver.hpp>
@@ -17,7 +19,8 @@
 
 namespace ribbon {
 
-/// One work item: `run` numbers side by side (rows of a line, or lines of a row), complex numbers in another precision.
+/// One work item: `run` numbers side by side (rows of a line, or lines of a row), complex
+/// numbers in another precision.
 template <class To, class From>
 struct CastLinesKernel {
   LineSet      in, out; ///< as many rows and components
@@ -29,52 +32,78 @@ struct CastLinesKernel {
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t outer = k / runs, begin = (k - outer * runs) * run, size = contiguous ? in.rows : lines, end = size - begin < run ? size : begin + run;
+    const std::int64_t outer = k / runs, begin = (k - outer * runs) * run,
+                       size = contiguous ? in.rows : lines, end = size - begin < run ? size : begin + run;
     for (std::int64_t e = begin; e < end; ++e) {
       const std::int64_t l = contiguous ? outer : e, i = contiguous ? e : outer;
       const From *const  a = from + in(first_in + l, i);
       To *const          b = to + out(first_out + l, i);
       for (int c = 0; c < in.components; ++c) {
-        const From &v               = a[c * in.component_stride];
-        b[c * out.component_stride] = To(static_cast<real_t<To>>(v.real()), static_cast<real_t<To>>(v.imag()));
+        const From &v = a[c * in.component_stride];
+        b[c * out.component_stride] =
+          To(static_cast<real_t<To>>(v.real()), static_cast<real_t<To>>(v.imag()));
       }
     }
   }
 };
 
-/// Lines [first_out, first_out + lines) of `to` = lines [first_in, first_in + lines) of `from`, complex numbers in another precision. Asynchronous on exec.
+/// Lines [first_out, first_out + lines) of `to` = lines [first_in, first_in + lines) of `from`, complex
+/// numbers in another precision. Asynchronous on exec.
 template <class To, class From, class Exec>
-void cast_lines(const Exec &exec, const char *label, std::int64_t lines, const LineSet &in, std::int64_t first_in, const From *from, const LineSet &out, std::int64_t first_out, To *to)
+void cast_lines(const Exec &exec, const char *label, std::int64_t lines, const LineSet &in,
+                std::int64_t first_in, const From *from, const LineSet &out, std::int64_t first_out, To *to)
 {
-  const bool         contiguous = in.is_contiguous();
-  const std::int64_t run = is_device_space<Exec> ? 1 : 64, runs = ((contiguous ? in.rows : lines) + run - 1) / run; // a host divides once for a run
-  Kokkos::parallel_for(label, indices(exec, runs * (contiguous ? lines : in.rows)), CastLinesKernel<To, From>{in, out, from, to, lines, first_in, first_out, run, runs, contiguous});
+  const bool contiguous = in.is_contiguous();
+  // a host divides once for a run
+  const std::int64_t run  = is_device_space<Exec> ? 1 : 64,
+                     runs = ((contiguous ? in.rows : lines) + run - 1) / run;
+  Kokkos::parallel_for(
+    label, indices(exec, runs * (contiguous ? lines : in.rows)),
+    CastLinesKernel<To, From>{in, out, from, to, lines, first_in, first_out, run, runs, contiguous});
 }
 
-/// Entries of `from` in those of `to`, of the same extents, complex numbers in another precision. Asynchronous on exec.
+/// Entries of `from` in those of `to`, of the same extents, complex numbers in another
+/// precision. Asynchronous on exec.
 template <class To, class From, class Exec>
-void cast_entries(const Exec &exec, const Bands<From, typename Exec::memory_space> &from, const Bands<To, typename Exec::memory_space> &to)
+void cast_entries(const Exec &exec, const Bands<From, typename Exec::memory_space> &from,
+                  const Bands<To, typename Exec::memory_space> &to)
 {
   const auto as_lines = [](const auto &values) { // matrices are lines, diagonals components
     std::int64_t stride[4];
     values.stride(stride);
-    return LineSet{static_cast<std::int64_t>(values.extent(1)), static_cast<std::int64_t>(values.extent(0)), 1, stride[1], stride[0], 0, 0, static_cast<int>(values.extent(2)), stride[2]};
+    return LineSet{static_cast<std::int64_t>(values.extent(1)),
+                   static_cast<std::int64_t>(values.extent(0)),
+                   1,
+                   stride[1],
+                   stride[0],
+                   0,
+                   0,
+                   static_cast<int>(values.extent(2)),
+                   stride[2]};
   };
-  const auto copy = [&](const LineSet &in, const From *a, const LineSet &out, To *b) { cast_lines(exec, "ribbon::cast_bands", in.lines(), in, 0, a, out, 0, b); };
+  const auto copy = [&](const LineSet &in, const From *a, const LineSet &out, To *b) {
+    cast_lines(exec, "ribbon::cast_bands", in.lines(), in, 0, a, out, 0, b);
+  };
   copy(as_lines(from.values), from.values.data(), as_lines(to.values), to.values.data());
   if (from.lhs != Lhs::shifted) return;
-  const auto one_line = [](const auto &values) { return LineSet::contiguous(static_cast<std::int64_t>(values.extent(0)), 1); };
+  const auto one_line = [](const auto &values) {
+    return LineSet::contiguous(static_cast<std::int64_t>(values.extent(0)), 1);
+  };
   copy(one_line(from.alpha), from.alpha.data(), one_line(to.alpha), to.alpha.data());
   copy(one_line(from.beta), from.beta.data(), one_line(to.beta), to.beta.data());
 }
 
 /// The same matrices, of complex numbers, in another precision. Asynchronous on exec.
 template <class To, class From, class Exec>
-Bands<To, typename Exec::memory_space> cast_bands(const Exec &exec, const Bands<From, typename Exec::memory_space> &bands)
+Bands<To, typename Exec::memory_space> cast_bands(const Exec                                     &exec,
+                                                  const Bands<From, typename Exec::memory_space> &bands)
 {
   Bands<To, typename Exec::memory_space> result;
-  result.periodic = bands.periodic, result.lhs = bands.lhs, result.class_of_line = bands.class_of_line, result.lower = bands.lower, result.upper = bands.upper, result.block = bands.block, result.repeats = bands.repeats;
-  result.values = allocate<decltype(result.values)>(exec, "ribbon::bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+  result.periodic = bands.periodic, result.lhs = bands.lhs, result.class_of_line = bands.class_of_line,
+  result.lower = bands.lower, result.upper = bands.upper, result.block = bands.block,
+  result.repeats = bands.repeats;
+  result.values  = allocate<decltype(result.values)>(exec, "ribbon::bands", bands.values.extent(0),
+                                                    bands.values.extent(1), bands.values.extent(2));
   if (bands.lhs == Lhs::shifted) {
     result.alpha = allocate<decltype(result.alpha)>(exec, "ribbon::bands", bands.alpha.extent(0));
     result.beta  = allocate<decltype(result.beta)>(exec, "ribbon::bands", bands.beta.extent(0));
@@ -83,9 +112,12 @@ Bands<To, typename Exec::memory_space> cast_bands(const Exec &exec, const Bands<
   return result;
 }
 
-/// As the others, with these differences. A solve is two kernels more, once for every right-hand side of a matrix: they go through the workspace one after another. Copies share the workspace, so that solves by
-/// a solver and its copies follow each other, on one stream; independent() makes one for another stream. Matrices are judged in double, with zero_pivot's default and rows that sum to zero in units of single
-/// precision. factor_and_solve() wants LineSolverOptions::refactors by every algorithm: that makes room for the widened matrices. Shapes (rows_per_thread) are those of complex<double>; joins() is false.
+/// As the others, with these differences. A solve is two kernels more, once for every right-hand side of a
+/// matrix: they go through the workspace one after another. Copies share the workspace, so that solves by a
+/// solver and its copies follow each other, on one stream; independent() makes one for another stream.
+/// Matrices are judged in double, with zero_pivot's default and rows that sum to zero in units of single
+/// precision. factor_and_solve() wants LineSolverOptions::refactors by every algorithm: that makes room for
+/// the widened matrices. Shapes (rows_per_thread) are those of complex<double>; joins() is false.
 template <class Exec>
 class LineSolver<Kokkos::complex<float>, Exec> {
 public:
@@ -96,7 +128,9 @@ public:
 
   LineSolver() = default;
 
-  LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands, const LineSolverOptions &options = {}) : lines_(lines)
+  LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands,
+             const LineSolverOptions &options = {})
+      : lines_(lines)
   {
     const auto state         = std::make_shared<State>();
     auto       in_double     = options;
@@ -127,11 +161,19 @@ public:
     return other;
   }
 
-  void solve(const Exec &exec, const scalar_type *b, scalar_type *x) const { solve(exec, b, lines_, x, lines_); }
-  void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out) const { solve(exec, b, in, x, out, {}); }
+  void solve(const Exec &exec, const scalar_type *b, scalar_type *x) const
+  {
+    solve(exec, b, lines_, x, lines_);
+  }
+  void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x,
+             const LineSet &out) const
+  {
+    solve(exec, b, in, x, out, {});
+  }
 
   /// Five kernels for each right-hand side where known.values is given and known.stored is not zero.
-  void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out, const KnownRows<scalar_type> &known) const
+  void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out,
+             const KnownRows<scalar_type> &known) const
   {
     state().solver.check_lines(in, out);
     const std::int64_t at_once = lines_.lines(), reach = state().reach;
@@ -161,21 +203,28 @@ public:
   double inconsistency(const Exec &exec) const { return state().solver.inconsistency(exec); }
 
   /// The kernels of complex<double>, and three (shifted matrices: five).
-  /// @throws std::invalid_argument as the others, without LineSolverOptions::refactors, and where one matrix per line is given and shifted ones were factored
+  /// @throws std::invalid_argument as the others, without LineSolverOptions::refactors, and where one matrix
+  ///   per line is given and shifted ones were factored
   void factor_and_solve(const Exec &exec, const bands_type &bands, const scalar_type *b, scalar_type *x) const
   {
     Bands<Wide, memory_space> widened; // in the room for it
-    widened.periodic = bands.periodic, widened.lhs = bands.lhs, widened.lower = bands.lower, widened.upper = bands.upper, widened.block = bands.block, widened.repeats = bands.repeats;
-    widened.values = decltype(widened.values)(state().room.data(), bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
-    widened.alpha = decltype(widened.alpha)(state().alpha.data(), bands.alpha.extent(0)), widened.beta = decltype(widened.beta)(state().beta.data(), bands.beta.extent(0));
+    widened.periodic = bands.periodic, widened.lhs = bands.lhs, widened.lower = bands.lower,
+    widened.upper = bands.upper, widened.block = bands.block, widened.repeats = bands.repeats;
+    widened.values = decltype(widened.values)(state().room.data(), bands.values.extent(0),
+                                              bands.values.extent(1), bands.values.extent(2));
+    widened.alpha  = decltype(widened.alpha)(state().alpha.data(), bands.alpha.extent(0)),
+    widened.beta   = decltype(widened.beta)(state().beta.data(), bands.beta.extent(0));
     state().solver.check_again(widened);
     if (lines_.unknowns() == 0) return;
     if (widened.values.size() > state().room.size())
-      throw std::invalid_argument("ribbon::LineSolver: factor_and_solve: no room for these matrices of complex<float>; ask for refactors, with matrices of this kind and width");
+      throw std::invalid_argument("ribbon::LineSolver: factor_and_solve: no room for these matrices of "
+                                  "complex<float>; ask for refactors, with matrices of this kind and width");
     cast_entries(exec, bands, widened);
-    cast_lines(exec, "ribbon::widen", lines_.lines(), lines_, 0, b, state().lines, 0, state().unknowns.data());
+    cast_lines(exec, "ribbon::widen", lines_.lines(), lines_, 0, b, state().lines, 0,
+               state().unknowns.data());
     state().solver.factor_and_solve(exec, widened, state().unknowns.data(), state().unknowns.data());
-    cast_lines(exec, "ribbon::round", lines_.lines(), state().lines, 0, state().unknowns.data(), lines_, 0, x);
+    cast_lines(exec, "ribbon::round", lines_.lines(), state().lines, 0, state().unknowns.data(), lines_, 0,
+               x);
   }
 
 private:
@@ -184,25 +233,31 @@ private:
   using Words      = Kokkos::View<Wide *, memory_space>;
 
   struct State {
-    WideSolver   solver;
-    LineSet      lines; ///< of the workspace
-    Lhs          lhs   = Lhs::shared;
-    int          reach = 1, block = 1;
-    bool         continued = false, refactors = false;
-    Words        unknowns, beside;  ///< beside: the known rows of continued lines, `reach` before a line and `reach` after it
+    WideSolver solver;
+    LineSet    lines; ///< of the workspace
+    Lhs        lhs   = Lhs::shared;
+    int        reach = 1, block = 1;
+    bool       continued = false, refactors = false;
+    /// beside: the known rows of continued lines, `reach` before a line and `reach` after it
+    Words        unknowns, beside;
     Words        room, alpha, beta; ///< of factor_and_solve(); room: entries
     FactorReport report;
 
     void make_room(const Exec &exec)
     {
-      const auto count = static_cast<std::size_t>(lines.lines()), n = static_cast<std::size_t>(lines.rows), width = static_cast<std::size_t>((2 * reach + 1) * block * block);
+      const auto count = static_cast<std::size_t>(lines.lines()), n = static_cast<std::size_t>(lines.rows),
+                 width = static_cast<std::size_t>((2 * reach + 1) * block * block);
       unknowns = allocate<Words>(exec, "ribbon::workspace", static_cast<std::size_t>(lines.unknowns()));
-      beside   = allocate<Words>(exec, "ribbon::workspace", continued ? static_cast<std::size_t>(2 * reach) * count : 0);
-      room     = allocate<Words>(exec, "ribbon::workspace", refactors ? (lhs == Lhs::shifted ? 2 : std::max<std::size_t>(count, 2)) * n * width : 0);
-      alpha    = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
-      beta     = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
-      report   = solver.report();
-      report.bytes += (unknowns.size() + beside.size() + room.size() + alpha.size() + beta.size()) * sizeof(Wide);
+      beside   = allocate<Words>(exec, "ribbon::workspace",
+                               continued ? static_cast<std::size_t>(2 * reach) * count : 0);
+      room     = allocate<Words>(
+        exec, "ribbon::workspace",
+        refactors ? (lhs == Lhs::shifted ? 2 : std::max<std::size_t>(count, 2)) * n * width : 0);
+      alpha  = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
+      beta   = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
+      report = solver.report();
+      report.bytes +=
+        (unknowns.size() + beside.size() + room.size() + alpha.size() + beta.size()) * sizeof(Wide);
     }
   };
 
@@ -214,7 +269,8 @@ private:
     if (lines.is_contiguous()) s.row_stride = 1, s.stride0 = s.rows, s.stride1 = s.rows * s.count0;
     else s.row_stride = s.lines(), s.stride0 = 1, s.stride1 = s.count0;
     s = s.with_components(lines.components);
-    return s.rows > 0 && s.count0 > 0 && s.count1 > 0 ? s.merged() : s; // extents that are refused stay as they are
+    // extents that are refused stay as they are
+    return s.rows > 0 && s.count0 > 0 && s.count1 > 0 ? s.merged() : s;
   }
 
   const State &state() const

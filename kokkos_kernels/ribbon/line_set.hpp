@@ -10,11 +10,13 @@ namespace ribbon {
 
 /// All lines of one direction. Element i of line s lies at
 ///
-///     offset + i * row_stride + (s % count0) * stride0 + (s / count0) * stride1,    0 <= i < rows, 0 <= s < count0 * count1
+///     offset + i * row_stride + (s % count0) * stride0 + (s / count0) * stride1,
+///     0 <= i < rows, 0 <= s < count0 * count1,
 ///
-/// and where an element stands for several unknowns (block matrices), unknown c of it lies c * component_stride further.
-/// An interleaved batch of M lines has row_stride = M, stride0 = 1; a contiguous one row_stride = 1, stride0 = rows.
-/// On an nx x ny x nz grid the x-lines have row_stride 1, the y-lines nx, the z-lines nx * ny. Offsets are 64-bit.
+/// and where an element stands for several unknowns (block matrices), unknown c of it lies c *
+/// component_stride further. An interleaved batch of M lines has row_stride = M, stride0 = 1; a contiguous
+/// one row_stride = 1, stride0 = rows. On an nx x ny x nz grid the x-lines have row_stride 1, the y-lines nx,
+/// the z-lines nx * ny. Offsets are 64-bit.
 struct LineSet {
   std::int64_t rows             = 0; ///< unknowns per line (n)
   std::int64_t count0           = 0; ///< lines along the first free direction
@@ -42,7 +44,10 @@ struct LineSet {
     const std::int64_t s1 = count1 == 1 ? 0 : line / count0;
     return offset + (line - s1 * count0) * stride0 + s1 * stride1;
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t line, std::int64_t row) const { return begin(line) + row * row_stride; }
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t line, std::int64_t row) const
+  {
+    return begin(line) + row * row_stride;
+  }
 
   /// Every element split into `count` unknowns that lie side by side; all strides grow by that factor.
   LineSet with_components(int count) const
@@ -55,7 +60,10 @@ struct LineSet {
   /// M lines of n rows, neighbours in memory being the same row of neighbouring lines.
   static LineSet interleaved(std::int64_t n, std::int64_t M) { return {n, M, 1, M, 1, 0, 0}; }
   /// M lines of n rows, one after another, `pitch` elements apart (n when not given).
-  static LineSet contiguous(std::int64_t n, std::int64_t M, std::int64_t pitch = -1) { return {n, M, 1, 1, pitch < 0 ? n : pitch, 0, 0}; }
+  static LineSet contiguous(std::int64_t n, std::int64_t M, std::int64_t pitch = -1)
+  {
+    return {n, M, 1, 1, pitch < 0 ? n : pitch, 0, 0};
+  }
   /// Lines of a box of nx * ny * nz unknowns along direction d (0: x, 1: y, 2: z), x running fastest.
   static LineSet box(const std::int64_t (&size)[3], int d)
   {

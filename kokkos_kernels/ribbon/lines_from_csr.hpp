@@ -23,10 +23,16 @@ struct CsrMatrix {
 struct AnyIndices {
   const void            *data;
   bool                   wide;
-  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t i) const { return wide ? static_cast<const std::int64_t *>(data)[i] : static_cast<const std::int32_t *>(data)[i]; }
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t i) const
+  {
+    return wide ? static_cast<const std::int64_t *>(data)[i] : static_cast<const std::int32_t *>(data)[i];
+  }
   /// The lower 32 bits of index i (the first ones in little-endian order), for differences of indices that
   /// are close to each other.
-  KOKKOS_INLINE_FUNCTION const std::int32_t *low(std::int64_t i) const { return static_cast<const std::int32_t *>(data) + (wide ? 2 * i : i); }
+  KOKKOS_INLINE_FUNCTION const std::int32_t *low(std::int64_t i) const
+  {
+    return static_cast<const std::int32_t *>(data) + (wide ? 2 * i : i);
+  }
 };
 
 /// A CsrMatrix with indices of either width.
@@ -36,7 +42,9 @@ struct AnyCsrMatrix {
   AnyIndices    row_begin, column;
   const Scalar *value;
   template <class Index>
-  explicit AnyCsrMatrix(const CsrMatrix<Scalar, Index> &A) : rows(A.rows), row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
+  explicit AnyCsrMatrix(const CsrMatrix<Scalar, Index> &A)
+      : rows(A.rows), row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8},
+        value(A.value)
   {
   }
 };
@@ -60,7 +68,10 @@ struct LinePlaces {
   /// comparisons of strengths include them
   const double *outside = nullptr;
 
-  KOKKOS_INLINE_FUNCTION bool same_line(std::int64_t k, std::int64_t other) const { return !part || part[k] == part[other]; }
+  KOKKOS_INLINE_FUNCTION bool same_line(std::int64_t k, std::int64_t other) const
+  {
+    return !part || part[k] == part[other];
+  }
 };
 
 /// The couplings of a matrix along one set of lines. Rows are rows of the matrix, and distances count
@@ -94,7 +105,8 @@ int median_bin(const std::vector<std::int64_t> &histogram);
 /// @param every  1: all rows are read; else one of `every` rows, the same rows in every call. The functions
 /// below have this parameter, too.
 template <class Scalar, class Index, class Exec>
-LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
+LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines,
+                             std::int64_t every = 1);
 
 /// Sets of lines that rows are compared along in one call: the directions of a grid.
 inline constexpr std::size_t most_sets_of_lines = 3;
@@ -102,12 +114,15 @@ inline constexpr std::size_t most_sets_of_lines = 3;
 /// Histograms of the strengths along each of some sets of lines (host memory, strength_bins long each).
 /// @throws std::invalid_argument for no set, or more than most_sets_of_lines
 template <class Scalar, class Index, class Exec>
-std::vector<std::vector<std::int64_t>> strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, std::int64_t every = 1);
+std::vector<std::vector<std::int64_t>>
+strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines,
+                    std::int64_t every = 1);
 
 /// How many rows of a matrix couple more strongly along one set of lines than along others.
 struct LinePreference {
-  std::int64_t rows       = 0; ///< rows that couple along one of these sets
-  std::int64_t preferring = 0; ///< those that couple along the one at least `factor` times as strongly as along each of the others
+  std::int64_t rows = 0; ///< rows that couple along one of these sets
+  /// those that couple along the one at least `factor` times as strongly as along each of the others
+  std::int64_t preferring = 0;
 };
 /// Which sets line_preferences() compares, by index.
 struct LineComparison {
@@ -115,10 +130,12 @@ struct LineComparison {
   std::vector<std::size_t> others;
 };
 /// One LinePreference per comparison.
-/// @throws std::invalid_argument unless there are 1 to most_sets_of_lines sets, and as many comparisons, and every index names a set
+/// @throws std::invalid_argument unless there are 1 to most_sets_of_lines sets, and as many comparisons,
+///   and every index names a set
 template <class Scalar, class Index, class Exec>
-std::vector<LinePreference> line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const std::vector<LineComparison> &comparisons, double factor,
-                                             std::int64_t every = 1);
+std::vector<LinePreference>
+line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines,
+                 const std::vector<LineComparison> &comparisons, double factor, std::int64_t every = 1);
 
 /// Whether the elements of a matrix form runs: consecutive elements, all runs of one length, that entries
 /// near the diagonal connect.
@@ -133,13 +150,15 @@ struct UniformRuns {
 /// @param far  entries up to `far` elements from the diagonal connect elements, stored zeros included. Each
 /// pair of neighbours in a run needs an entry that couples them; otherwise `holds` is false.
 template <class Scalar, class Index, class Exec>
-UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components, std::int64_t length, int far);
+UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components,
+                         std::int64_t length, int far);
 
 /// One band matrix per line, periodic where the lines wrap, with blocks of `components` rows. Entries of A
 /// that are not along the lines, and rows that are on no line, are left out. Places without an element get a
 /// one on the diagonal.
 template <class Scalar, class Index, class Exec>
-Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int half_bandwidth);
+Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A,
+                                                         const LinePlaces &lines, int half_bandwidth);
 
 struct SharingResult {
   std::int64_t classes = 0;                ///< distinct matrices; 0: more than allowed
@@ -152,6 +171,7 @@ struct SharingResult {
 /// first line of its class by at most `tolerance` times the largest entry of its row in that first line. The
 /// matrix of the first line is kept.
 template <class Scalar, class Exec>
-SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most, double tolerance = 0);
+SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most,
+                    double tolerance = 0);
 
 } // namespace ribbon

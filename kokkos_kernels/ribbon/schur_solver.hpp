@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file schur_solver.hpp  Long banded matrices by the tree of Schur complements of K. Kuznik's thesis, without pivoting: for matrices that need none. ChainSolver takes any.
+/// @file schur_solver.hpp  Long banded matrices by the tree of Schur complements of K. Kuznik's thesis,
+///   without pivoting: for matrices that need none. ChainSolver takes any.
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
 
 namespace ribbon {
 
-/// Direct solver for whole banded matrices, one or several of equal shape, closed to rings or not. Nothing is exchanged: the answer is as good as the leading minors of the matrix are, in the order of the
-/// tree, and the caller judges it by a residual. Scalars, spaces and solves as in ChainSolver; leaves have max(kl, ku) + 1 rows at
-/// least. Where a leaf size is given hosts run the kernels of a device.
+/// Direct solver for whole banded matrices, one or several of equal shape, closed to rings or not. Nothing is
+/// exchanged: the answer is as good as the leading minors of the matrix are, in the order of the tree, and
+/// the caller judges it by a residual. Scalars, spaces and solves as in ChainSolver; leaves have max(kl, ku)
+/// + 1 rows at least. Where a leaf size is given hosts run the kernels of a device.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
 class SchurSolver {
 public:
@@ -30,11 +32,14 @@ public:
 
   const FactorReport       &report() const;
   const multifrontal::Tree &tree() const;
-  /// Kernels of a factorization, and of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
+  /// Kernels of a factorization, and of a solve one way, for one column; chains whose tiles run at the same
+  /// time take one for both ways.
   int launches() const;
 
-  /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
-  void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
+  /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where
+  /// rows are in their own order.
+  void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
+             std::int64_t columns, bool transposed = false) const;
 
 private:
   struct Implementation;

@@ -17,11 +17,12 @@
 
 namespace ribbon::detail {
 
-/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value -1: not finite. That of the first line where it is no larger than the tolerance.
+/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value
+/// -1: not finite. That of the first line where it is no larger than the tolerance.
 struct DevicePivot {
-  double       tolerance = 0;
-  double       smallest  = 1e300;
-  std::int64_t line = -1, row = -1;
+  double               tolerance = 0;
+  double               smallest  = 1e300;
+  std::int64_t         line = -1, row = -1;
   double               log_abs_det = std::nan(""); ///< of one matrix, if it was found
   std::complex<double> det_sign    = std::nan("");
 };
@@ -35,80 +36,119 @@ inline DevicePivot bound_of_pivots(const RowDominance &dominance, double toleran
 /// Lines, factored by an algorithm.
 template <class Scalar, class Exec>
 struct Factored {
-  std::string  name; ///< of the algorithm, for people
+  std::string  name;                    ///< of the algorithm, for people
   bool         orthogonal      = false; ///< eliminated by reflections
   bool         growth_is_known = true;  ///< of entries, where the host eliminated
   std::size_t  bytes           = 0;
   std::int64_t lines           = 0; ///< it solves multiples of so many lines; 0: any number
-  Certificate  certificate; ///< what its elimination proved
-  virtual ~Factored() = default;
-  virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
+  Certificate  certificate;         ///< what its elimination proved
+  virtual ~Factored()                                                         = default;
+  virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+                     const int *class_of_line, std::int64_t classified) const = 0;
   /// Solves lines that are pieces of longer ones, for algorithms that take LineSolverOptions::continued.
-  virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &, const int *, std::int64_t, const KnownRows<Scalar> &) const { }
-  /// The same for lines whose matrices are those of the lines from `first` on, for algorithms of one matrix per line.
-  virtual void solve_lines(const Exec &, std::int64_t, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { throw std::logic_error("ribbon: " + name + " has no matrices of lines"); }
+  virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &,
+                             const int *, std::int64_t, const KnownRows<Scalar> &) const
+  {
+  }
+  /// The same for lines whose matrices are those of the lines from `first` on, for
+  /// algorithms of one matrix per line.
+  virtual void solve_lines(const Exec &, std::int64_t, const Scalar *, const LineSet &, Scalar *,
+                           const LineSet &) const
+  {
+    throw std::logic_error("ribbon: " + name + " has no matrices of lines");
+  }
   /// The same with workspace of its own; empty where it has none.
   virtual std::shared_ptr<Factored> independent(const Exec &) const { return {}; }
   /// Factors matrices of the same extents with other values and solves; false where that cannot be done.
-  virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
-  /// Factors matrices of the same extents with other values in the room of the old factors; false where there is no such
-  /// kernel, and nothing was changed.
-  virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &) { return false; }
+  virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *,
+                          const LineSet &, Scalar *, const LineSet &) const
+  {
+    return false;
+  }
+  /// Factors matrices of the same extents with other values in the room of the old factors; false where there
+  /// is no such kernel, and nothing was changed.
+  virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &)
+  {
+    return false;
+  }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
   /// Whether whole lines were eliminated by reflections.
   bool is_pivoted_whole() const { return orthogonal && !inverts_reduced_system(); }
   /// Whether a solve multiplies with the inverse of a system of the separators of chunks.
   virtual bool inverts_reduced_system() const { return false; }
-  /// Whether lines that are pieces of longer ones may find what lies beside them by themselves (KnownRows::joined).
+  /// Whether lines that are pieces of longer ones may find what lies beside them by
+  /// themselves (KnownRows::joined).
   virtual bool joins() const { return false; }
 };
 
 template <class Scalar, class Exec>
 using Made = std::unique_ptr<Factored<Scalar, Exec>>;
 
-/// one_pass for rows of B unknowns that couple with K rows on either side. Empty where no tile of lines fits: `why` tells.
+/// one_pass for rows of B unknowns that couple with K rows on either side. Empty where no tile
+/// of lines fits: `why` tells.
 template <class Scalar, class Exec, int K, int B>
-Made<Scalar, Exec> make_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why);
+Made<Scalar, Exec> make_one_pass(const Exec &exec, const LineSet &lines,
+                                 const std::vector<HostMatrix<Scalar>> &matrices,
+                                 const LineSolverOptions &options, PivotWatch &watch, std::string &why);
 
 /// The same with orthogonal elimination; K <= 2, block 1.
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why);
+Made<Scalar, Exec>
+make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices,
+                      const LineSolverOptions &options, PivotWatch &watch, std::string &why);
 
 /// The same for one matrix per line, or alpha_l A + beta_l B; K <= 2, block 1.
 /// @param pivot  null: no pivots are looked at
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot *pivot, std::string &why);
+Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines,
+                                          const Bands<Scalar, typename Exec::memory_space> &bands,
+                                          const LineSolverOptions &options, DevicePivot *pivot,
+                                          std::string &why);
 
 /// The same for all other systems; no pivots are looked at.
 template <class Scalar, class Exec, int K, int B>
-Made<Scalar, Exec> make_one_pass_wide(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, std::string &why);
+Made<Scalar, Exec> make_one_pass_wide(const Exec &exec, const LineSet &lines,
+                                      const Bands<Scalar, typename Exec::memory_space> &bands,
+                                      const LineSolverOptions &options, std::string &why);
 
-/// Block tridiagonal lines, one matrix per line, not periodic, on a host: factors with a certificate, which are of use where
-/// it holds. Empty where lines are too long.
+/// Block tridiagonal lines, one matrix per line, not periodic, on a host: factors with a certificate, which
+/// are of use where it holds. Empty where lines are too long.
 template <class Scalar, class Exec>
-Made<Scalar, Exec> make_block_thomas(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot);
+Made<Scalar, Exec> make_block_thomas(const Exec                                       &exec,
+                                     const Bands<Scalar, typename Exec::memory_space> &bands,
+                                     DevicePivot                                      &pivot);
 
-/// thomas, unrolled, for K <= 2, on a host for K <= 4 without rings: a few matrices, or one per line, `refactors` as LineSolverOptions has it.
+/// thomas, unrolled, for K <= 2, on a host for K <= 4 without rings: a few matrices, or one per line,
+/// `refactors` as LineSolverOptions has it.
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged, PivotWatch &watch);
+Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged,
+                               PivotWatch &watch);
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, bool refactors, DevicePivot &pivot);
+Made<Scalar, Exec> make_thomas_per_line(const Exec                                       &exec,
+                                        const Bands<Scalar, typename Exec::memory_space> &bands, bool staged,
+                                        bool refactors, DevicePivot &pivot);
 
-/// The sweeps of one_pass as products of tiles of eight unknowns with small matrices: one matrix, at most eight unknowns between two chunks.
+/// The sweeps of one_pass as products of tiles of eight unknowns with small matrices: one matrix, at most
+/// eight unknowns between two chunks.
 template <class Exec>
-Made<double, Exec> make_tile_products(const Exec &exec, const HostMatrix<double> &A, PivotWatch &watch, std::string &why);
+Made<double, Exec> make_tile_products(const Exec &exec, const HostMatrix<double> &A, PivotWatch &watch,
+                                      std::string &why);
 /// Whether lines of so many rows fit its kernels.
 bool tile_products_fit(std::int64_t rows, int reach, int block);
 
-/// Calls f(K, B) for the systems that have a one-pass kernel; K may be larger than asked for (float and complex have none of their own for 3).
+/// Calls f(K, B) for the systems that have a one-pass kernel; K may be larger than asked for (float and
+/// complex have none of their own for 3).
 template <class Scalar, class F>
 bool with_system(int K, int B, const F &f)
 {
   using std::integral_constant;
   if (B == 1 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 1>{}), true;
   if (B == 1 && K == 2) return f(integral_constant<int, 2>{}, integral_constant<int, 1>{}), true;
-  if (B == 1 && K == 3) return f(integral_constant < int, std::is_same_v<Scalar, double> ? 3 : 4 > {}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 3)
+    return f(integral_constant < int, std::is_same_v<Scalar, double> ? 3 : 4 > {},
+             integral_constant<int, 1>{}),
+           true;
   if (B == 1 && K == 4) return f(integral_constant<int, 4>{}, integral_constant<int, 1>{}), true;
   if (B == 2 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 2>{}), true;
   if (B == 4 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 4>{}), true;

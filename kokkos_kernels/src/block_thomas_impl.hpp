@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_thomas_impl.hpp  Block tridiagonal lines of a host as an algorithm of a LineSolver; included by the files that instantiate it.
+/// @file block_thomas_impl.hpp  Block tridiagonal lines of a host as an algorithm of a LineSolver; included
+///   by the files that instantiate it.
 #pragma once
 
 #include "algorithms.hpp"
@@ -19,15 +20,18 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   Kokkos::View<Real *, Memory>   rcond;
   PivotPlace<Real, Memory>       place;
   Tiles                          factors;
-  ComponentUnits<Real>           units; ///< of the certificate
+  ComponentUnits<Real>           units;  ///< of the certificate
   bool                           shared; ///< one matrix, in every lane of a tile
 
   BlockThomas(const Exec &exec, const Input &bands, DevicePivot &pivot)
-      : place(exec), factors{nullptr, bands.rows(), bands.lhs == Lhs::shared ? Tiles::lanes : bands.matrices(), bands.block},
+      : place(exec), factors{nullptr, bands.rows(),
+                             bands.lhs == Lhs::shared ? Tiles::lanes : bands.matrices(), bands.block},
         shared(bands.lhs == Lhs::shared)
   {
-    words         = allocate_zeros<decltype(words)>(exec, "ribbon::block_thomas::words", factors.size()); // lanes without a line
-    rcond         = allocate<decltype(rcond)>(exec, "ribbon::block_thomas::rcond", static_cast<std::size_t>(factors.count));
+    // lanes without a line
+    words = allocate_zeros<decltype(words)>(exec, "ribbon::block_thomas::words", factors.size());
+    rcond =
+      allocate<decltype(rcond)>(exec, "ribbon::block_thomas::rcond", static_cast<std::size_t>(factors.count));
     factors.words = words.data();
     factor(exec, bands, pivot);
     this->name  = "thomas";
@@ -36,25 +40,36 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   bool refactor(const Exec &exec, const Input &bands, DevicePivot &pivot) override
   {
     const bool same = bands.block == factors.block && !bands.periodic && bands.rows() == factors.rows;
-    if (!same || shared != (bands.lhs == Lhs::shared) || (!shared && bands.matrices() != factors.count)) return false;
+    if (!same || shared != (bands.lhs == Lhs::shared) || (!shared && bands.matrices() != factors.count))
+      return false;
     factor(exec, bands, pivot);
     return true;
   }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { solve_from(exec, 0, std::min(factors.count, in.lines()), b, in, x, out); }
-  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve_from(exec, first, in.lines(), b, in, x, out); }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *,
+             std::int64_t) const override
+  {
+    solve_from(exec, 0, std::min(factors.count, in.lines()), b, in, x, out);
+  }
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x,
+                   const LineSet &out) const override
+  {
+    solve_from(exec, first, in.lines(), b, in, x, out);
+  }
 
 private:
   /// The matrix of all lines, once for each lane.
   Input copies(const Exec &exec, const Input &bands) const
   {
-    Input all  = bands;
-    all.lhs    = Lhs::per_line, all.repeats = 1;
-    all.values = allocate<decltype(all.values)>(exec, "ribbon::block_thomas::copies", static_cast<std::size_t>(Tiles::lanes),
-                                                static_cast<std::size_t>(factors.rows), bands.values.extent(2));
+    Input all = bands;
+    all.lhs = Lhs::per_line, all.repeats = 1;
+    all.values = allocate<decltype(all.values)>(
+      exec, "ribbon::block_thomas::copies", static_cast<std::size_t>(Tiles::lanes),
+      static_cast<std::size_t>(factors.rows), bands.values.extent(2));
     for (std::int64_t i = 0; i < factors.rows; ++i)
       for (std::size_t e = 0; e < all.values.extent(2); ++e)
         for (std::size_t l = 0; l < all.values.extent(0); ++l)
-          all.values(l, static_cast<std::size_t>(i), e) = bands.values(0, static_cast<std::size_t>(bands.stored(i)), e);
+          all.values(l, static_cast<std::size_t>(i), e) =
+            bands.values(0, static_cast<std::size_t>(bands.stored(i)), e);
     return all;
   }
   /// Factors. Without a certificate: finds units and factors again.
@@ -79,8 +94,9 @@ private:
     std::complex<double> sign = 1;
     for (std::int64_t i = 0; i < factors.rows; ++i)
       for (int a = 0; a < B; ++a) {
-        const Scalar inverse = factors.row(0, i)[static_cast<std::ptrdiff_t>((B * B + a * B + a) * Tiles::lanes)];
-        const double size    = static_cast<double>(magnitude(inverse));
+        const Scalar inverse =
+          factors.row(0, i)[static_cast<std::ptrdiff_t>((B * B + a * B + a) * Tiles::lanes)];
+        const double size = static_cast<double>(magnitude(inverse));
         log -= std::log(size);
         if constexpr (std::is_floating_point_v<Scalar>) sign *= inverse < 0 ? -1.0 : 1.0;
         else sign /= std::complex<double>(inverse.real() / size, inverse.imag() / size);
@@ -89,11 +105,12 @@ private:
   }
   ComponentUnits<Real> units_of(const Exec &exec, const Input &bands) const
   {
-    using Ratios = ComponentRatios<Scalar>;
+    using Ratios            = ComponentRatios<Scalar>;
     const auto        tiles = Ratios::tiles(factors.count);
     const std::size_t BB    = static_cast<std::size_t>(factors.block * factors.block);
     std::vector<Real> ratio(static_cast<std::size_t>(tiles) * BB, 0);
-    Kokkos::parallel_for("ribbon::block_thomas::units", indices(exec, tiles), Ratios{BandEntries<Scalar, Memory>(bands), ratio.data()});
+    Kokkos::parallel_for("ribbon::block_thomas::units", indices(exec, tiles),
+                         Ratios{BandEntries<Scalar, Memory>(bands), ratio.data()});
     exec.fence();
     for (std::size_t e = BB; e < ratio.size(); ++e) ratio[e % BB] = std::max(ratio[e % BB], ratio[e]);
     return ComponentUnits<Real>::solve(ratio, factors.block);
@@ -101,15 +118,21 @@ private:
   void factor_in_units(const Exec &exec, const Input &bands, DevicePivot &pivot)
   {
     using Smallest = Kokkos::MinLoc<Real, std::int64_t>;
-    const BlockFactorTiles<Scalar> kernel{BandEntries<Scalar, Memory>(bands), factors, rcond.data(), static_cast<Real>(pivot.tolerance), units};
-    Kokkos::parallel_reduce("ribbon::block_thomas::factor", indices(exec, factors.tiles()), kernel, place.reducer());
+    const BlockFactorTiles<Scalar> kernel{BandEntries<Scalar, Memory>(bands), factors, rcond.data(),
+                                          static_cast<Real>(pivot.tolerance), units};
+    Kokkos::parallel_reduce("ribbon::block_thomas::factor", indices(exec, factors.tiles()), kernel,
+                            place.reducer());
     typename Smallest::value_type found;
-    Kokkos::parallel_reduce("ribbon::block_thomas::rcond", indices(exec, factors.count), SmallestOf<Real, Memory>{rcond}, Smallest(found));
+    Kokkos::parallel_reduce("ribbon::block_thomas::rcond", indices(exec, factors.count),
+                            SmallestOf<Real, Memory>{rcond}, Smallest(found));
     const auto smallest = place.found(exec);
-    pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / factors.rows, smallest.loc % factors.rows};
-    this->certificate   = {static_cast<double>(found.val), found.loc, Certificate::error_of(2 * factors.block - 1)};
+    pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / factors.rows,
+                           smallest.loc % factors.rows};
+    this->certificate   = {static_cast<double>(found.val), found.loc,
+                           Certificate::error_of(2 * factors.block - 1)};
   }
-  void solve_from(const Exec &exec, std::int64_t first, std::int64_t different, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  void solve_from(const Exec &exec, std::int64_t first, std::int64_t different, const Scalar *b,
+                  const LineSet &in, Scalar *x, const LineSet &out) const
   {
     if (in.unknowns() == 0) return;
     const BlockSolveTiles<Scalar> kernel{factors, first, different, b, x, in, out, shared};
@@ -118,10 +141,13 @@ private:
 };
 
 template <class Scalar, class Exec>
-Made<Scalar, Exec> make_block_thomas(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot)
+Made<Scalar, Exec> make_block_thomas(const Exec                                       &exec,
+                                     const Bands<Scalar, typename Exec::memory_space> &bands,
+                                     DevicePivot                                      &pivot)
 {
   const BlockTiles<Scalar> shape{nullptr, bands.rows(), bands.matrices(), bands.block};
-  if (static_cast<std::size_t>(shape.room()) * sizeof(Scalar) > (std::size_t(64) << 20)) return nullptr; // one by one is as fast
+  // one by one is as fast
+  if (static_cast<std::size_t>(shape.room()) * sizeof(Scalar) > (std::size_t(64) << 20)) return nullptr;
   return std::make_unique<BlockThomas<Scalar, Exec>>(exec, bands, pivot);
 }
 

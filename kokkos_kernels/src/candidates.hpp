@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file candidates.hpp  The algorithms of a LineSolver: which lines each takes, and how it factors. policy.hpp says in
+/// @file candidates.hpp  The algorithms of a LineSolver: which lines each takes, and how it
+///   factors. policy.hpp says in
 /// which order they are tried, judge.hpp decides whether the factors are accurate.
 #pragma once
 
@@ -23,7 +24,8 @@ struct Pivots {
   FactorReport         of_pieces; ///< report of partition; used if it made nothing
 };
 
-/// A row of the table: a way to factor lines. Several rows may have the same algorithm, for different matrices.
+/// A row of the table: a way to factor lines. Several rows may have the same
+/// algorithm, for different matrices.
 template <class Scalar, class Exec>
 struct Candidate {
   using Of = Problem<Scalar, Exec>;
@@ -48,7 +50,8 @@ public:
   {
     Output made;
     problem.with_reach([&](auto K) {
-      made = make_thomas_per_line<Scalar, Exec, K()>(problem.exec, problem.bands, problem.staged(), problem.options.refactors, found);
+      made = make_thomas_per_line<Scalar, Exec, K()>(problem.exec, problem.bands, problem.staged(),
+                                                     problem.options.refactors, found);
     });
     return made;
   }
@@ -70,7 +73,8 @@ private:
     PivotWatch watch;
     watch.tolerance = problem.tolerance();
     Output made     = make(watch);
-    p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
+    p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix,
+    p.row = watch.row;
     if (made && made->growth_is_known && !made->orthogonal) p.growth = static_cast<double>(watch.growth);
     p.log_abs_det = static_cast<double>(watch.log_det), p.det_sign = std::complex<double>(watch.sign);
     return made;
@@ -89,11 +93,13 @@ private:
   {
     Output     made;
     const bool several = problem.on_host().size() > 1;
-    const int  reach   = problem.reach == 3 && several ? 4 : problem.reach; // no kernel for several matrices of half-bandwidth 3
-    const bool known   = with_system<Scalar>(reach, problem.bands.block, [&](auto K, auto B) {
+    // no kernel for several matrices of half-bandwidth 3
+    const int  reach = problem.reach == 3 && several ? 4 : problem.reach;
+    const bool known = with_system<Scalar>(reach, problem.bands.block, [&](auto K, auto B) {
       const auto matrices = problem.on_host_with(K());
       made                = watched(problem, p, [&](PivotWatch &watch) {
-        return make_one_pass<Scalar, Exec, K(), B()>(problem.exec, problem.lines, matrices, problem.options, watch, why);
+        return make_one_pass<Scalar, Exec, K(), B()>(problem.exec, problem.lines, matrices, problem.options,
+                                                     watch, why);
       });
     });
     if (!known) why = "one_pass takes half-bandwidths to 4 and blocks of 2 and 4";
@@ -103,32 +109,42 @@ private:
   static constexpr const char *of_one_matrix = "one matrix for all lines, in double precision";
   static std::string           refuse_tile_products(const Of &problem)
   {
-    return std::is_same_v<Scalar, double> && !problem.one_per_line() && problem.on_host().size() == 1 ? "" : of_one_matrix;
+    return std::is_same_v<Scalar, double> && !problem.one_per_line() && problem.on_host().size() == 1
+             ? ""
+             : of_one_matrix;
   }
   static Output make_products(const Of &problem, Pivots &p, std::string &why)
   {
     if constexpr (std::is_same_v<Scalar, double>)
-      return watched(problem, p, [&](PivotWatch &watch) { return make_tile_products<Exec>(problem.exec, problem.on_host()[0], watch, why); });
+      return watched(problem, p, [&](PivotWatch &watch) {
+        return make_tile_products<Exec>(problem.exec, problem.on_host()[0], watch, why);
+      });
     else return nullptr;
   }
 
   static std::string refuse_pivoted_one_pass(const Of &problem)
   {
-    return problem.reach > 2 || problem.bands.block > 1 ? "pivoted one_pass takes half-bandwidths 1 and 2" : "";
+    return problem.reach > 2 || problem.bands.block > 1 ? "pivoted one_pass takes half-bandwidths 1 and 2"
+                                                        : "";
   }
   static Output make_pivoted_chunks(const Of &problem, Pivots &p, std::string &why)
   {
     const auto symmetric = padded(problem.on_host(), problem.reach);
     return watched(problem, p, [&](PivotWatch &watch) {
-      return problem.reach == 1 ? make_pivoted_one_pass<Scalar, Exec, 1>(problem.exec, problem.lines, symmetric, problem.options, watch, why)
-                                : make_pivoted_one_pass<Scalar, Exec, 2>(problem.exec, problem.lines, symmetric, problem.options, watch, why);
+      return problem.reach == 1
+               ? make_pivoted_one_pass<Scalar, Exec, 1>(problem.exec, problem.lines, symmetric,
+                                                        problem.options, watch, why)
+               : make_pivoted_one_pass<Scalar, Exec, 2>(problem.exec, problem.lines, symmetric,
+                                                        problem.options, watch, why);
     });
   }
 
-  static Output looped(const Of &problem, Pivots &p, const std::vector<HostMatrix<Scalar>> &from, bool orthogonal)
+  static Output looped(const Of &problem, Pivots &p, const std::vector<HostMatrix<Scalar>> &from,
+                       bool orthogonal)
   {
     return watched(problem, p, [&](PivotWatch &watch) {
-      return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(Looped<Scalar, Exec>(problem.exec, from, orthogonal, watch), orthogonal);
+      return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(
+        Looped<Scalar, Exec>(problem.exec, from, orthogonal, watch), orthogonal);
     });
   }
   static Output make_thomas_of_few(const Of &problem, Pivots &p, std::string &)
@@ -137,7 +153,8 @@ private:
     return watched(problem, p, [&](PivotWatch &watch) {
       Output made;
       problem.with_reach([&](auto K) {
-        made = make_thomas<Scalar, Exec, K()>(problem.exec, problem.on_host_with(K()), problem.staged(), watch);
+        made =
+          make_thomas<Scalar, Exec, K()>(problem.exec, problem.on_host_with(K()), problem.staged(), watch);
       });
       return made;
     });
@@ -155,14 +172,16 @@ private:
   static Output make_eliminated_in_flight(const Of &problem, Pivots &p, std::string &why)
   {
     return found(problem, p, [&](DevicePivot &pivot) {
-      return detail::make_in_flight<Scalar, Exec>(problem.exec, problem.lines, problem.bands, problem.options, problem.dominance, pivot, why);
+      return detail::make_in_flight<Scalar, Exec>(problem.exec, problem.lines, problem.bands, problem.options,
+                                                  problem.dominance, pivot, why);
     });
   }
   template <bool orthogonal>
   static Output looped_lines(const Of &problem, Pivots &p, const Bands<Scalar, Memory> &from)
   {
     typename LoopedFactorKernel<Scalar, Memory, orthogonal>::Smallest smallest;
-    auto plan = factor_lines<Scalar, Exec, orthogonal>(problem.exec, from, static_cast<Real>(problem.tolerance()), smallest);
+    auto               plan = factor_lines<Scalar, Exec, orthogonal>(problem.exec, from,
+                                                       static_cast<Real>(problem.tolerance()), smallest);
     const std::int64_t rows = from.rows();
     p.smallest = static_cast<double>(smallest.val), p.not_finite = smallest.val < 0;
     p.line = smallest.loc / rows, p.row = smallest.loc % rows;
@@ -192,13 +211,14 @@ private:
 
   static Output make_pieces(const Of &problem, Pivots &p, std::string &why)
   {
-    const bool known = problem.options.rows_per_piece > 0 || pieces_are_many(problem.lines);
+    const bool              known = problem.options.rows_per_piece > 0 || pieces_are_many(problem.lines);
     Partition<Scalar, Exec> plan(problem.exec, problem.lines, problem.bands, problem.cut, known, why);
     FactorReport            met = plan.found();
     met.growth = met.log_abs_det = std::nan(""), met.det_sign = std::nan("");
     p.of_pieces = met;
     p.smallest = met.smallest_pivot, p.line = met.line, p.row = met.row;
-    p.not_finite = met.status == FactorStatus::not_finite, p.singular = met.status == FactorStatus::zero_pivot;
+    p.not_finite = met.status == FactorStatus::not_finite,
+    p.singular   = met.status == FactorStatus::zero_pivot;
     if (!why.empty()) return nullptr;
     return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
   }
@@ -211,18 +231,22 @@ private:
   static Output make_cyclic(const Of &problem, Pivots &p, std::string &why)
   {
     return found(problem, p, [&](DevicePivot &pivot) {
-      return make_reduction<Scalar, Exec>(problem.exec, which, problem.lines, problem.bands, problem.options, pivot, why);
+      return make_reduction<Scalar, Exec>(problem.exec, which, problem.lines, problem.bands, problem.options,
+                                          pivot, why);
     });
   }
   static std::string refuse_toeplitz(const Of &problem)
   {
     const auto &bands = problem.bands;
-    return bands.lhs == Lhs::shared && bands.block == 1 && bands.half_bandwidth() <= 1 ? "" : "takes one tridiagonal matrix for all lines";
+    return bands.lhs == Lhs::shared && bands.block == 1 && bands.half_bandwidth() <= 1
+             ? ""
+             : "takes one tridiagonal matrix for all lines";
   }
   static Output make_toeplitz(const Of &problem, Pivots &p, std::string &why)
   {
     return watched(problem, p, [&](PivotWatch &watch) {
-      return make_toeplitz_cr<Scalar, Exec>(problem.exec, problem.lines, problem.on_host()[0], problem.options, watch, why);
+      return make_toeplitz_cr<Scalar, Exec>(problem.exec, problem.lines, problem.on_host()[0],
+                                            problem.options, watch, why);
     });
   }
 
@@ -234,19 +258,23 @@ public:
   static constexpr Row thomas           = {Algorithm::thomas, no_refusal, make_thomas_of_few};
   static constexpr Row pivoted          = {Algorithm::pivoted, no_refusal, make_pivoted_of_few};
   // One matrix per line, stored or alpha_l A + beta_l B.
-  static constexpr Row in_flight        = {Algorithm::one_pass, no_refusal, make_eliminated_in_flight};
-  static constexpr Row thomas_per_line  = {Algorithm::thomas, no_refusal, make_thomas_of_lines};
-  static constexpr Row pivoted_per_line = {Algorithm::pivoted, no_refusal, make_pivoted_of_lines};
+  static constexpr Row in_flight          = {Algorithm::one_pass, no_refusal, make_eliminated_in_flight};
+  static constexpr Row thomas_per_line    = {Algorithm::thomas, no_refusal, make_thomas_of_lines};
+  static constexpr Row pivoted_per_line   = {Algorithm::pivoted, no_refusal, make_pivoted_of_lines};
   static constexpr Row factored_reduction = {Algorithm::factored_reduction, no_refusal, make_from_factors};
   // Any number of matrices.
   static constexpr Row partition = {Algorithm::partition, no_refusal, make_pieces};
   // Only by name: `auto` never chooses these.
-  static constexpr Row cyclic_reduction = {Algorithm::cyclic_reduction, refuse_reduction, make_cyclic<Algorithm::cyclic_reduction>};
-  static constexpr Row parallel_cyclic_reduction = {Algorithm::parallel_cyclic_reduction, refuse_reduction,
-                                                    make_cyclic<Algorithm::parallel_cyclic_reduction>};
-  static constexpr Row cr_pcr      = {Algorithm::cr_pcr, refuse_reduction, make_cyclic<Algorithm::cr_pcr>};
-  static constexpr Row toeplitz_cr = {Algorithm::toeplitz_cr, refuse_toeplitz, make_toeplitz};
-  static std::vector<Row> by_name() { return {cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr}; }
+  static constexpr Row    cyclic_reduction          = {Algorithm::cyclic_reduction, refuse_reduction,
+                                                       make_cyclic<Algorithm::cyclic_reduction>};
+  static constexpr Row    parallel_cyclic_reduction = {Algorithm::parallel_cyclic_reduction, refuse_reduction,
+                                                       make_cyclic<Algorithm::parallel_cyclic_reduction>};
+  static constexpr Row    cr_pcr      = {Algorithm::cr_pcr, refuse_reduction, make_cyclic<Algorithm::cr_pcr>};
+  static constexpr Row    toeplitz_cr = {Algorithm::toeplitz_cr, refuse_toeplitz, make_toeplitz};
+  static std::vector<Row> by_name()
+  {
+    return {cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr};
+  }
 };
 
 } // namespace ribbon::detail

@@ -14,7 +14,8 @@
 
 namespace ribbon::multifrontal {
 
-/// Calls f(integral_constant W) for the widths that have kernels of their own, on tiles of 32 leaves; false for others.
+/// Calls f(integral_constant W) for the widths that have kernels of their own, on tiles of 32
+/// leaves; false for others.
 template <class Scalar, class F>
 bool with_tiles(int W, const F &f)
 {
@@ -41,13 +42,16 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
-/// The chain as it is eliminated: where kl + ku is odd and the next number has tiles, which take a fifth to a tenth of the time, a device has a diagonal of zeros more. Pieces, and trees of what they pass, keep their
-/// shape.
+/// The chain as it is eliminated: where kl + ku is odd and the next number has tiles, which take a
+/// fifth to a tenth of the time, a device has a diagonal of zeros more. Pieces, and trees of what
+/// they pass, keep their shape.
 template <class Scalar, class Exec>
 Chain with_even_width(Chain chain, const ChainSolverOptions &options)
 {
   const int W = chain.width();
-  if (is_device_space<Exec> && W % 2 != 0 && options.leaf_size == 0 && !chain.open_left && !chain.open_right && chain.rows > W + 1 && with_tiles<Scalar>(W + 1, [](auto) {})) ++chain.ku;
+  if (is_device_space<Exec> && W % 2 != 0 && options.leaf_size == 0 && !chain.open_left &&
+      !chain.open_right && chain.rows > W + 1 && with_tiles<Scalar>(W + 1, [](auto) {}))
+    ++chain.ku;
   return chain;
 }
 
@@ -67,25 +71,37 @@ Groups leaf_groups(const Exec &exec, int columns, std::size_t bytes)
 {
   if constexpr (!is_device_space<Exec>) return {1, 1};
   const std::size_t limit = device::scratch_limit(exec);
-  if (bytes > limit) throw std::invalid_argument("ribbon: a window of " + std::to_string(bytes) + " bytes for a leaf does not fit the scratch of a team");
-  const int lanes  = columns <= 48 ? std::min(32, power_of_two_from(std::max(1, columns))) : columns <= 64 ? 64 : 128; // a warp works off 48 columns as fast as two that wait for each other
+  if (bytes > limit)
+    throw std::invalid_argument("ribbon: a window of " + std::to_string(bytes) +
+                                " bytes for a leaf does not fit the scratch of a team");
+  // a warp works off 48 columns as fast as two that wait for each other
+  const int lanes  = columns <= 48   ? std::min(32, power_of_two_from(std::max(1, columns)))
+                     : columns <= 64 ? 64
+                                     : 128;
   int       groups = std::max(1, 64 / lanes);
   while (groups > 1 && static_cast<std::size_t>(groups) * bytes > limit) groups /= 2;
   return {lanes, groups};
 }
 
-/// Lanes of a leaf in a solve. Where leaves lie side by side, neighbouring lanes have neighbouring ones, unless there is a warp of columns.
+/// Lanes of a leaf in a solve. Where leaves lie side by side, neighbouring lanes have neighbouring ones,
+/// unless there is a warp of columns.
 template <class Scalar, class Exec>
-typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std::int64_t columns, int together)
+typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std::int64_t columns,
+                                                   int together)
 {
   if constexpr (!is_device_space<Exec>) return {1, 1, 16, 1};
-  const int                         warp = 32, here = columns >= warp ? warp : together > 1 ? 1 : power_of_two_from(static_cast<int>(columns)), parts = together > 1 ? 1 : warp / here;
+  const int warp  = 32,
+            here  = columns >= warp ? warp
+                    : together > 1  ? 1
+                                    : power_of_two_from(static_cast<int>(columns)),
+            parts = together > 1 ? 1 : warp / here;
   typename LeafLanes<Scalar>::Shape shape{parts, here, W <= 20 ? 16 : 8, 64 / (parts * here)};
   while (shape.groups > 1 && shape.scratch(W) > device::scratch_limit(exec)) shape.groups /= 2;
   return shape;
 }
 
-/// Calls f(integral_constant P) for the fewest such numbers that there is a kernel for; false where none has so many, and for few columns, of which many lanes share one.
+/// Calls f(integral_constant P) for the fewest such numbers that there is a kernel for; false where none has
+/// so many, and for few columns, of which many lanes share one.
 template <class Scalar, class Exec, class F>
 bool with_leaf_columns(int W, std::int64_t columns, const F &f)
 {
@@ -98,19 +114,23 @@ bool with_leaf_columns(int W, std::int64_t columns, const F &f)
   return true;
 }
 
-/// Most teams that run at the same time whatever their kernel; on hosts, where they need not, enough for tests.
+/// Most teams that run at the same time whatever their kernel; on hosts, where they
+/// need not, enough for tests.
 template <class Exec>
 std::int64_t tiles_at_once(const Exec &exec)
 {
   return is_device_space<Exec> ? device::multiprocessors(exec) : 64;
 }
 
-/// Rows of a leaf on a device. A chain whose leaves are all worked off at the same time takes as long as one of them, so that these are short; of long chains with wide windows registers let three tiles of 32 leaves,
+/// Rows of a leaf on a device. A chain whose leaves are all worked off at the same time takes as long as one
+/// of them, so that these are short; of long chains with wide windows registers let three tiles of 32 leaves,
 /// instead of four, run on a multiprocessor, and more rows than these have at 64 a leaf take longer leaves.
 template <class Scalar, class Exec>
 std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
 {
-  const std::int64_t usual = std::max<std::int64_t>({64, 4 * chain.width(), std::min<std::int64_t>(chain.rows / 65536, 128)}), rows = chain.rows * chain.chains, at_once = 32 * tiles_at_once(exec);
+  const std::int64_t usual = std::max<std::int64_t>(
+                       {64, 4 * chain.width(), std::min<std::int64_t>(chain.rows / 65536, 128)}),
+                     rows = chain.rows * chain.chains, at_once = 32 * tiles_at_once(exec);
   if (!with_tiles<Scalar>(chain.width(), [](auto) {})) return usual;
   if (chain.chains == 1 && rows <= 32 * at_once) return rows <= 4 * at_once ? 16 : 32;
   return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
@@ -123,7 +143,8 @@ int threads_of(const Exec &exec, const ChainSolverOptions &options)
   return options.threads > 0 ? options.threads : static_cast<int>(exec.concurrency());
 }
 
-/// Cuts the joining levels of a tree into launches: one for trees of so many leaves that a team works them off, else two.
+/// Cuts the joining levels of a tree into launches: one for trees of so many leaves that a team
+/// works them off, else two.
 inline std::vector<Levels> plan_of(const Tree &tree, std::int64_t most_leaves = 256)
 {
   const int top = tree.top(), middle = (top + 1) / 2;
@@ -147,11 +168,13 @@ inline constexpr std::size_t words = sizeof(Record) / sizeof(double);
 template <class Record, class View>
 Record *as_records(const View &view)
 {
-  static_assert(sizeof(Record) % sizeof(double) == 0 && alignof(Record) <= alignof(double), "records are whole words");
+  static_assert(sizeof(Record) % sizeof(double) == 0 && alignof(Record) <= alignof(double),
+                "records are whole words");
   return reinterpret_cast<Record *>(view.data());
 }
 
-/// Where the records of the nodes at the top are, those of all chains: every `stride`-th of the leaves' or the joins' from `first` on.
+/// Where the records of the nodes at the top are, those of all chains: every `stride`-th of the leaves' or
+/// the joins' from `first` on.
 struct TopRecords {
   bool        of_leaves;
   std::size_t first, stride, count;
@@ -159,7 +182,9 @@ struct TopRecords {
   {
     const auto [level, node] = top_node(tree);
     of_leaves                = level == 0;
-    first = static_cast<std::size_t>(of_leaves ? 0 : tree.join_number(0, level, node)), stride = static_cast<std::size_t>(of_leaves ? 1 : tree.joins), count = static_cast<std::size_t>(tree.chain.chains);
+    first                    = static_cast<std::size_t>(of_leaves ? 0 : tree.join_number(0, level, node)),
+    stride                   = static_cast<std::size_t>(of_leaves ? 1 : tree.joins),
+    count                    = static_cast<std::size_t>(tree.chain.chains);
   }
   std::size_t span() const { return count == 0 ? 0 : (count - 1) * stride + 1; }
 };
@@ -168,21 +193,27 @@ struct TopRecords {
 template <class Statistics, class Exec>
 StagedWords<Exec> room_for_tops(const Exec &exec, const Tree &tree)
 {
-  return allocate<StagedWords<Exec>>(exec, "ribbon::top_pivots", is_device_space<Exec> ? TopRecords(tree).span() * words<Statistics> : 0);
+  return allocate<StagedWords<Exec>>(exec, "ribbon::top_pivots",
+                                     is_device_space<Exec> ? TopRecords(tree).span() * words<Statistics> : 0);
 }
 
 /// Whether kernels can write there, too: without a copy the host waits a few microseconds less.
 template <class Exec>
-inline constexpr bool writes_to_tops = is_device_space<Exec> &&Kokkos::SpaceAccessibility<Exec, typename StagingSpace<Exec>::type>::accessible;
+inline constexpr bool     writes_to_tops =
+  is_device_space<Exec> &&Kokkos::SpaceAccessibility<Exec, typename StagingSpace<Exec>::type>::accessible;
 
-/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of their words; `room`: of room_for_tops(), `is_written`: by the kernels.
+/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of
+/// their words; `room`: of room_for_tops(), `is_written`: by the kernels.
 template <class Statistics, class Exec, class View>
-Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins, const StagedWords<Exec> &room, bool is_written = false)
+Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins,
+                          const StagedWords<Exec> &room, bool is_written = false)
 {
   const TopRecords tops(tree);
   Statistics       all;
   if (tops.count == 0) return all;
-  const auto watched = Kokkos::subview(tops.of_leaves ? leaves : joins, std::make_pair(tops.first * words<Statistics>, (tops.first + tops.span()) * words<Statistics>));
+  const auto watched = Kokkos::subview(
+    tops.of_leaves ? leaves : joins,
+    std::make_pair(tops.first * words<Statistics>, (tops.first + tops.span()) * words<Statistics>));
   if constexpr (is_device_space<Exec>)
     if (!is_written) Kokkos::deep_copy(exec, room, watched);
   exec.fence();

@@ -7,7 +7,8 @@ namespace {
 
 constexpr bool policy_tries(Algorithm algorithm)
 {
-  return algorithm == Algorithm::one_pass || algorithm == Algorithm::tile_products || algorithm == Algorithm::thomas || algorithm == Algorithm::partition;
+  return algorithm == Algorithm::one_pass || algorithm == Algorithm::tile_products ||
+         algorithm == Algorithm::thomas || algorithm == Algorithm::partition;
 }
 constexpr bool policy_tries_all()
 {
@@ -15,7 +16,8 @@ constexpr bool policy_tries_all()
     if (!policy_tries(entry.algorithm)) return false;
   return true;
 }
-static_assert(policy_tries_all(), "auto_table.hpp names an algorithm that Policy (policy.hpp) never tries: add it to Policy and to policy_tries()");
+static_assert(policy_tries_all(), "auto_table.hpp names an algorithm that Policy (policy.hpp) never tries: "
+                                  "add it to Policy and to policy_tries()");
 
 } // namespace
 

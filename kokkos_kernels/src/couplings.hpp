@@ -14,7 +14,8 @@ namespace ribbon {
 struct CouplingsReducer {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, across = 0, component = none, too_far = none, no_diagonal = none, not_finite = none, zero_sums = 0;
+  std::int64_t bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, across = 0,
+               component = none, too_far = none, no_diagonal = none, not_finite = none, zero_sums = 0;
   KOKKOS_INLINE_FUNCTION static std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
   KOKKOS_INLINE_FUNCTION static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
   KOKKOS_INLINE_FUNCTION CouplingsReducer   &operator+=(const CouplingsReducer &o)
@@ -40,20 +41,22 @@ struct CouplingsKernel {
   LinePlaces           lines;
   KOKKOS_FUNCTION void operator()(const std::int64_t k, CouplingsReducer &r) const
   {
-    const RowOnLines        row(lines, k);
-    bool                    has_diagonal = false, is_finite_row = true, joins_components = false, wrapped = false, stored_wrapped = false;
-    int                     reach = 0, stored = 0, entries = 0; // distances of entries that are not zero, of all
+    const RowOnLines row(lines, k);
+    bool             has_diagonal = false, is_finite_row = true, joins_components = false, wrapped = false,
+         stored_wrapped = false;
+    // distances of entries that are not zero, of all
+    int                     reach = 0, stored = 0, entries = 0;
     Kokkos::complex<double> sum(0);
     double                  largest = 0;
     const std::int64_t      end     = A.row_begin[k + 1];
     for (std::int64_t e = A.row_begin[k]; e < end; ++e) {
-      const std::int64_t            column        = A.column[e];
-      const Kokkos::complex<double> value         = A.value[e];
-      const double                  size_of_entry = A.value.is_complex() ? magnitude(value) : fabs(value.real());
-      const bool                    zero          = size_of_entry == 0;
-      const Entry                   entry         = row.to(column);
-      const int                     size          = entry.distance < 0 ? -entry.distance : entry.distance;
-      has_diagonal                                = has_diagonal || column == k;
+      const std::int64_t            column = A.column[e];
+      const Kokkos::complex<double> value  = A.value[e];
+      const double size_of_entry           = A.value.is_complex() ? magnitude(value) : fabs(value.real());
+      const bool   zero                    = size_of_entry == 0;
+      const Entry  entry                   = row.to(column);
+      const int    size                    = entry.distance < 0 ? -entry.distance : entry.distance;
+      has_diagonal                         = has_diagonal || column == k;
       if (size == 0 && !entry.same) {
         if (zero) continue;
         if (on_line(row.at(column), row)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
@@ -79,17 +82,21 @@ struct CouplingsKernel {
     if (wrapped) r.periodic = 1;
     if (joins_components) r.component = CouplingsReducer::smaller(r.component, k);
     if (!is_finite_row) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
-    if ((A.value.is_complex() ? magnitude(sum) : fabs(sum.real())) <= 100 * A.value.roundoff() * largest) r.zero_sums = 1;
+    if ((A.value.is_complex() ? magnitude(sum) : fabs(sum.real())) <= 100 * A.value.roundoff() * largest)
+      r.zero_sums = 1;
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }
   /// Whether a place, too far along the line to count, is on it.
-  KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
+  KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const
+  {
+    return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other);
+  }
 };
 
-/// The rows of a matrix on a host, one after another. Consecutive rows mostly have entries at the same distances from the
-/// diagonal. For such a row only the values are read.
-/// A row matches the pattern of an earlier one if it is farther than `reach` from both ends of its line, has the same
-/// distances, and all its entries are finite and nonzero. It then changes only the count of entries and `zero_sums`.
+/// The rows of a matrix on a host, one after another. Consecutive rows mostly have entries at the same
+/// distances from the diagonal. For such a row only the values are read. A row matches the pattern of an
+/// earlier one if it is farther than `reach` from both ends of its line, has the same distances, and all its
+/// entries are finite and nonzero. It then changes only the count of entries and `zero_sums`.
 template <class Scalar, class Index>
 struct CouplingsOfHost {
   static constexpr std::int64_t elements = 1024; ///< of a task
@@ -124,7 +131,8 @@ private:
     std::int64_t              entries = 0; ///< on the line, without the diagonal block
   };
 
-  /// Position along its line of one unknown after the other. It divides only where the position before does not tell.
+  /// Position along its line of one unknown after the other. It divides only where the
+  /// position before does not tell.
   struct RowOfLine {
     const LineSet &lines;
     std::int64_t   row = 0, known = 0; ///< unknowns until the next division
@@ -135,13 +143,18 @@ private:
       if (known > 0) row += stride == 1 ? 1 : 0, --known;
       else {
         row   = place_of(lines, k).row;
-        known = stride == 1 ? lines.rows - 1 - row : stride > 1 ? stride - 1 - (k - lines.offset) % stride : 0;
+        known = stride == 1  ? lines.rows - 1 - row
+                : stride > 1 ? stride - 1 - (k - lines.offset) % stride
+                             : 0;
       }
       return row;
     }
   };
 
-  bool is_inside(std::int64_t row) const { return row >= kernel.lines.reach && row < kernel.lines.lines.rows - kernel.lines.reach; }
+  bool is_inside(std::int64_t row) const
+  {
+    return row >= kernel.lines.reach && row < kernel.lines.lines.rows - kernel.lines.reach;
+  }
 
   bool is_alike(const Pattern &p, std::int64_t k, CouplingsReducer &r) const
   {
@@ -154,7 +167,8 @@ private:
       const Scalar value  = A.value[begin + e];
       const double size   = static_cast<double>(magnitude(value));
       const bool   counts = p.counts[static_cast<std::size_t>(e)];
-      alike &= A.column[begin + e] - k == p.distance[static_cast<std::size_t>(e)] && size > 0 && size <= std::numeric_limits<double>::max();
+      alike &= A.column[begin + e] - k == p.distance[static_cast<std::size_t>(e)] && size > 0 &&
+               size <= std::numeric_limits<double>::max();
       if (!counts) continue;
       sum += value;
       largest = size > largest ? size : largest;
@@ -176,7 +190,9 @@ private:
       const std::int64_t delta = row.at(A.column[e]) - row.k, size = delta < 0 ? -delta : delta;
       const bool         counts = entry.same || entry.distance != 0;
       const double       a      = kernel.A.value.size(e);
-      if (!(a > 0 && is_finite(a)) || (!counts && size < lines.rows * stride && size % stride == 0)) return p.distance.clear(); // on the line and out of reach, maybe
+      // on the line and out of reach, maybe
+      if (!(a > 0 && is_finite(a)) || (!counts && size < lines.rows * stride && size % stride == 0))
+        return p.distance.clear();
       p.distance.push_back(A.column[e] - k), p.counts.push_back(counts);
       p.entries += counts && !entry.same;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. Those that eliminate in every solve are
+/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. Those that
+///   eliminate in every solve are
 /// taken where they are asked for, never by auto; factored_reduction is what auto takes for few wide lines.
 #pragma once
 
@@ -19,11 +20,13 @@ struct ReductionAlgorithm final : Factored<Scalar, Exec> {
     this->name  = asked_for;
     this->bytes = plan.bytes();
   }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const int *class_of_line, std::int64_t classified) const override
   {
     plan.solve(exec, b, in, x, out, class_of_line, classified);
   }
-  bool solve_with(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  bool solve_with(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Scalar *b,
+                  const LineSet &in, Scalar *x, const LineSet &out) const override
   {
     if (!plan.takes(bands)) return false;
     plan.solve(exec, bands, b, in, x, out);
@@ -40,7 +43,11 @@ struct ToeplitzAlgorithm final : Factored<Scalar, Exec> {
     this->growth_is_known = false;
     this->bytes           = plan.bytes();
   }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *,
+             std::int64_t) const override
+  {
+    plan.solve(exec, b, in, x, out);
+  }
 };
 
 /// Cyclic reduction from stored factors, one matrix per line.
@@ -79,19 +86,21 @@ private:
   {
     const auto         found = plan.factor(exec, bands, static_cast<real_t<Scalar>>(pivot.tolerance));
     const std::int64_t rows  = bands.rows();
-    pivot.smallest = static_cast<double>(found.val), pivot.line = found.loc / rows, pivot.row = found.loc % rows;
+    pivot.smallest = static_cast<double>(found.val), pivot.line = found.loc / rows,
+    pivot.row = found.loc % rows;
   }
 };
 
 /// factored_reduction. Empty where it does not take these matrices: `why` tells.
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_factored_reduction(const Exec &exec, const LineSet &lines,
-                                           const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot,
-                                           std::string &why)
+                                           const Bands<Scalar, typename Exec::memory_space> &bands,
+                                           DevicePivot &pivot, std::string &why)
 {
   using Plan = FactoredReduction<Scalar, Exec>;
   if (!Plan::takes(bands))
-    why = "it takes matrices of their own, one per line, that are not periodic, with at most 8 unknowns coupled to either side";
+    why = "it takes matrices of their own, one per line, that are not periodic, with at most 8 unknowns "
+          "coupled to either side";
   else if (Plan::scratch(lines.rows, bands) > device::scratch_limit(exec))
     why = "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";
   else return std::make_unique<FactoredReductionAlgorithm<Scalar, Exec>>(exec, bands, pivot);
@@ -109,10 +118,10 @@ Made<Scalar, Exec> make_reduction(const Exec &exec, Algorithm algorithm, const L
                                   const Bands<Scalar, typename Exec::memory_space> &bands,
                                   const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
 {
-  const std::int64_t keep = algorithm == Algorithm::cyclic_reduction ? 1
-                            : algorithm == Algorithm::parallel_cyclic_reduction ? lines.rows
-                            : options.switch_rows > 0                           ? options.switch_rows
-                                                                                : 64;
+  const std::int64_t      keep = algorithm == Algorithm::cyclic_reduction            ? 1
+                                 : algorithm == Algorithm::parallel_cyclic_reduction ? lines.rows
+                                 : options.switch_rows > 0                           ? options.switch_rows
+                                                                                     : 64;
   Reduction<Scalar, Exec> plan(exec, lines, bands, keep, options.lines_per_team);
   if (!plan.fits()) {
     why = no_room(lines);
@@ -124,13 +133,16 @@ Made<Scalar, Exec> make_reduction(const Exec &exec, Algorithm algorithm, const L
 
 /// toeplitz_cr. Empty where no line fits a team: `why` tells.
 template <class Scalar, class Exec>
-Made<Scalar, Exec> make_toeplitz_cr(const Exec &exec, const LineSet &lines, const HostMatrix<Scalar> &A, const LineSolverOptions &options, PivotWatch &watch, std::string &why)
+Made<Scalar, Exec> make_toeplitz_cr(const Exec &exec, const LineSet &lines, const HostMatrix<Scalar> &A,
+                                    const LineSolverOptions &options, PivotWatch &watch, std::string &why)
 {
   ToeplitzNumbers<Scalar> numbers;
   const std::int64_t      row = numbers.first_difference(A);
   if (row >= 0)
-    throw std::invalid_argument("ribbon: algorithm toeplitz_cr takes rows that agree but for the first and the last " + std::to_string(numbers.most_ends) + ": row " + std::to_string(row) + " differs from row " +
-                                std::to_string(numbers.stencil_row(A)));
+    throw std::invalid_argument(
+      "ribbon: algorithm toeplitz_cr takes rows that agree but for the first and the last " +
+      std::to_string(numbers.most_ends) + ": row " + std::to_string(row) + " differs from row " +
+      std::to_string(numbers.stencil_row(A)));
   watch.current = 0;
   numbers.eliminate(A, watch);
   ToeplitzReduction<Scalar, Exec> plan(exec, lines, numbers, options.lines_per_team);

@@ -24,8 +24,11 @@ struct FactoredLines {
 
   const FactorReport &report() const { return selection.report; }
   /// Whether some line is solved.
-  bool solves_some() const { return selection.factored && (selection.ok() || matrices > 1); }
-  const int *classes(std::int64_t first) const { return class_of_line.size() ? class_of_line.data() + first : nullptr; }
+  bool       solves_some() const { return selection.factored && (selection.ok() || matrices > 1); }
+  const int *classes(std::int64_t first) const
+  {
+    return class_of_line.size() ? class_of_line.data() + first : nullptr;
+  }
   /// The given matrices of the lines from `first` on.
   MatrixOfLine given(std::int64_t first) const
   {
@@ -33,17 +36,22 @@ struct FactoredLines {
   }
 
   /// Solves lines that have the matrices of the lines first, first + 1, ...
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, std::int64_t first) const
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             std::int64_t first) const
   {
     if (refinement.empty()) return solve_once(exec, b, in, x, out, first);
-    const auto once = [&](const Scalar *from, const LineSet &at, Scalar *to, const LineSet &there) { solve_once(exec, from, at, to, there, first); };
+    const auto once = [&](const Scalar *from, const LineSet &at, Scalar *to, const LineSet &there) {
+      solve_once(exec, from, at, to, there, first);
+    };
     refinement.solve(exec, b, in, x, out, given(first), once);
   }
 
 private:
-  void solve_once(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, std::int64_t first) const
+  void solve_once(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+                  std::int64_t first) const
   {
-    if (first > 0 && !classes(first) && matrices > 1) selection.factored->solve_lines(exec, first, b, in, x, out);
+    if (first > 0 && !classes(first) && matrices > 1)
+      selection.factored->solve_lines(exec, first, b, in, x, out);
     else selection.factored->solve(exec, b, in, x, out, classes(first), classified);
     scale.apply(exec, x, out, given(first));
   }

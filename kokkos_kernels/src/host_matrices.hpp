@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file host_matrices.hpp  The few matrices of a LineSolver on the host, in the forms that its algorithms take.
+/// @file host_matrices.hpp  The few matrices of a LineSolver on the host, in the forms
+///   that its algorithms take.
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -14,7 +15,8 @@ std::vector<HostMatrix<Scalar>> host_matrices(const Bands<Scalar, Memory> &bands
   std::vector<HostMatrix<Scalar>> all;
   for (std::size_t c = 0; c < values.extent(0); ++c) {
     HostMatrix<Scalar> A;
-    A.rows = static_cast<int>(bands.rows()), A.lower = bands.kl(), A.upper = bands.ku(), A.block = bands.block, A.periodic = bands.periodic, A.continued = continued;
+    A.rows = static_cast<int>(bands.rows()), A.lower = bands.kl(), A.upper = bands.ku(),
+    A.block = bands.block, A.periodic = bands.periodic, A.continued = continued;
     A.values.resize(values.extent(1) * values.extent(2));
     for (std::size_t i = 0; i < values.extent(1); ++i)
       for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
@@ -34,12 +36,14 @@ std::vector<HostMatrix<Scalar>> padded(const std::vector<HostMatrix<Scalar>> &ma
 
 /// Bands of lines with at most kl + ku unknowns, as rings that store every entry once, one for every line.
 template <class Scalar, class Memory, class Exec>
-Bands<Scalar, Memory> folded(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, const Bands<Scalar, Memory> &bands)
+Bands<Scalar, Memory> folded(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices,
+                             const Bands<Scalar, Memory> &bands)
 {
   Bands<Scalar, Memory> result = bands;
   result.block = 1, result.periodic = true, result.lhs = Lhs::per_line;
   const auto n  = static_cast<std::size_t>(matrices[0].rows * matrices[0].block);
-  result.values = allocate<typename Bands<Scalar, Memory>::values_type>(exec, "ribbon::folded bands", matrices.size(), n, n);
+  result.values = allocate<typename Bands<Scalar, Memory>::values_type>(exec, "ribbon::folded bands",
+                                                                        matrices.size(), n, n);
   const auto to = Kokkos::create_mirror_view(result.values);
   for (std::size_t c = 0; c < matrices.size(); ++c) {
     const auto A = matrices[c].scalar_band().folded();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file in_flight.hpp  one_pass for one matrix per line, or alpha_l A + beta_l B: the kernel of a system, and the
+/// @file in_flight.hpp  one_pass for one matrix per line, or alpha_l A + beta_l B: the
+///   kernel of a system, and the
 /// smallest pivot of its matrices or a bound of it.
 #pragma once
 
@@ -12,22 +13,32 @@ namespace ribbon::detail {
 /// Empty if there is no kernel, or if no tile of lines fits: `why` tells.
 /// @param dominance  of the matrices, if it was computed
 template <class Scalar, class Exec>
-Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands,
-                                  const LineSolverOptions &options, const RowDominance &dominance, DevicePivot &pivot, std::string &why)
+Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines,
+                                  const Bands<Scalar, typename Exec::memory_space> &bands,
+                                  const LineSolverOptions &options, const RowDominance &dominance,
+                                  DevicePivot &pivot, std::string &why)
 {
   Made<Scalar, Exec> made;
   const int          reach   = std::max(1, bands.half_bandwidth());
   const bool         bounded = dominance.bounds_pivots();
-  const bool         known = with_system<Scalar>(reach, bands.block, [&](auto K, auto B) {
-    if constexpr (K() <= 2 && B() == 1) made = make_one_pass_per_line<Scalar, Exec, K()>(exec, lines, bands, options, bounded ? nullptr : &pivot, why);
+  const bool         known   = with_system<Scalar>(reach, bands.block, [&](auto K, auto B) {
+    if constexpr (K() <= 2 && B() == 1)
+      made = make_one_pass_per_line<Scalar, Exec, K()>(exec, lines, bands, options,
+                                                       bounded ? nullptr : &pivot, why);
     else {
       made = make_one_pass_wide<Scalar, Exec, K(), B()>(exec, lines, bands, options, why);
       if (!made || bounded) return;
-      const auto found = smallest_pivot_of_lines<Scalar, Exec>(exec, bands, static_cast<real_t<Scalar>>(pivot.tolerance));
-      pivot            = {pivot.tolerance, static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
+      const auto found =
+        smallest_pivot_of_lines<Scalar, Exec>(exec, bands, static_cast<real_t<Scalar>>(pivot.tolerance));
+      pivot = {pivot.tolerance, static_cast<double>(found.val), found.loc / lines.rows,
+               found.loc % lines.rows};
     }
   });
-  if (!known) why = "no kernel for " + (bands.block > 1 ? "blocks of " + std::to_string(bands.block) : "half-bandwidth " + std::to_string(reach)) + " with one matrix per line";
+  if (!known)
+    why = "no kernel for " +
+          (bands.block > 1 ? "blocks of " + std::to_string(bands.block)
+                           : "half-bandwidth " + std::to_string(reach)) +
+          " with one matrix per line";
   if (bounded) pivot = bound_of_pivots(dominance, pivot.tolerance);
   if (made && dominance.certifies(reach)) made->certificate = dominance.certificate();
   return made;

@@ -9,9 +9,13 @@
 #endif
 
 /// INSTANTIATE(Scalar, Exec) for all of them.
-#define RIBBON_INSTANTIATE_ON(INSTANTIATE, Exec) INSTANTIATE(float, Exec) INSTANTIATE(double, Exec) INSTANTIATE(Kokkos::complex<double>, Exec)
+#define RIBBON_INSTANTIATE_ON(INSTANTIATE, Exec)                                                             \
+  INSTANTIATE(float, Exec) INSTANTIATE(double, Exec) INSTANTIATE(Kokkos::complex<double>, Exec)
 #ifdef RIBBON_HAS_DEVICE
-  #define RIBBON_INSTANTIATE_ALL(INSTANTIATE) RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultHostExecutionSpace) RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultExecutionSpace)
+  #define RIBBON_INSTANTIATE_ALL(INSTANTIATE)                                                                \
+    RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultHostExecutionSpace)                                    \
+    RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultExecutionSpace)
 #else
-  #define RIBBON_INSTANTIATE_ALL(INSTANTIATE) RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultHostExecutionSpace)
+  #define RIBBON_INSTANTIATE_ALL(INSTANTIATE)                                                                \
+    RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultHostExecutionSpace)
 #endif

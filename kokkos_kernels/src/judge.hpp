@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file judge.hpp  Factors by one candidate, and decides whether its solves are accurate: by what the elimination
+/// @file judge.hpp  Factors by one candidate, and decides whether its solves are
+///   accurate: by what the elimination
 /// proves (certificate.hpp), else by test solves (probe.hpp).
 #pragma once
 
@@ -18,8 +19,9 @@ struct Selection {
   std::shared_ptr<Factored<Scalar, Exec>> factored; ///< empty: nothing was made
   FactorReport                            report;
   std::string                             failure; ///< of the last candidate that failed
-  real_t<Scalar>                          limit = 0; ///< largest accepted backward error of the last candidate
-  Pivots                                  pivots;  ///< of the last candidate
+  /// largest accepted backward error of the last candidate
+  real_t<Scalar> limit = 0;
+  Pivots         pivots; ///< of the last candidate
 
   bool ok() const { return report.ok(); }
 };
@@ -31,8 +33,9 @@ class Judge {
   using Memory = typename Exec::memory_space;
 
 public:
-  static constexpr Real sound        = 45 * Of::eps;  ///< backward errors up to this need no more test solves
-  static constexpr Real most_unsound = 450 * Of::eps; ///< largest backward error that the last candidate may have
+  static constexpr Real sound = 45 * Of::eps; ///< backward errors up to this need no more test solves
+  /// largest backward error that the last candidate may have
+  static constexpr Real most_unsound = 450 * Of::eps;
 
   Judge(const Of &problem, Selection<Scalar, Exec> &selection) : problem_(problem), selection_(selection) { }
 
@@ -40,8 +43,8 @@ public:
   bool attempt(const Candidate<Scalar, Exec> &candidate, Real limit, const std::string &reason)
   {
     Pivots      pivots;
-    std::string why  = candidate.refusal(problem_);
-    auto        made = why.empty() ? candidate.make(problem_, pivots, why) : nullptr;
+    std::string why   = candidate.refusal(problem_);
+    auto        made  = why.empty() ? candidate.make(problem_, pivots, why) : nullptr;
     selection_.pivots = pivots;
     if (!made) return selection_.failure = why, false;
     selection_.factored = std::move(made), selection_.limit = limit;
@@ -59,18 +62,19 @@ public:
   /// A report of what the elimination met.
   void take(const Pivots &pivots, const std::string &reason)
   {
-    FactorReport &r  = selection_.report;
-    r                = FactorReport();
-    r.algorithm      = selection_.factored->name, r.reason = reason;
-    r.growth         = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
+    FactorReport &r = selection_.report;
+    r               = FactorReport();
+    r.algorithm = selection_.factored->name, r.reason = reason;
+    r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
     r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
-    r.line           = pivots.line, r.row = pivots.row;
-    r.status         = pivots.not_finite                                                    ? FactorStatus::not_finite
-                       : pivots.singular || pivots.smallest <= problem_.tolerance() ? FactorStatus::zero_pivot
-                                                                                            : FactorStatus::ok;
+    r.line = pivots.line, r.row = pivots.row;
+    r.status = pivots.not_finite                                            ? FactorStatus::not_finite
+               : pivots.singular || pivots.smallest <= problem_.tolerance() ? FactorStatus::zero_pivot
+                                                                            : FactorStatus::ok;
   }
 
-  /// Whether the elimination proved that every matrix is regular and every solve accurate; the report says so then.
+  /// Whether the elimination proved that every matrix is regular and every solve
+  /// accurate; the report says so then.
   bool is_certified()
   {
     FactorReport      &r = selection_.report;
@@ -83,8 +87,8 @@ public:
   /// Solves with the factors, and looks at the errors.
   ProbeResult<Scalar> probe_factors(const ProbeOptions<Scalar> &options = {}) const
   {
-    const std::int64_t matrices = problem_.matrices;
-    const bool         own      = problem_.one_per_line();
+    const std::int64_t          matrices = problem_.matrices;
+    const bool                  own      = problem_.one_per_line();
     Kokkos::View<int *, Memory> each;
     if (!own && matrices > 1) {
       std::vector<int> numbers(static_cast<std::size_t>(matrices));
@@ -92,7 +96,8 @@ public:
       each = upload(problem_.exec, "ribbon::probe::matrix", numbers);
     }
     const auto solve = [&](Scalar *x, const LineSet &set) {
-      selection_.factored->solve(problem_.exec, x, set, x, set, each.size() ? each.data() : nullptr, matrices);
+      selection_.factored->solve(problem_.exec, x, set, x, set, each.size() ? each.data() : nullptr,
+                                 matrices);
     };
     // some algorithms solve only multiples of `group` lines
     const std::int64_t group = selection_.factored->lines, kinds = fits_six_times() ? probe_kinds : 1;
@@ -125,16 +130,17 @@ private:
     if (!passed && factored.refine()) {
       r.algorithm = factored.name;
       passed      = try_probe() <= limit;
-      // a large first error of orthogonal elimination means that the reduced system is nearly singular, and a correction
-      // hides that: accept only if rcond is much larger than the first error
+      // a large first error of orthogonal elimination means that the reduced system is nearly singular, and a
+      // correction hides that: accept only if rcond is much larger than the first error
       if (factored.orthogonal) passed = passed && r.rcond >= 1e6 * static_cast<double>(first);
     }
-    // a singular matrix need not have a small pivot: an accurate solve with a growth of 1 / eps proves singularity, an
-    // inaccurate one needs a small pivot as well
+    // a singular matrix need not have a small pivot: an accurate solve with a growth of 1 / eps proves
+    // singularity, an inaccurate one needs a small pivot as well
     const double few   = static_cast<double>(std::min<std::int64_t>(10, problem_.unknowns));
     const bool   grows = r.rcond <= few * static_cast<double>(Of::eps);
     if (grows && (passed || pivots.smallest <= std::sqrt(static_cast<double>(Of::eps)))) {
-      r.status = FactorStatus::zero_pivot, r.line = r.rcond_line, r.row = pivots.line == r.rcond_line ? pivots.row : -1;
+      r.status = FactorStatus::zero_pivot, r.line = r.rcond_line,
+      r.row              = pivots.line == r.rcond_line ? pivots.row : -1;
       selection_.failure = factored.name + " found a singular matrix";
       return false;
     }
@@ -152,8 +158,8 @@ private:
     constexpr int more  = 8;
     auto          found = probe_factors();
     FactorReport &r     = selection_.report;
-    // the error of an inaccurate algorithm depends on the right-hand side; with an inverted reduced system few
-    // right-hand sides show it
+    // the error of an inaccurate algorithm depends on the right-hand side; with an inverted reduced system
+    // few right-hand sides show it
     const Real           enough = selection_.factored->inverts_reduced_system() ? 5 * Of::eps : sound;
     ProbeOptions<Scalar> options;
     while (found.error > enough && found.error <= selection_.limit && options.round < more) {
@@ -161,16 +167,19 @@ private:
       const auto again = probe_factors(options);
       if (again.error > found.error) found.error = again.error, found.matrix = again.matrix;
     }
-    r.probe_error = static_cast<double>(found.error), r.rcond = static_cast<double>(found.rcond), r.rcond_line = found.rcond_matrix;
+    r.probe_error = static_cast<double>(found.error), r.rcond = static_cast<double>(found.rcond),
+    r.rcond_line = found.rcond_matrix;
     if (found.error > selection_.limit) r.line = found.matrix, r.row = -1;
     return found.error;
   }
 
-  /// Whether six right-hand sides of every matrix take no more memory than those of the lines, or at most 64 MiB.
+  /// Whether six right-hand sides of every matrix take no more memory than those of the
+  /// lines, or at most 64 MiB.
   bool fits_six_times() const
   {
     const std::int64_t right_hand_sides = problem_.matrices * probe_kinds;
-    const std::int64_t bytes = right_hand_sides * problem_.unknowns * static_cast<std::int64_t>(sizeof(Scalar));
+    const std::int64_t bytes =
+      right_hand_sides * problem_.unknowns * static_cast<std::int64_t>(sizeof(Scalar));
     return right_hand_sides <= problem_.lines.lines() || bytes <= (std::int64_t(1) << 26);
   }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file line_solver_impl.hpp  Implementation of LineSolver; included by the files that instantiate it.
 ///
-/// problem.hpp has the lines and their matrices, candidates.hpp the algorithms, policy.hpp the order in which they are
-/// tried, judge.hpp the decision whether one is accurate, units.hpp scales and refinement for unknowns in different units.
+/// problem.hpp has the lines and their matrices, candidates.hpp the algorithms, policy.hpp the order in which
+/// they are tried, judge.hpp the decision whether one is accurate, units.hpp scales and refinement for
+/// unknowns in different units.
 #pragma once
 
 #include "units.hpp"
@@ -18,7 +19,8 @@ class Solver final : public LineSolver<Scalar, Exec>::Implementation {
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options) : options_(options), factored_as_(bands.lhs)
+  Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
+      : options_(options), factored_as_(bands.lhs)
   {
     Problem<Scalar, Exec> problem;
     problem.exec = exec, problem.lines = lines, problem.options = options;
@@ -27,7 +29,8 @@ public:
     if (bands.lhs == Lhs::classes) given.class_of_line = copy_of(exec, bands.class_of_line);
     if (bands.half_bandwidth() == 0) given.periodic = false;
     problem.set_bands(given);
-    lines_.given_class = problem.class_of_line, lines_.given_matrices = problem.matrices, lines_.classified = lines.lines();
+    lines_.given_class = problem.class_of_line, lines_.given_matrices = problem.matrices,
+    lines_.classified = lines.lines();
     if (lines.unknowns() == 0) {
       this->report.reason = "no unknowns";
       return;
@@ -37,11 +40,13 @@ public:
     this->report = lines_.report();
   }
 
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known,
-             std::int64_t first) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const KnownRows<Scalar> &known, std::int64_t first) const override
   {
     if (lines_.solves_some()) {
-      if (options_.continued) lines_.selection.factored->solve_between(exec, b, in, x, out, lines_.classes(first), lines_.classified, known);
+      if (options_.continued)
+        lines_.selection.factored->solve_between(exec, b, in, x, out, lines_.classes(first),
+                                                 lines_.classified, known);
       else if (zero_mean_.projects()) {
         LineSet    at;
         const auto consistent = zero_mean_.consistent(exec, b, in, &at);
@@ -55,7 +60,8 @@ public:
   bool refactor(const Exec &exec, const Input &bands) override
   {
     auto      &factored  = lines_.selection.factored;
-    const bool as_before = this->report.ok() && factored && factored->certificate.rcond > 0 && lines_.scale.empty() && zero_mean_.empty();
+    const bool as_before = this->report.ok() && factored && factored->certificate.rcond > 0 &&
+                           lines_.scale.empty() && zero_mean_.empty();
     if (!as_before || bands.lhs != factored_as_) return false;
     Problem<Scalar, Exec> problem;
     problem.options = options_;
@@ -70,7 +76,8 @@ public:
     return certified;
   }
 
-  std::shared_ptr<typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
+  std::shared_ptr<typename LineSolver<Scalar, Exec>::Implementation>
+  independent(const Exec &exec) const override
   {
     auto own = lines_.selection.factored ? lines_.selection.factored->independent(exec) : nullptr;
     if (!own && lines_.refinement.empty() && !zero_mean_.projects()) return nullptr;
@@ -80,7 +87,8 @@ public:
     return other;
   }
 
-  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x,
+                  const LineSet &out) const override
   {
     Input taken          = bands;
     taken.periodic       = bands.periodic && bands.half_bandwidth() > 0;
@@ -120,7 +128,8 @@ private:
     if (r.ok() && !zero_mean_.empty()) probe_zero_mean(problem, given);
     if (!r.ok() && r.failed.empty()) in_units.find_failed();
     if (selection.factored)
-      r.bytes = selection.factored->bytes + lines_.class_of_line.size() * sizeof(int) + zero_mean_.bytes() + lines_.scale.bytes() + lines_.refinement.bytes();
+      r.bytes = selection.factored->bytes + lines_.class_of_line.size() * sizeof(int) + zero_mean_.bytes() +
+                lines_.scale.bytes() + lines_.refinement.bytes();
     r.singular_lines = zero_mean_.singular_lines();
   }
 
@@ -129,13 +138,16 @@ private:
   {
     const Exec           exec = problem.exec;
     FactorReport        &r    = lines_.selection.report;
-    auto                 bad  = allocate_zeros<typename Input::classes_type>(exec, "ribbon::failed", static_cast<std::size_t>(lines_.given_matrices));
+    auto                 bad  = allocate_zeros<typename Input::classes_type>(exec, "ribbon::failed",
+                                                            static_cast<std::size_t>(lines_.given_matrices));
     ProbeOptions<Scalar> options;
     options.batch = true, options.class_of_line = lines_.given_class.data();
     // in single precision rows sum to zero only up to the roundoff of float
     options.bad = bad.data(), options.most_error = 450 * problem.entry_eps(), options.least_rcond = -1;
     this->report     = r; // solve() reads the report
-    const auto found = probe<Scalar, Exec>(exec, given, problem.lines, problem.lines.lines(), [&](Scalar *x, const LineSet &set) { solve(exec, x, set, x, set, {}, 0); }, options);
+    const auto found = probe<Scalar, Exec>(
+      exec, given, problem.lines, problem.lines.lines(),
+      [&](Scalar *x, const LineSet &set) { solve(exec, x, set, x, set, {}, 0); }, options);
     zero_mean_.inconsistency(exec); // resets the value of the probe
     r.probe_error = std::max(r.probe_error, static_cast<double>(found.error));
     if (found.error <= options.most_error) return;

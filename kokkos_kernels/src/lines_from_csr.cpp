@@ -15,13 +15,17 @@ namespace ribbon {
 
 namespace {
 
-/// Sets of lines, in a kernel. Kokkos sends functors of more than 512 bytes to a device through constant memory, and waits.
+/// Sets of lines, in a kernel. Kokkos sends functors of more than 512 bytes to a device through
+/// constant memory, and waits.
 using Sets = Kokkos::Array<LinePlaces, most_sets_of_lines>;
 static_assert(sizeof(Sets) <= 400, "kernels have other members");
 
 Sets sets_of(const std::vector<LinePlaces> &lines)
 {
-  if (lines.empty() || lines.size() > most_sets_of_lines) throw std::invalid_argument("ribbon::strength_histograms, line_preferences: one to three sets of lines, not " + std::to_string(lines.size()));
+  if (lines.empty() || lines.size() > most_sets_of_lines)
+    throw std::invalid_argument(
+      "ribbon::strength_histograms, line_preferences: one to three sets of lines, not " +
+      std::to_string(lines.size()));
   Sets sets{};
   std::copy(lines.begin(), lines.end(), sets.data());
   return sets;
@@ -55,11 +59,16 @@ struct StrengthKernel {
 
 /// One element of uniform_runs().
 struct RunsKernel {
-  AnyIndices    row_begin, column;
-  std::int64_t  elements, components, length, far;
-  std::int64_t *found; ///< 1: other runs, or entries off them; 1: rings; 1 + an element of the first, of the last run that closes one
+  AnyIndices   row_begin, column;
+  std::int64_t elements, components, length, far;
+  /// 1: other runs, or entries off them; 1: rings; 1 + an element of the first, of
+  /// the last run that closes one
+  std::int64_t *found;
 
-  KOKKOS_INLINE_FUNCTION std::int64_t element(std::int64_t k) const { return components == 1 ? column[k] : column[k] / components; }
+  KOKKOS_INLINE_FUNCTION std::int64_t element(std::int64_t k) const
+  {
+    return components == 1 ? column[k] : column[k] / components;
+  }
   /// Whether an entry of element e leads to the one before.
   KOKKOS_INLINE_FUNCTION bool leads_back(std::int64_t e) const
   {
@@ -102,13 +111,15 @@ struct WholeRunsKernel {
   }
 };
 
-/// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set. Atomics instead of parallel_reduce: under CUDA
-/// MPS a parallel_reduce of two integers (Kokkos 4.6.99) made later solves inaccurate, PETSc's own, too (docs/performance.md).
+/// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set.
+/// Atomics instead of parallel_reduce: under CUDA MPS a parallel_reduce of two integers (Kokkos 4.6.99) made
+/// later solves inaccurate, PETSc's own, too (docs/performance.md).
 struct PreferenceKernel {
-  CsrNumbers                             A;
-  Sets                                   sets;
-  int                                    count;       ///< of sets
-  Kokkos::Array<int, most_sets_of_lines> one, others; ///< of each comparison: its set, and a bit for each of the others
+  CsrNumbers A;
+  Sets       sets;
+  int        count; ///< of sets
+  /// of each comparison: its set, and a bit for each of the others
+  Kokkos::Array<int, most_sets_of_lines> one, others;
   int                                    comparisons;
   double                                 factor;
   std::int64_t                          *found; ///< of each comparison: rows, and those that prefer its set
@@ -135,14 +146,17 @@ struct PreferenceKernel {
   }
 };
 
-/// A kernel over one row of `every`, anywhere among these: equal distances would meet the same column of a grid again and again.
+/// A kernel over one row of `every`, anywhere among these: equal distances would meet the same column
+/// of a grid again and again.
 template <class Kernel>
 struct SomeRows {
   Kernel                 kernel;
   std::int64_t           rows, every;
   KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t i) const
   {
-    const std::int64_t k = i * every + static_cast<std::int64_t>((static_cast<std::uint64_t>(i) * 2654435761u >> 8) % static_cast<std::uint64_t>(every));
+    const std::int64_t k =
+      i * every + static_cast<std::int64_t>((static_cast<std::uint64_t>(i) * 2654435761u >> 8) %
+                                            static_cast<std::uint64_t>(every));
     return k < rows ? k : rows - 1;
   }
   KOKKOS_FUNCTION void   operator()(const std::int64_t i) const { kernel(row(i)); }
@@ -150,7 +164,8 @@ struct SomeRows {
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return (rows + every - 1) / every; }
 };
 
-/// Votes of some rows, for each set of lines: a thread takes every `threads`-th row. Neighbours have the same bin, mostly: few atomics.
+/// Votes of some rows, for each set of lines: a thread takes every `threads`-th row. Neighbours have the same
+/// bin, mostly: few atomics.
 template <class Memory>
 struct VoteKernel {
   SomeRows<StrengthKernel>             some;
@@ -185,14 +200,18 @@ struct ExtractKernel {
     const Place        p     = along ? Place{u / s.rows, u % s.rows} : Place{u % s.lines(), u / s.lines()};
     const std::int64_t k = s(p.line, p.row), element = lines.element ? lines.element[k] : k;
     const int          B = lines.components;
-    for (int d = 0; d < (2 * h + 1) * B * B; ++d) values(p.line, p.row, d) = Scalar(element < 0 && d / (B * B) == h && d % (B + 1) == (h * B * B) % (B + 1) ? 1 : 0);
+    for (int d = 0; d < (2 * h + 1) * B * B; ++d)
+      values(p.line, p.row, d) =
+        Scalar(element < 0 && d / (B * B) == h && d % (B + 1) == (h * B * B) % (B + 1) ? 1 : 0);
     if (element < 0) return;
     for (int a = 0; a < B; ++a)
       for (std::int64_t e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
         const std::int64_t c = A.column[e] / B, other = lines.place ? lines.place[c] : c;
         bool               wrapped;
-        const int          d = other >= 0 && lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
-        if (d != 0 || other == k) values(p.line, p.row, ((d + h) * B + a) * B + static_cast<int>(A.column[e] % B)) += A.value[e];
+        const int          d =
+          other >= 0 && lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
+        if (d != 0 || other == k)
+          values(p.line, p.row, ((d + h) * B + a) * B + static_cast<int>(A.column[e] % B)) += A.value[e];
       }
   }
 };
@@ -216,58 +235,94 @@ int median_bin(const std::vector<std::int64_t> &histogram)
 }
 
 template <class Scalar, class Index, class Exec>
-LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every)
+LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines,
+                             std::int64_t every)
 {
   CouplingsReducer                    r;
   const SomeRows<CouplingsKernel>     some{{CsrNumbers(A), lines}, A.rows, every};
   const Kokkos::Sum<CouplingsReducer> sum(r);
   const bool                          whole = every == 1 && !lines.place && !lines.part;
   if (A.rows == 0) return {};
-  if (is_device_space<Exec> || !whole) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, some.count()), some, sum);
+  if (is_device_space<Exec> || !whole)
+    Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, some.count()), some, sum);
   else if constexpr (!is_device_space<Exec>) {
     const CouplingsOfHost<Scalar, Index> rows{A, some.kernel};
     Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, rows.tasks()), rows, sum);
   }
   exec.fence();
   auto at = [](std::int64_t row) { return row == CouplingsReducer::none ? -1 : row; };
-  return {
-    static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0, at(r.component), r.zero_sums != 0};
+  return {static_cast<int>(r.bandwidth),
+          static_cast<int>(r.stored),
+          r.periodic != 0,
+          r.stored_periodic != 0,
+          r.entries,
+          at(r.too_far),
+          at(r.no_diagonal),
+          at(r.not_finite),
+          r.across != 0,
+          at(r.component),
+          r.zero_sums != 0};
 }
 
 /// Copies counters to the host and waits.
 template <class Exec>
-std::vector<std::int64_t> counted(const Exec &exec, const Kokkos::View<std::int64_t *, typename Exec::memory_space> &there)
+std::vector<std::int64_t> counted(const Exec                                                      &exec,
+                                  const Kokkos::View<std::int64_t *, typename Exec::memory_space> &there)
 {
   std::vector<std::int64_t> here(there.extent(0));
-  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(here.data(), here.size()), there);
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                      here.data(), here.size()),
+                    there);
   exec.fence();
   return here;
 }
 
 template <class Scalar, class Index, class Exec>
-std::vector<std::vector<std::int64_t>> strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, std::int64_t every)
+std::vector<std::vector<std::int64_t>>
+strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines,
+                    std::int64_t every)
 {
   using Memory = typename Exec::memory_space;
   const SomeRows<StrengthKernel> some{{CsrNumbers(A), sets_of(lines)}, A.rows, every};
-  const auto                     histograms = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::strength_histograms", lines.size() * strength_bins);
-  const std::int64_t             threads    = is_device_space<Exec> ? std::min<std::int64_t>(some.count(), 1 << 15) : some.count();
-  Kokkos::parallel_for("ribbon::strength_histograms", indices(exec, threads * static_cast<std::int64_t>(lines.size())), VoteKernel<Memory>{some, histograms, threads});
+  const auto                     histograms = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(
+    exec, "ribbon::strength_histograms", lines.size() * strength_bins);
+  const std::int64_t threads =
+    is_device_space<Exec> ? std::min<std::int64_t>(some.count(), 1 << 15) : some.count();
+  Kokkos::parallel_for("ribbon::strength_histograms",
+                       indices(exec, threads * static_cast<std::int64_t>(lines.size())),
+                       VoteKernel<Memory>{some, histograms, threads});
   const auto                             all = counted(exec, histograms);
   std::vector<std::vector<std::int64_t>> each;
-  for (auto from = all.begin(); from != all.end(); from += strength_bins) each.emplace_back(from, from + strength_bins);
+  for (auto from = all.begin(); from != all.end(); from += strength_bins)
+    each.emplace_back(from, from + strength_bins);
   return each;
 }
 
 template <class Scalar, class Index, class Exec>
-std::vector<LinePreference> line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const std::vector<LineComparison> &comparisons, double factor, std::int64_t every)
+std::vector<LinePreference>
+line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines,
+                 const std::vector<LineComparison> &comparisons, double factor, std::int64_t every)
 {
-  if (comparisons.empty() || comparisons.size() > most_sets_of_lines) throw std::invalid_argument("ribbon::line_preferences: one to three comparisons, not " + std::to_string(comparisons.size()));
-  const auto       found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::line_preferences", 2 * comparisons.size());
-  PreferenceKernel kernel{CsrNumbers(A), sets_of(lines), static_cast<int>(lines.size()), {}, {}, static_cast<int>(comparisons.size()), factor, found.data()};
+  if (comparisons.empty() || comparisons.size() > most_sets_of_lines)
+    throw std::invalid_argument("ribbon::line_preferences: one to three comparisons, not " +
+                                std::to_string(comparisons.size()));
+  const auto found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(
+    exec, "ribbon::line_preferences", 2 * comparisons.size());
+  PreferenceKernel kernel{CsrNumbers(A),
+                          sets_of(lines),
+                          static_cast<int>(lines.size()),
+                          {},
+                          {},
+                          static_cast<int>(comparisons.size()),
+                          factor,
+                          found.data()};
   for (std::size_t c = 0; c < comparisons.size(); ++c) {
     kernel.one[c] = static_cast<int>(comparisons[c].set);
     for (std::size_t other : comparisons[c].others) kernel.others[c] |= 1 << other;
-    if (comparisons[c].set >= lines.size() || kernel.others[c] >> lines.size()) throw std::invalid_argument("ribbon::line_preferences: a comparison names a set of lines that is not there");
+    if (comparisons[c].set >= lines.size() || kernel.others[c] >> lines.size())
+      throw std::invalid_argument(
+        "ribbon::line_preferences: a comparison names a set of lines that is not there");
   }
   const SomeRows<PreferenceKernel> some{kernel, A.rows, every};
   Kokkos::parallel_for("ribbon::line_preferences", indices(exec, some.count()), some);
@@ -278,20 +333,26 @@ std::vector<LinePreference> line_preferences(const Exec &exec, const CsrMatrix<S
 }
 
 template <class Scalar, class Index, class Exec>
-UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components, std::int64_t length, int far)
+UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components,
+                         std::int64_t length, int far)
 {
   const AnyCsrMatrix<Scalar> any(A);
   const std::int64_t         elements = A.rows / components;
-  const auto                 found    = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::uniform_runs", 4);
-  const RunsKernel           kernel{any.row_begin, any.column, elements, components, length, far, found.data()};
-  if constexpr (is_device_space<Exec>) Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, elements), kernel);
-  else Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, length > 0 ? elements / length : 0), WholeRunsKernel{kernel});
+  const auto found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(
+    exec, "ribbon::uniform_runs", 4);
+  const RunsKernel kernel{any.row_begin, any.column, elements, components, length, far, found.data()};
+  if constexpr (is_device_space<Exec>)
+    Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, elements), kernel);
+  else
+    Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, length > 0 ? elements / length : 0),
+                         WholeRunsKernel{kernel});
   const auto host = counted(exec, found);
   return {host[0] == 0, host[1] != 0, host[2] - 1, host[3] - 1};
 }
 
 template <class Scalar, class Index, class Exec>
-Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int half_bandwidth)
+Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A,
+                                                         const LinePlaces &lines, int half_bandwidth)
 {
   Bands<Scalar, typename Exec::memory_space> bands;
   using Values     = typename decltype(bands)::values_type;
@@ -299,8 +360,13 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.periodic   = lines.wrap;
   bands.lhs        = Lhs::per_line;
   bands.block      = lines.components;
-  bands.values = allocate<Values>(exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows), static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
-  if (lines.place || lines.part) Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Values>{AnyCsrMatrix<Scalar>(A), lines, half_bandwidth, bands.values});
+  bands.values     = allocate<Values>(
+    exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows),
+    static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
+  if (lines.place || lines.part)
+    Kokkos::parallel_for(
+      "ribbon::extract_bands", indices(exec, s.unknowns()),
+      ExtractKernel<Scalar, Values>{AnyCsrMatrix<Scalar>(A), lines, half_bandwidth, bands.values});
   else {
     RefreshPlan<typename Exec::memory_space> plan;
     refresh_bands(exec, A, lines, plan, bands);
@@ -308,14 +374,19 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   return bands;
 }
 
-#define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
-  template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, std::int64_t);                                                                    \
-  template std::vector<std::vector<std::int64_t>>     strength_histograms(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, std::int64_t);                                                  \
-  template UniformRuns                                uniform_runs(const Exec &, const CsrMatrix<Scalar, Index> &, int, std::int64_t, int);                                                                                \
-  template std::vector<LinePreference>                line_preferences(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const std::vector<LineComparison> &, double, std::int64_t);        \
-  template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
-#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
-  RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \
+#define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                          \
+  template LineCouplings line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &,  \
+                                        std::int64_t);                                                       \
+  template std::vector<std::vector<std::int64_t>> strength_histograms(                                       \
+    const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, std::int64_t);          \
+  template UniformRuns uniform_runs(const Exec &, const CsrMatrix<Scalar, Index> &, int, std::int64_t, int); \
+  template std::vector<LinePreference> line_preferences(                                                     \
+    const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &,                         \
+    const std::vector<LineComparison> &, double, std::int64_t);                                              \
+  template Bands<Scalar, typename Exec::memory_space> extract_bands(                                         \
+    const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
+#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                     \
+  RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                         \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec)
 
 RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)

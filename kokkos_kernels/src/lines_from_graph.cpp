@@ -22,10 +22,13 @@ std::size_t at(std::int64_t k)
   return static_cast<std::size_t>(k);
 }
 
-constexpr float  tie       = 0.99f;    ///< couplings this close to the strongest of a group are of the group
-constexpr float  alike     = 0.9f;     ///< couplings this strong beside another one make triangles and quadrilaterals with it
-constexpr double rounding  = 1 - 1e-5; ///< couplings are kept in float
-constexpr int    long_rows = 256;      ///< couplings of two rows from which quadrilaterals are no longer looked for: dense rows must not cost their square
+constexpr float tie = 0.99f; ///< couplings this close to the strongest of a group are of the group
+/// couplings this strong beside another one make triangles and quadrilaterals with it
+constexpr float  alike    = 0.9f;
+constexpr double rounding = 1 - 1e-5; ///< couplings are kept in float
+/// couplings of two rows from which quadrilaterals are no longer looked for: dense rows
+/// must not cost their square
+constexpr int long_rows = 256;
 
 /// Couplings of every row, compressed, without the diagonal.
 template <class Index>
@@ -113,8 +116,10 @@ Couplings<Index> symmetric_part(const Couplings<Index> &C)
     std::int64_t       s = S.begin[at(i)], t = T.begin[at(i)];
     const std::int64_t s_end = S.begin[at(i) + 1], t_end = T.begin[at(i) + 1];
     while (s < s_end || t < t_end) {
-      const bool from_s = s < s_end && (t == t_end || S.column[at(s)] <= T.column[at(t)]), from_t = t < t_end && (s == s_end || T.column[at(t)] <= S.column[at(s)]);
-      sum.push(from_s ? S.column[at(s)] : T.column[at(t)], ((from_s ? S.weight[at(s)] : 0) + (from_t ? T.weight[at(t)] : 0)) / 2);
+      const bool from_s = s < s_end && (t == t_end || S.column[at(s)] <= T.column[at(t)]),
+                 from_t = t < t_end && (s == s_end || T.column[at(t)] <= S.column[at(s)]);
+      sum.push(from_s ? S.column[at(s)] : T.column[at(t)],
+               ((from_s ? S.weight[at(s)] : 0) + (from_t ? T.weight[at(t)] : 0)) / 2);
       s += from_s, t += from_t;
     }
     sum.end_row(i);
@@ -133,12 +138,15 @@ Couplings<Index> strong_ones(const Couplings<Index> &C, const LinesOfGraphOption
       largest[2] = std::max(largest[2], C.weight[at(e)]);
       std::sort(largest.begin(), largest.end(), std::greater<float>());
     }
-    needed[at(i)] = static_cast<float>(rounding * std::max(options.threshold * static_cast<double>(largest[0]), options.anisotropy * static_cast<double>(largest[2])));
+    needed[at(i)] =
+      static_cast<float>(rounding * std::max(options.threshold * static_cast<double>(largest[0]),
+                                             options.anisotropy * static_cast<double>(largest[2])));
   }
   Couplings<Index> strong(C.rows());
   for (std::int64_t i = 0; i < C.rows(); ++i) {
     for (std::int64_t e = C.begin[at(i)]; e < C.begin[at(i) + 1]; ++e)
-      if (C.weight[at(e)] >= std::max(needed[at(i)], needed[at(C.column[at(e)])])) strong.push(C.column[at(e)], C.weight[at(e)]);
+      if (C.weight[at(e)] >= std::max(needed[at(i)], needed[at(C.column[at(e)])]))
+        strong.push(C.column[at(e)], C.weight[at(e)]);
     strong.end_row(i);
   }
   return strong;
@@ -148,7 +156,8 @@ Couplings<Index> strong_ones(const Couplings<Index> &C, const LinesOfGraphOption
 template <class Index>
 class PathCover {
 public:
-  PathCover(const Couplings<Index> &all, const Couplings<Index> &strong) : all_(all), strong_(strong), neighbour_(at(all.rows()), {-1, -1}), other_end_(at(all.rows()))
+  PathCover(const Couplings<Index> &all, const Couplings<Index> &strong)
+      : all_(all), strong_(strong), neighbour_(at(all.rows()), {-1, -1}), other_end_(at(all.rows()))
   {
     std::iota(other_end_.begin(), other_end_.end(), Index(0));
     take_edges();
@@ -187,15 +196,19 @@ private:
     edges.reserve(strong_.column.size() / 2);
     for (std::int64_t i = 0; i < strong_.rows(); ++i)
       for (std::int64_t e = strong_.begin[at(i)]; e < strong_.begin[at(i) + 1]; ++e)
-        if (strong_.column[at(e)] > i) edges.push_back({strong_.weight[at(e)], static_cast<Index>(i), strong_.column[at(e)]});
+        if (strong_.column[at(e)] > i)
+          edges.push_back({strong_.weight[at(e)], static_cast<Index>(i), strong_.column[at(e)]});
     std::sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) { return a.weight > b.weight; });
     for (auto first = edges.begin(); first != edges.end();) {
       const float least = tie * first->weight;
-      const auto  last  = std::find_if(first, edges.end(), [least](const Edge &e) { return e.weight < least; });
-      std::sort(first, last, [](const Edge &a, const Edge &b) { return std::make_pair(a.j - a.i, a.i) < std::make_pair(b.j - b.i, b.i); });
+      const auto last = std::find_if(first, edges.end(), [least](const Edge &e) { return e.weight < least; });
+      std::sort(first, last, [](const Edge &a, const Edge &b) {
+        return std::make_pair(a.j - a.i, a.i) < std::make_pair(b.j - b.i, b.i);
+      });
       for (auto e = first; e != last; ++e) {
         if (!may_join(e->i, e->j, e->weight)) continue;
-        const Index ends[2] = {other_end_[at(e->j)], other_end_[at(e->i)]}; // upwards first: a ring is cut between its last row and its first
+        // upwards first: a ring is cut between its last row and its first
+        const Index ends[2] = {other_end_[at(e->j)], other_end_[at(e->i)]};
         join(e->i, e->j);
         for (Index end : ends) // both ends grow while there are equals
           while (end >= 0) end = grow(end, least);
@@ -206,8 +219,10 @@ private:
 
   bool is_end(Index i) const { return neighbour_[at(i)][1] < 0; }
 
-  /// A path through i cannot go from k on to j: k, i and j are corners of a triangle whose third side is about as strong as (i, j), or of a quadrilateral k, i, j, m
-  /// that has one such side, any fourth one, and no diagonal (i, m) as strong. A ring of three or four rows that couple strongly with nothing else has no other way to go.
+  /// A path through i cannot go from k on to j: k, i and j are corners of a triangle whose third side is
+  /// about as strong as (i, j), or of a quadrilateral k, i, j, m that has one such side, any fourth one,
+  /// and no diagonal (i, m) as strong. A ring of three or four rows that couple strongly with nothing
+  /// else has no other way to go.
   bool turns(Index k, Index i, Index j, float weight) const
   {
     if (k < 0) return false;
@@ -228,11 +243,16 @@ private:
     return false;
   }
 
-  bool may_join(Index i, Index j, float weight) const { return is_end(i) && is_end(j) && other_end_[at(i)] != j && !turns(neighbour_[at(i)][0], i, j, weight) && !turns(neighbour_[at(j)][0], j, i, weight); }
+  bool may_join(Index i, Index j, float weight) const
+  {
+    return is_end(i) && is_end(j) && other_end_[at(i)] != j && !turns(neighbour_[at(i)][0], i, j, weight) &&
+           !turns(neighbour_[at(j)][0], j, i, weight);
+  }
 
   void join(Index i, Index j)
   {
-    for (const auto &[from, to] : {std::make_pair(i, j), std::make_pair(j, i)}) neighbour_[at(from)][neighbour_[at(from)][0] < 0 ? 0 : 1] = to;
+    for (const auto &[from, to] : {std::make_pair(i, j), std::make_pair(j, i)})
+      neighbour_[at(from)][neighbour_[at(from)][0] < 0 ? 0 : 1] = to;
     const Index a = other_end_[at(i)], b = other_end_[at(j)];
     other_end_[at(a)] = b;
     other_end_[at(b)] = a;
@@ -244,7 +264,9 @@ private:
     Index best = -1, nearest = 0;
     for (std::int64_t e = strong_.begin[at(end)]; e < strong_.begin[at(end) + 1]; ++e) {
       const Index j = strong_.column[at(e)], away = j > end ? j - end : end - j;
-      if (strong_.weight[at(e)] < least || (best >= 0 && away >= nearest) || !may_join(end, j, strong_.weight[at(e)])) continue;
+      if (strong_.weight[at(e)] < least || (best >= 0 && away >= nearest) ||
+          !may_join(end, j, strong_.weight[at(e)]))
+        continue;
       best    = j;
       nearest = away;
     }
@@ -254,16 +276,20 @@ private:
     return new_end;
   }
 
-  const Couplings<Index>           &all_, &strong_; ///< corners are told by all couplings, lines go along strong ones
-  std::vector<std::array<Index, 2>> neighbour_;     ///< on the path, -1: none; the second one is set last
-  std::vector<Index>                other_end_;     ///< of the path, known at its ends
+  /// corners are told by all couplings, lines go along strong ones
+  const Couplings<Index>           &all_, &strong_;
+  std::vector<std::array<Index, 2>> neighbour_; ///< on the path, -1: none; the second one is set last
+  std::vector<Index>                other_end_; ///< of the path, known at its ends
 };
 
-/// Best fit of lines, the longest first, to pieces: put(line, piece, first element) for each line. Returns the number of pieces.
+/// Best fit of lines, the longest first, to pieces: put(line, piece, first element) for each line.
+/// Returns the number of pieces.
 template <class Put>
-std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t> &longest_first, std::int64_t rows, const Put &put)
+std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t> &longest_first,
+                      std::int64_t rows, const Put &put)
 {
-  std::map<std::int64_t, std::deque<std::int64_t>> with_room; // pieces by their free elements, the oldest first
+  // pieces by their free elements, the oldest first
+  std::map<std::int64_t, std::deque<std::int64_t>> with_room;
   std::int64_t                                     pieces = 0;
   for (std::size_t k = 0; k < longest_first.size();) {
     const std::int64_t length = lines.begin[at(longest_first[k]) + 1] - lines.begin[at(longest_first[k])];
@@ -277,7 +303,10 @@ std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t>
       if (fit->second.empty()) with_room.erase(fit);
     }
     // what is left of the piece is the best fit of the next line if that is as long
-    for (; room >= length && k < longest_first.size() && lines.begin[at(longest_first[k]) + 1] - lines.begin[at(longest_first[k])] == length; ++k, room -= length) put(longest_first[k], piece, rows - room);
+    for (; room >= length && k < longest_first.size() &&
+           lines.begin[at(longest_first[k]) + 1] - lines.begin[at(longest_first[k])] == length;
+         ++k, room -= length)
+      put(longest_first[k], piece, rows - room);
     if (room > 0) with_room[room].push_back(piece);
   }
   return pieces;
@@ -288,9 +317,14 @@ std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t>
 template <class Scalar, class Index>
 LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options)
 {
-  if (options.block < 1 || A.rows % options.block != 0) throw std::invalid_argument("ribbon::lines_from_graph: " + std::to_string(A.rows) + " rows do not divide into blocks of " + std::to_string(options.block));
-  if (!(options.threshold >= 0) || !(options.anisotropy >= 0) || !(options.least >= 0)) throw std::invalid_argument("ribbon::lines_from_graph: threshold, anisotropy and least are numbers that are not negative");
-  const Couplings<Index> all = symmetric_part(relative_sizes(A, options.block, options.least)), strong = strong_ones(all, options);
+  if (options.block < 1 || A.rows % options.block != 0)
+    throw std::invalid_argument("ribbon::lines_from_graph: " + std::to_string(A.rows) +
+                                " rows do not divide into blocks of " + std::to_string(options.block));
+  if (!(options.threshold >= 0) || !(options.anisotropy >= 0) || !(options.least >= 0))
+    throw std::invalid_argument(
+      "ribbon::lines_from_graph: threshold, anisotropy and least are numbers that are not negative");
+  const Couplings<Index> all    = symmetric_part(relative_sizes(A, options.block, options.least)),
+                         strong = strong_ones(all, options);
   return PathCover<Index>(all, strong).lines();
 }
 
@@ -298,10 +332,12 @@ PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
 {
   PackedLines        packed;
   const std::int64_t unknowns = static_cast<std::int64_t>(lines.order.size());
-  auto               length   = [&lines](std::int64_t l) { return lines.begin[at(l) + 1] - lines.begin[at(l)]; };
-  std::int64_t       longest  = 0;
+  auto         length  = [&lines](std::int64_t l) { return lines.begin[at(l) + 1] - lines.begin[at(l)]; };
+  std::int64_t longest = 0;
   for (std::int64_t l = 0; l < lines.lines(); ++l) longest = std::max(longest, length(l));
-  if (rows < 0 || (rows > 0 && rows < longest)) throw std::invalid_argument("ribbon::pack: pieces of " + std::to_string(rows) + " rows cannot hold a line of " + std::to_string(longest));
+  if (rows < 0 || (rows > 0 && rows < longest))
+    throw std::invalid_argument("ribbon::pack: pieces of " + std::to_string(rows) +
+                                " rows cannot hold a line of " + std::to_string(longest));
   packed.rows = rows > 0 ? rows : longest;
   if (unknowns == 0) return packed;
 
@@ -316,7 +352,10 @@ PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
     double least = std::numeric_limits<double>::infinity();
     for (std::int64_t t : tries) {
       if (t < longest || (t > longest && t > 256)) continue;
-      const double filled = static_cast<double>(t) * static_cast<double>(best_fit(lines, longest_first, t, [](std::int64_t, std::int64_t, std::int64_t) {})) / static_cast<double>(unknowns);
+      const double filled = static_cast<double>(t) *
+                            static_cast<double>(best_fit(lines, longest_first, t,
+                                                         [](std::int64_t, std::int64_t, std::int64_t) {})) /
+                            static_cast<double>(unknowns);
       if (filled >= least) continue;
       least       = filled;
       packed.rows = t;
@@ -325,24 +364,28 @@ PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
   }
 
   std::vector<std::int64_t> piece_of(at(lines.lines())), first_of(at(lines.lines()));
-  packed.pieces = best_fit(lines, longest_first, packed.rows, [&](std::int64_t line, std::int64_t piece, std::int64_t first) {
-    piece_of[at(line)] = piece;
-    first_of[at(line)] = first;
-  });
+  packed.pieces = best_fit(lines, longest_first, packed.rows,
+                           [&](std::int64_t line, std::int64_t piece, std::int64_t first) {
+                             piece_of[at(line)] = piece;
+                             first_of[at(line)] = first;
+                           });
   packed.row_at.assign(at(packed.rows * packed.pieces), -1);
   packed.position_of.assign(at(unknowns), -1);
   for (std::int64_t l = 0; l < lines.lines(); ++l)
     for (std::int64_t k = 0; k < length(l); ++k) {
-      const std::int64_t row = lines.order[at(lines.begin[at(l)] + k)], position = (first_of[at(l)] + k) * packed.pieces + piece_of[at(l)];
+      const std::int64_t row      = lines.order[at(lines.begin[at(l)] + k)],
+                         position = (first_of[at(l)] + k) * packed.pieces + piece_of[at(l)];
       packed.row_at[at(position)] = row;
       packed.position_of[at(row)] = position;
     }
   return packed;
 }
 
-#define RIBBON_INSTANTIATE(Scalar)                                                                                                                                                                                         \
-  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, std::int32_t> &, const LinesOfGraphOptions &);                                                                                                            \
-  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, std::int64_t> &, const LinesOfGraphOptions &);
+#define RIBBON_INSTANTIATE(Scalar)                                                                           \
+  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, std::int32_t> &,                            \
+                                         const LinesOfGraphOptions &);                                       \
+  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, std::int64_t> &,                            \
+                                         const LinesOfGraphOptions &);
 
 RIBBON_INSTANTIATE(float)
 RIBBON_INSTANTIATE(double)

@@ -31,14 +31,22 @@ struct LoopedAlgorithm final : Factored<Scalar, Exec> {
     again = plan.beside(exec), place = decltype(place)(exec);
     this->bytes = plan.bytes() + again->bytes();
   }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const int *class_of_line, std::int64_t classified) const override
   {
     plan.solve(exec, b, in, x, out, class_of_line, classified);
   }
-  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { plan.solve(exec, b, in, x, out, nullptr, 1, first); }
-  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x,
+                   const LineSet &out) const override
   {
-    if (!again || bands.half_bandwidth() > plan.shape().reach || bands.block != plan.shape().block || bands.periodic != plan.shape().closed) return false;
+    plan.solve(exec, b, in, x, out, nullptr, 1, first);
+  }
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x,
+                  const LineSet &out) const override
+  {
+    if (!again || bands.half_bandwidth() > plan.shape().reach || bands.block != plan.shape().block ||
+        bands.periodic != plan.shape().closed)
+      return false;
     factor_lines_again(exec, bands, *again, place);
     again->solve(exec, b, in, x, out, nullptr, 1);
     return true;
@@ -58,11 +66,17 @@ struct PartitionAlgorithm final : Factored<Scalar, Exec> {
   Partition<Scalar, Exec> plan;
   explicit PartitionAlgorithm(Partition<Scalar, Exec> from) : plan(std::move(from))
   {
-    this->name  = "partition of " + std::to_string(plan.cut().pieces) + " x " + std::to_string(plan.cut().piece) + " rows" + (plan.with_known_separators() ? "" : ", corrected");
+    this->name = "partition of " + std::to_string(plan.cut().pieces) + " x " +
+                 std::to_string(plan.cut().piece) + " rows" +
+                 (plan.with_known_separators() ? "" : ", corrected");
     this->bytes = plan.bytes();
     this->lines = plan.cut().lines;
   }
-  void                                     solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *,
+             std::int64_t) const override
+  {
+    plan.solve(exec, b, in, x, out);
+  }
   std::shared_ptr<Factored<Scalar, Exec>> independent(const Exec &exec) const override
   {
     auto other = std::make_shared<PartitionAlgorithm>(*this);

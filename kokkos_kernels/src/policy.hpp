@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file policy.hpp  In which order the candidates are tried: the fastest by measurement first, the safest last.
+/// @file policy.hpp  In which order the candidates are tried: the fastest by
+///   measurement first, the safest last.
 #pragma once
 
 #include "judge.hpp"
@@ -16,12 +17,15 @@ class Policy {
   using Real = real_t<Scalar>;
   using By   = Judge<Scalar, Exec>;
 
-  static constexpr Real  sound = By::sound, most_unsound = By::most_unsound;
-  static constexpr auto  measured = "measured to be the fastest for lines of this length";
-  static constexpr auto  whole    = "whole lines are the fastest on a host";
+  static constexpr Real sound = By::sound, most_unsound = By::most_unsound;
+  static constexpr auto measured = "measured to be the fastest for lines of this length";
+  static constexpr auto whole    = "whole lines are the fastest on a host";
 
 public:
-  Policy(Of &problem, Selection<Scalar, Exec> &selection) : problem_(problem), selection_(selection), judge_(problem, selection) { }
+  Policy(Of &problem, Selection<Scalar, Exec> &selection)
+      : problem_(problem), selection_(selection), judge_(problem, selection)
+  {
+  }
 
   /// Factors. The result is in the report of the selection.
   /// @throws std::invalid_argument where an algorithm was asked for by name that does not take these lines
@@ -41,9 +45,11 @@ private:
   /// Tries whole lines if they come first.
   bool factor_whole_lines()
   {
-    const bool first  = problem_.asks_for(Algorithm::thomas) || (problem_.automatic() && !is_device_space<Exec>);
+    const bool first =
+      problem_.asks_for(Algorithm::thomas) || (problem_.automatic() && !is_device_space<Exec>);
     const bool blocks = !is_device_space<Exec> && problem_.bands.block > 1 && !problem_.options.refactors;
-    const bool takes  = problem_.one_per_line() ? problem_.unrolled() || blocks : blocks && problem_.bands.lhs == Lhs::shared;
+    const bool takes =
+      problem_.one_per_line() ? problem_.unrolled() || blocks : blocks && problem_.bands.lhs == Lhs::shared;
     if (!first || !takes || problem_.bands.periodic || problem_.options.continued) return false;
     problem_.expand();
     DevicePivot found{problem_.tolerance()};
@@ -51,7 +57,9 @@ private:
       if (blocks) selection_.factored = make_block_thomas<Scalar, Exec>(problem_.exec, problem_.bands, found);
     if (!blocks) selection_.factored = All::unrolled_thomas(problem_, found);
     if (!selection_.factored) return false;
-    judge_.take(All::placed(found), problem_.one_per_line() ? reason_of_own() : problem_.automatic() ? whole : "asked for");
+    judge_.take(All::placed(found), problem_.one_per_line() ? reason_of_own()
+                                    : problem_.automatic()  ? whole
+                                                            : "asked for");
     if (judge_.is_certified()) return true;
     selection_.factored.reset();
     return false;
@@ -59,8 +67,10 @@ private:
   /// Lines to be eliminated in flight: rows that dominate need no elimination to be judged.
   bool factor_dominant()
   {
-    const bool in_flight = problem_.asks_for(Algorithm::one_pass) || (problem_.automatic() && is_device_space<Exec>);
-    if (!in_flight || !problem_.one_per_line() || problem_.bands.block > 1 || problem_.options.continued) return false;
+    const bool in_flight =
+      problem_.asks_for(Algorithm::one_pass) || (problem_.automatic() && is_device_space<Exec>);
+    if (!in_flight || !problem_.one_per_line() || problem_.bands.block > 1 || problem_.options.continued)
+      return false;
     problem_.dominance = row_dominance<Scalar>(problem_.exec, problem_.bands);
     if (!problem_.dominance.certifies(problem_.reach)) return false;
     factor();
@@ -74,7 +84,8 @@ private:
   void take_named(const Row &candidate, const std::string &reason = "asked for")
   {
     if (!judge_.attempt(candidate, most_unsound, reason) && !selection_.factored)
-      throw std::invalid_argument("ribbon: algorithm " + problem_.options.algorithm + ": " + selection_.failure);
+      throw std::invalid_argument("ribbon: algorithm " + problem_.options.algorithm + ": " +
+                                  selection_.failure);
   }
   /// Tries a candidate; deletes its factors if it fails.
   bool try_first(const Row &candidate, const std::string &reason)
@@ -88,7 +99,8 @@ private:
   bool try_factored_reduction()
   {
     if (problem_.asks_for(Algorithm::factored_reduction)) return take_named(All::factored_reduction), true;
-    return problem_.automatic() && !problem_.one_chunk && !problem_.options.refactors && few_wide_lines(problem_.lines, problem_.bands) &&
+    return problem_.automatic() && !problem_.one_chunk && !problem_.options.refactors &&
+           few_wide_lines(problem_.lines, problem_.bands) &&
            try_first(All::factored_reduction, "few wide lines");
   }
 
@@ -99,19 +111,25 @@ private:
     const LineSolverOptions &options = problem_.options;
     const bool               named   = problem_.asks_for(Algorithm::partition);
     if (problem_.one_chunk) return false;
-    if (!named && (!problem_.automatic() || options.whole_lines || options.refactors || problem_.lines.merged().count1 > most_runs)) return false;
+    if (!named && (!problem_.automatic() || options.whole_lines || options.refactors ||
+                   problem_.lines.merged().count1 > most_runs))
+      return false;
     const std::int64_t piece = rows_per_piece(no_tile);
-    problem_.cut             = piece > 0 ? partition_cut(problem_.lines, problem_.bands, piece, options.rows_per_piece > 0) : PartitionCut();
+    problem_.cut             = piece > 0
+                                 ? partition_cut(problem_.lines, problem_.bands, piece, options.rows_per_piece > 0)
+                                 : PartitionCut();
     if (problem_.cut.pieces < 2 && named)
-      throw std::invalid_argument("ribbon: algorithm partition: lines of " + std::to_string(problem_.lines.rows) + " rows give nothing to cut");
+      throw std::invalid_argument("ribbon: algorithm partition: lines of " +
+                                  std::to_string(problem_.lines.rows) + " rows give nothing to cut");
     if (problem_.cut.pieces < 2) return false;
-    const std::string reason = named || options.rows_per_piece > 0 ? "asked for"
-                               : no_tile                           ? selection_.failure
-                               : few_long_lines(problem_.lines, problem_.bands) ? "few long lines"
-                                                                                : measured;
-    const auto given    = problem_.bands;
-    const bool by_class = given.lhs == Lhs::classes;
-    if (by_class) problem_.set_bands(all_rows(problem_.exec, given, true)); // equal pieces share their factors again
+    const std::string reason   = named || options.rows_per_piece > 0              ? "asked for"
+                                 : no_tile                                        ? selection_.failure
+                                 : few_long_lines(problem_.lines, problem_.bands) ? "few long lines"
+                                                                                  : measured;
+    const auto        given    = problem_.bands;
+    const bool        by_class = given.lhs == Lhs::classes;
+    // equal pieces share their factors again
+    if (by_class) problem_.set_bands(all_rows(problem_.exec, given, true));
     const bool taken = judge_.attempt(All::partition, named ? most_unsound : sound, reason);
     if (!taken && named && !selection_.factored) {
       selection_.report           = selection_.pivots.of_pieces;
@@ -119,7 +137,8 @@ private:
     }
     FactorReport &r = selection_.report;
     if (by_class && r.line >= 0)
-      r.line = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given.class_of_line)(static_cast<std::size_t>(r.line));
+      r.line = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
+                                                   given.class_of_line)(static_cast<std::size_t>(r.line));
     if (!taken && !named) {
       selection_.factored.reset();
       if (by_class) problem_.set_bands(given);
@@ -154,9 +173,12 @@ private:
     }
     // where a tile fits, pivoted elimination in one pass is faster
     if (!selection_.factored && judge_.attempt(All::thomas, sound, reason)) return;
-    // a single matrix with an entry that is not finite has no other option; of several matrices the others are not judged yet
+    // a single matrix with an entry that is not finite has no other option; of several matrices the
+    // others are not judged yet
     const auto &matrices = problem_.on_host();
-    if (matrices.size() == 1 && selection_.report.status == FactorStatus::not_finite && !matrices[0].is_finite()) return;
+    if (matrices.size() == 1 && selection_.report.status == FactorStatus::not_finite &&
+        !matrices[0].is_finite())
+      return;
     reason = selection_.failure;
     selection_.factored.reset();
     if (!device) return void(judge_.attempt(All::pivoted, most_unsound, reason));
@@ -169,11 +191,12 @@ private:
   {
     if (judge_.attempt(All::pivoted_one_pass, sound, reason)) return;
     const bool singular = selection_.factored && selection_.report.status != FactorStatus::unsound;
-    if (!singular || problem_.on_host().size() > 1) judge_.attempt(All::pivoted, most_unsound, reason + "; " + selection_.failure);
+    if (!singular || problem_.on_host().size() > 1)
+      judge_.attempt(All::pivoted, most_unsound, reason + "; " + selection_.failure);
   }
 
-  /// `thomas` may solve a triangular matrix that orthogonal elimination found singular: its pivots do not shrink.
-  /// Otherwise the selection is unchanged.
+  /// `thomas` may solve a triangular matrix that orthogonal elimination found singular: its pivots do not
+  /// shrink. Otherwise the selection is unchanged.
   void try_triangular()
   {
     const auto before = selection_;
@@ -190,8 +213,8 @@ private:
       throw std::invalid_argument("ribbon: algorithm one_pass: " + a_short_ring());
     }
     const bool automatic = problem_.automatic();
-    if (automatic && !problem_.one_chunk && !problem_.is_short_ring() && is_device_space<Exec> && problem_.fastest() == Algorithm::one_pass &&
-        judge_.attempt(All::in_flight, sound, reason))
+    if (automatic && !problem_.one_chunk && !problem_.is_short_ring() && is_device_space<Exec> &&
+        problem_.fastest() == Algorithm::one_pass && judge_.attempt(All::in_flight, sound, reason))
       return;
     if (problem_.one_chunk) judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
     else if (problem_.asks_for(Algorithm::pivoted) || problem_.is_short_ring())
@@ -200,8 +223,8 @@ private:
       judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
   }
 
-  /// Rows of a piece of partition; 0 if whole lines are the better choice. partition stores one matrix per line for
-  /// classes, so that `auto` chooses it only for few long lines of which no tile fits a team.
+  /// Rows of a piece of partition; 0 if whole lines are the better choice. partition stores one matrix per
+  /// line for classes, so that `auto` chooses it only for few long lines of which no tile fits a team.
   std::int64_t rows_per_piece(bool no_tile) const
   {
     const LineSet &lines = problem_.lines;
@@ -213,7 +236,8 @@ private:
     const std::int64_t numbers = classes ? bands.values.extent_int(2) / bands.block : 1;
     if (problem_.asks_for(Algorithm::partition)) return fitting;
     // memory of a right-hand side of all lines, or of classes with one matrix per line: at most 8 GiB
-    const std::int64_t bytes = lines.lines() * problem_.unknowns * numbers * static_cast<std::int64_t>(sizeof(Scalar));
+    const std::int64_t bytes =
+      lines.lines() * problem_.unknowns * numbers * static_cast<std::int64_t>(sizeof(Scalar));
     if (!is_device_space<Exec> || bytes > (std::int64_t(1) << 33)) return 0;
     if (classes) return no_tile && by_teams(bands) && few_long_lines(lines, bands) ? piece : 0;
     if (only_tile_products(lines, bands) && !no_tile) return 0;
@@ -224,7 +248,7 @@ private:
   std::string a_short_ring() const { return "a ring of " + std::to_string(problem_.lines.rows) + " rows"; }
   std::string reason_of_own() const
   {
-    return !problem_.automatic()                 ? "asked for"
+    return !problem_.automatic()                ? "asked for"
            : problem_.bands.lhs == Lhs::shifted ? "one matrix per line, made of two"
                                                 : "one matrix per line";
   }

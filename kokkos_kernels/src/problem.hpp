@@ -54,7 +54,8 @@ struct Problem {
   /// Largest relative pivot that counts as zero.
   double tolerance() const
   {
-    return static_cast<double>(options.zero_pivot > 0 ? static_cast<Real>(options.zero_pivot) : 100 * entry_eps());
+    return static_cast<double>(options.zero_pivot > 0 ? static_cast<Real>(options.zero_pivot)
+                                                      : 100 * entry_eps());
   }
 
   /// Takes other bands for the same lines.
@@ -73,21 +74,28 @@ struct Problem {
   /// A few matrices, on the host.
   const std::vector<HostMatrix<Scalar>> &on_host() const
   {
-    if (!on_host_) on_host_ = std::make_shared<const std::vector<HostMatrix<Scalar>>>(host_matrices(bands, options.continued));
+    if (!on_host_)
+      on_host_ =
+        std::make_shared<const std::vector<HostMatrix<Scalar>>>(host_matrices(bands, options.continued));
     return *on_host_;
   }
   /// The same, padded to K diagonals on either side.
-  std::vector<HostMatrix<Scalar>> on_host_with(int K) const { return K == reach ? on_host() : padded(on_host(), K); }
+  std::vector<HostMatrix<Scalar>> on_host_with(int K) const
+  {
+    return K == reach ? on_host() : padded(on_host(), K);
+  }
 
   /// The algorithm in the table, which was measured on devices. May copy a matrix to the host.
   Algorithm fastest() const
   {
-    if (!fastest_) fastest_ = measured_fastest(lines, bands, [&] { return on_host()[0].has_constant_stencil(); });
+    if (!fastest_)
+      fastest_ = measured_fastest(lines, bands, [&] { return on_host()[0].has_constant_stencil(); });
     return *fastest_;
   }
   bool prefers_tile_products() const
   {
-    return is_for_tile_products(bands) && (only_tile_products(lines, bands) || fastest() == Algorithm::tile_products);
+    return is_for_tile_products(bands) &&
+           (only_tile_products(lines, bands) || fastest() == Algorithm::tile_products);
   }
 
   /// Calls f(K) with the unrolled half-bandwidth that takes these bands.

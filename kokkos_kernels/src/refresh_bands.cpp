@@ -13,7 +13,15 @@ namespace ribbon {
 namespace {
 
 /// What is found is a bit each.
-enum Finding { found_across = 1, found_beyond = 2, found_not_finite = 4, found_differ = 8, found_reach = 16, found_wrapped = 32, found_components = 64 };
+enum Finding {
+  found_across     = 1,
+  found_beyond     = 2,
+  found_not_finite = 4,
+  found_differ     = 8,
+  found_reach      = 16,
+  found_wrapped    = 32,
+  found_components = 64
+};
 
 /// @tparam Blocks  elements of several rows; else the compiler knows that they have one
 /// @tparam H  the half-bandwidth if the compiler knows it, so that rows stay in registers of a device; else 0
@@ -23,9 +31,11 @@ struct RefreshKernel {
   struct Shared { };  ///< the matrices of lines that share
   struct Compare { }; ///< all lines with these
 
-  static constexpr int          most = Blocks ? 3 * 8 : 2 * (H ? H : largest_half_bandwidth) + 1; ///< entries of a row that are kept
-  static constexpr std::int64_t off  = std::int64_t(1) << 62;                           ///< distance of what is not on the line
-  using Values                       = typename Bands<Scalar, Memory>::values_type;
+  /// entries of a row that are kept
+  static constexpr int most = Blocks ? 3 * 8 : 2 * (H ? H : largest_half_bandwidth) + 1;
+  /// distance of what is not on the line
+  static constexpr std::int64_t off = std::int64_t(1) << 62;
+  using Values                      = typename Bands<Scalar, Memory>::values_type;
 
   Csr                 A;
   LineSet             lines;
@@ -34,10 +44,10 @@ struct RefreshKernel {
   Values              values;
   const int          *class_of_line; ///< null: all lines have matrix 0
   const std::int64_t *first;         ///< a line of each class
-  int                *found; ///< bits of Finding
+  int                *found;         ///< bits of Finding
 
-  KOKKOS_INLINE_FUNCTION int rows_of_element() const { return Blocks ? block : 1; }
-  KOKKOS_INLINE_FUNCTION int reach() const { return H ? H : half_bandwidth; }
+  KOKKOS_INLINE_FUNCTION int         rows_of_element() const { return Blocks ? block : 1; }
+  KOKKOS_INLINE_FUNCTION int         reach() const { return H ? H : half_bandwidth; }
   KOKKOS_INLINE_FUNCTION static void add(Scalar (&v)[most], int j, const Scalar &value)
   {
     if constexpr (H > 0)
@@ -45,7 +55,8 @@ struct RefreshKernel {
     else v[j] += value;
   }
 
-  /// Row a of element k, which is row `row` of a line: 2 h + 1 times as many numbers as elements have rows. Returns what it found.
+  /// Row a of element k, which is row `row` of a line: 2 h + 1 times as many numbers as elements have
+  /// rows. Returns what it found.
   KOKKOS_INLINE_FUNCTION int read(std::int64_t k, std::int64_t row, int a, Scalar (&v)[most]) const
   {
     const int          h = reach(), B = rows_of_element(), n = numbers();
@@ -56,7 +67,8 @@ struct RefreshKernel {
         for (int b = 0; b < B; ++b) {
           const int j = d * B + b;
           v[j]        = A.value[begin + j];
-          straight    = straight && A.column[begin + j] - k * B - b == (d - h) * lines.row_stride * B && v[j] - v[j] == Scalar(0);
+          straight    = straight && A.column[begin + j] - k * B - b == (d - h) * lines.row_stride * B &&
+                     v[j] - v[j] == Scalar(0);
         }
       if (straight) return v[0] != Scalar(0) || v[n - 1] != Scalar(0) ? found_reach : 0;
     }
@@ -68,7 +80,8 @@ struct RefreshKernel {
       int                b;
       const std::int64_t q = along(column, k, row, b);
       std::int64_t       d = q;
-      if (wrap && q != off && 2 * (q < 0 ? -q : q) > lines.rows) d = q < 0 ? q + lines.rows : q - lines.rows; // the shorter way
+      // the shorter way
+      if (wrap && q != off && 2 * (q < 0 ? -q : q) > lines.rows) d = q < 0 ? q + lines.rows : q - lines.rows;
       if (d >= -h && d <= h) {
         add(v, static_cast<int>(d + h) * B + b, value);
         if (!(value - value == Scalar(0))) what |= found_not_finite;
@@ -80,18 +93,22 @@ struct RefreshKernel {
     }
     return what;
   }
-  /// Distance of a column from element k along its line, in elements, and its place in its element. Most are told apart without a division.
-  KOKKOS_INLINE_FUNCTION std::int64_t along(std::int64_t column, std::int64_t k, std::int64_t row, int &b) const
+  /// Distance of a column from element k along its line, in elements, and its place in its element. Most are
+  /// told apart without a division.
+  KOKKOS_INLINE_FUNCTION std::int64_t along(std::int64_t column, std::int64_t k, std::int64_t row,
+                                            int &b) const
   {
     const int          B     = rows_of_element();
-    const std::int64_t delta = column - k * B, stride = lines.row_stride * B, size = stride < 0 ? -stride : stride;
-    const auto         within = [&](std::int64_t from) { return delta >= from && delta < from + B; };
-    std::int64_t       q = 0;
-    b = 0;
+    const std::int64_t delta = column - k * B, stride = lines.row_stride * B,
+                       size = stride < 0 ? -stride : stride;
+    const auto   within     = [&](std::int64_t from) { return delta >= from && delta < from + B; };
+    std::int64_t q          = 0;
+    b                       = 0;
     if (within(stride)) q = 1;
     else if (within(-stride)) q = -1;
     else if (!within(0)) {
-      const std::int64_t before = stride > 0 ? row : lines.rows - 1 - row, behind = lines.rows - 1 - before; // elements of the line in front of k
+      // elements of the line in front of k
+      const std::int64_t before = stride > 0 ? row : lines.rows - 1 - row, behind = lines.rows - 1 - before;
       if ((delta > -size && delta < size) || delta < -before * size || delta >= behind * size + B) return off;
       q = delta >= 0 ? delta / stride : -((-delta + B - 1) / stride);
       if (!within(q * stride)) return off;
@@ -99,7 +116,8 @@ struct RefreshKernel {
     b = static_cast<int>(delta - q * stride);
     return row + q >= 0 && row + q < lines.rows ? q : off;
   }
-  KOKKOS_INLINE_FUNCTION void place(std::int64_t u, std::int64_t count, std::int64_t &line, std::int64_t &row) const
+  KOKKOS_INLINE_FUNCTION void place(std::int64_t u, std::int64_t count, std::int64_t &line,
+                                    std::int64_t &row) const
   {
     const bool along = lines.row_stride < lines.stride0;
     line = along ? u / lines.rows : u % count, row = along ? u % lines.rows : u / count;
@@ -111,7 +129,7 @@ struct RefreshKernel {
     return Blocks ? (j / B * B + a) * B + j % B : j;
   }
   KOKKOS_INLINE_FUNCTION int numbers() const { return (2 * reach() + 1) * rows_of_element(); }
-  KOKKOS_FUNCTION void operator()(Each, const std::int64_t u) const
+  KOKKOS_FUNCTION void       operator()(Each, const std::int64_t u) const
   {
     std::int64_t line, row;
     Scalar       v[most] = {};
@@ -145,7 +163,8 @@ struct RefreshKernel {
   {
     if (what & ~*found) Kokkos::atomic_fetch_or(found, what);
   }
-  KOKKOS_INLINE_FUNCTION int compare(std::int64_t line, std::int64_t row, int a, const Scalar (&v)[most]) const
+  KOKKOS_INLINE_FUNCTION int compare(std::int64_t line, std::int64_t row, int a,
+                                     const Scalar (&v)[most]) const
   {
     const int c    = class_of_line ? class_of_line[line] : 0;
     bool      same = true;
@@ -154,12 +173,14 @@ struct RefreshKernel {
   }
 };
 
-/// The same on a host, a tile of lines at a time, in the order in which their rows lie. Lines that lie behind each other go
-/// through a buffer that stays in the cache: one by one they would write a number to each of many cache lines.
+/// The same on a host, a tile of lines at a time, in the order in which their rows lie. Lines that lie
+/// behind each other go through a buffer that stays in the cache: one by one they would write a number to
+/// each of many cache lines.
 template <class Csr, class Scalar, class Memory, bool Blocks>
 struct RefreshTiles {
-  using Kernel                        = RefreshKernel<Csr, Scalar, Memory, Blocks>;
-  static constexpr std::int64_t width = 32, room = 12288; ///< lines, and numbers that they bring to the buffer at a time
+  using Kernel = RefreshKernel<Csr, Scalar, Memory, Blocks>;
+  /// lines, and numbers that they bring to the buffer at a time
+  static constexpr std::int64_t width = 32, room = 12288;
 
   Kernel        kernel;
   bool          compare;  ///< all lines with the matrices that they share
@@ -175,33 +196,42 @@ struct RefreshTiles {
     Scalar             v[Kernel::most] = {};
     int                what            = 0;
     for (std::int64_t l = 0; l < lanes; ++l) at[l] = kernel.lines(first + l, 0);
-    if (all_straight(first, lanes, at)) what = compare ? compare_values(first, lanes) : move_values(first, lanes);
+    if (all_straight(first, lanes, at))
+      what = compare ? compare_values(first, lanes) : move_values(first, lanes);
     else if (kernel.lines.row_stride > kernel.lines.stride0)
       for (std::int64_t i = 0; i < kernel.lines.rows; ++i)
-        for (std::int64_t l = 0; l < lanes; ++l) what |= see(first + l, i, at[l] + i * kernel.lines.row_stride, v);
+        for (std::int64_t l = 0; l < lanes; ++l)
+          what |= see(first + l, i, at[l] + i * kernel.lines.row_stride, v);
     else if (compare)
       for (std::int64_t l = 0; l < lanes; ++l)
-        for (std::int64_t i = 0; i < kernel.lines.rows; ++i) what |= see(first + l, i, at[l] + i * kernel.lines.row_stride, v);
+        for (std::int64_t i = 0; i < kernel.lines.rows; ++i)
+          what |= see(first + l, i, at[l] + i * kernel.lines.row_stride, v);
     else what = through_buffer(first, lanes, at, v);
     Kokkos::atomic_fetch_or(kernel.found, what);
   }
 
 private:
-  /// Entries of a row of the matrix that is row i of a straight line, by elements, and the distance of the first one.
+  /// Entries of a row of the matrix that is row i of a straight line, by elements, and the
+  /// distance of the first one.
   std::int64_t first_distance(std::int64_t i) const { return -std::min<std::int64_t>(i, kernel.reach()); }
-  std::int64_t distances(std::int64_t i) const { return std::min<std::int64_t>(kernel.lines.rows - 1 - i, kernel.reach()) - first_distance(i) + 1; }
+  std::int64_t distances(std::int64_t i) const
+  {
+    return std::min<std::int64_t>(kernel.lines.rows - 1 - i, kernel.reach()) - first_distance(i) + 1;
+  }
   std::int64_t values_of_line() const
   {
     const std::int64_t n = kernel.lines.rows, h = std::min<std::int64_t>(kernel.reach(), n - 1);
     return (n * (2 * h + 1) - h * (h + 1)) * kernel.rows_of_element() * kernel.rows_of_element();
   }
-  /// Where the values of a line that begins with element k start. -1: its rows hold entries off the line, or lack some on it.
+  /// Where the values of a line that begins with element k start. -1: its rows hold entries off the
+  /// line, or lack some on it.
   std::int64_t first_value(std::int64_t k) const
   {
     const std::int64_t B = kernel.rows_of_element();
     if (kernel.wrap || kernel.lines.row_stride != 1) return -1;
     for (std::int64_t r = k * B; r < (k + kernel.lines.rows) * B; ++r) {
-      const std::int64_t i = r / B - k, n = distances(i) * B, begin = kernel.A.row_begin[r], column = (k + i + first_distance(i)) * B;
+      const std::int64_t i = r / B - k, n = distances(i) * B, begin = kernel.A.row_begin[r],
+                         column = (k + i + first_distance(i)) * B;
       if (kernel.A.row_begin[r + 1] - begin != n) return -1;
       for (std::int64_t j = 0; j < n; ++j)
         if (kernel.A.column[begin + j] != column + j) return -1;
@@ -215,7 +245,8 @@ private:
     bool               all = true;
     for (std::int64_t l = 0; l < lanes && all; ++l) {
       const std::int64_t begin = straight[first + l];
-      all                      = begin >= 0 && kernel.A.row_begin[at[l] * B] == begin && kernel.A.row_begin[at[l] * B + n] == begin + count;
+      all                      = begin >= 0 && kernel.A.row_begin[at[l] * B] == begin &&
+            kernel.A.row_begin[at[l] * B + n] == begin + count;
     }
     return all;
   }
@@ -234,10 +265,11 @@ private:
     const std::int64_t count = values_of_line();
     int                what  = 0;
     for (std::int64_t l = 0; l < lanes; ++l) {
-      const std::int64_t of = straight[kernel.class_of_line ? kernel.first[kernel.class_of_line[first + l]] : 0];
+      const std::int64_t of =
+        straight[kernel.class_of_line ? kernel.first[kernel.class_of_line[first + l]] : 0];
       if (of < 0) return found_differ; // a line of another pattern
       const Scalar *const v = kernel.A.value + straight[first + l], *const same = kernel.A.value + of;
-      int                 differ = 0;
+      int differ = 0;
       host::with_widest_vectors_of_host([&] {
         for (std::int64_t t = 0; t < count; ++t) differ |= !(v[t] == same[t]);
       });
@@ -268,14 +300,17 @@ private:
       for (std::int64_t i = 0; i < kernel.lines.rows; ++i) {
         const std::int64_t n = distances(i), d0 = first_distance(i) + kernel.reach();
         for (std::int64_t e = 0; e < kernel.numbers() * B; ++e) // beyond the ends of the line
-          if (e < d0 * B * B || e >= (d0 + n) * B * B) std::fill_n(&kernel.values(first, i, e), lanes, Scalar(0));
+          if (e < d0 * B * B || e >= (d0 + n) * B * B)
+            std::fill_n(&kernel.values(first, i, e), lanes, Scalar(0));
         for (int a = 0; a < B; ++a)
           for (std::int64_t d = d0; d < d0 + n; ++d)
             for (int b = 0; b < B; ++b) {
               to[held++] = &kernel.values(first, i, (d * B + a) * B + b);
               if (held < 4) continue;
               std::int64_t l = 0;
-              for (; l + 4 <= lanes; l += 4) host::transpose_square<Scalar>({v[l] + t, v[l + 1] + t, v[l + 2] + t, v[l + 3] + t}, {to[0] + l, to[1] + l, to[2] + l, to[3] + l});
+              for (; l + 4 <= lanes; l += 4)
+                host::transpose_square<Scalar>({v[l] + t, v[l + 1] + t, v[l + 2] + t, v[l + 3] + t},
+                                               {to[0] + l, to[1] + l, to[2] + l, to[3] + l});
               for (; l < lanes; ++l)
                 for (int e = 0; e < 4; ++e) to[e][l] = v[l][t + e];
               held = 0, t += 4;
@@ -297,12 +332,15 @@ private:
     }
     return what;
   }
-  int through_buffer(std::int64_t first, std::int64_t lanes, const std::int64_t (&at)[width], Scalar (&v)[Kernel::most]) const
+  int through_buffer(std::int64_t first, std::int64_t lanes, const std::int64_t (&at)[width],
+                     Scalar (&v)[Kernel::most]) const
   {
     const std::int64_t  B = kernel.rows_of_element(), entries = kernel.numbers() * B, n = kernel.lines.rows;
     const std::int64_t  block = std::min(n, std::max<std::int64_t>(4, room / (entries * width)));
     std::vector<Scalar> rows(static_cast<std::size_t>(block * entries * width));
-    const auto          place = [&](std::int64_t i, std::int64_t e) { return &rows[static_cast<std::size_t>((i * entries + e) * width)]; };
+    const auto          place = [&](std::int64_t i, std::int64_t e) {
+      return &rows[static_cast<std::size_t>((i * entries + e) * width)];
+    };
     int what = 0;
     for (std::int64_t i0 = 0; i0 < n; i0 += block) {
       const std::int64_t i1 = std::min(i0 + block, n);
@@ -313,21 +351,35 @@ private:
             for (int j = 0; j < kernel.numbers(); ++j) place(i - i0, kernel.entry(a, j))[l] = v[j];
           }
       for (std::int64_t i = i0; i < i1; ++i)
-        for (std::int64_t e = 0; e < entries; ++e) std::copy_n(place(i - i0, e), lanes, &kernel.values(first, i, e));
+        for (std::int64_t e = 0; e < entries; ++e)
+          std::copy_n(place(i - i0, e), lanes, &kernel.values(first, i, e));
     }
     return what;
   }
 };
 
 template <bool Blocks, int H = 0, class Csr, class Scalar, class Exec>
-void refresh(const Exec &exec, const Csr &A, const LinePlaces &lines, RefreshPlan<typename Exec::memory_space> &plan, const Bands<Scalar, typename Exec::memory_space> &bands, int siblings, int *found)
+void refresh(const Exec &exec, const Csr &A, const LinePlaces &lines,
+             RefreshPlan<typename Exec::memory_space>         &plan,
+             const Bands<Scalar, typename Exec::memory_space> &bands, int siblings, int *found)
 {
   using Memory       = typename Exec::memory_space;
   using Kernel       = RefreshKernel<Csr, Scalar, Memory, Blocks, H>;
   const bool   share = bands.lhs != Lhs::per_line;
-  const Kernel kernel{A, lines.lines, lines.wrap, bands.kl(), bands.block, siblings, bands.values, bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr, plan.first.data(), found};
+  const Kernel kernel{A,
+                      lines.lines,
+                      lines.wrap,
+                      bands.kl(),
+                      bands.block,
+                      siblings,
+                      bands.values,
+                      bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr,
+                      plan.first.data(),
+                      found};
   const auto   run = [&](auto tag, std::int64_t n) {
-    Kokkos::parallel_for("ribbon::refresh_bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, decltype(tag)>(exec, 0, n), kernel);
+    Kokkos::parallel_for(
+        "ribbon::refresh_bands",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, decltype(tag)>(exec, 0, n), kernel);
   };
   if (share) run(typename Kernel::Shared(), bands.matrices() * bands.rows());
   if constexpr (is_device_space<Exec>) {
@@ -335,10 +387,16 @@ void refresh(const Exec &exec, const Csr &A, const LinePlaces &lines, RefreshPla
     else run(typename Kernel::Each(), lines.lines.unknowns());
   } else {
     const bool known = plan.straight.size() > 0;
-    if (!known) plan.straight = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::straight", static_cast<std::size_t>(lines.lines.lines()));
+    if (!known)
+      plan.straight = allocate<Kokkos::View<std::int64_t *, Memory>>(
+        exec, "ribbon::straight", static_cast<std::size_t>(lines.lines.lines()));
     using Tiles = RefreshTiles<Csr, Scalar, Memory, Blocks>;
     const Tiles tiles{kernel, share, plan.straight.data()};
-    if (!known) Kokkos::parallel_for("ribbon::refresh_bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename Tiles::Look>(exec, 0, lines.lines.lines()), tiles);
+    if (!known)
+      Kokkos::parallel_for("ribbon::refresh_bands",
+                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename Tiles::Look>(
+                             exec, 0, lines.lines.lines()),
+                           tiles);
     Kokkos::parallel_for("ribbon::refresh_bands", indices(exec, tiles.count()), tiles);
   }
 }
@@ -346,30 +404,37 @@ void refresh(const Exec &exec, const Csr &A, const LinePlaces &lines, RefreshPla
 } // namespace
 
 template <class Scalar, class Index, class Exec>
-RefreshResult refresh_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, RefreshPlan<typename Exec::memory_space> &plan,
+RefreshResult refresh_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines,
+                            RefreshPlan<typename Exec::memory_space>         &plan,
                             const Bands<Scalar, typename Exec::memory_space> &bands, int siblings)
 {
   using Memory = typename Exec::memory_space;
-  if (lines.components != bands.block || lines.place || lines.part || bands.lhs == Lhs::shifted || bands.kl() != bands.ku() || bands.repeats > 1) throw std::invalid_argument("ribbon::refresh_bands: lines that lie in the matrix itself");
+  if (lines.components != bands.block || lines.place || lines.part || bands.lhs == Lhs::shifted ||
+      bands.kl() != bands.ku() || bands.repeats > 1)
+    throw std::invalid_argument("ribbon::refresh_bands: lines that lie in the matrix itself");
   const auto found = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::refresh_bands", 1);
   if constexpr (is_device_space<Exec>) {
-    if (bands.block == 1 && bands.kl() == 1) refresh<false, 1>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
+    if (bands.block == 1 && bands.kl() == 1)
+      refresh<false, 1>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
     else refresh<true>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
-  }
-  else if (bands.block > 1) refresh<true>(exec, A, lines, plan, bands, siblings, found.data());
+  } else if (bands.block > 1) refresh<true>(exec, A, lines, plan, bands, siblings, found.data());
   else refresh<false>(exec, A, lines, plan, bands, siblings, found.data());
   const auto host = Kokkos::create_mirror_view(found);
   Kokkos::deep_copy(exec, host, found);
   exec.fence();
   const int  what     = host(0);
   const bool narrower = (bands.kl() > 1 && !(what & found_reach)) || (lines.wrap && !(what & found_wrapped));
-  return {(what & found_across) != 0, (what & found_components) != 0, (what & found_beyond) != 0, narrower, (what & found_not_finite) != 0, (what & found_differ) != 0};
+  return {(what & found_across) != 0,     (what & found_components) != 0,
+          (what & found_beyond) != 0,     narrower,
+          (what & found_not_finite) != 0, (what & found_differ) != 0};
 }
 
-#define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
-  template RefreshResult refresh_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, RefreshPlan<Exec::memory_space> &, const Bands<Scalar, Exec::memory_space> &, int);
-#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
-  RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \
+#define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                          \
+  template RefreshResult refresh_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &,   \
+                                       RefreshPlan<Exec::memory_space> &,                                    \
+                                       const Bands<Scalar, Exec::memory_space> &, int);
+#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                     \
+  RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                         \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec)
 
 RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)

@@ -13,7 +13,8 @@ struct CsrNumbers {
   AnyIndices         row_begin, column;
   detail::AnyNumbers value;
   template <class Scalar, class Index>
-  explicit CsrNumbers(const CsrMatrix<Scalar, Index> &A) : row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
+  explicit CsrNumbers(const CsrMatrix<Scalar, Index> &A)
+      : row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
   {
   }
 };
@@ -24,7 +25,8 @@ struct Place {
 };
 KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
 {
-  // digits of k in the mixed radix of the three strides, largest stride first; a stride that is taken no step of has none
+  // digits of k in the mixed radix of the three strides, largest stride first; a stride that is
+  // taken no step of has none
   const std::int64_t row_stride = s.rows > 1 ? s.row_stride : 0, stride0 = s.count0 > 1 ? s.stride0 : 0;
   std::int64_t       rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
   const auto         digit = [&rest](std::int64_t stride) {
@@ -38,14 +40,19 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
   return {s0 + s1 * s.count0, i};
 }
 
-/// Signed distance along its line from place k, which is p, to another; 0 for places off the line or more than `most` rows away.
-/// Where the ends of a line are joined the shorter way counts, of two equally long ones the one inside; `wrapped` tells the other.
-KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, std::int64_t other, bool wrap, int most, bool &wrapped)
+/// Signed distance along its line from place k, which is p, to another; 0 for places off the line or more
+/// than `most` rows away. Where the ends of a line are joined the shorter way counts, of two equally long
+/// ones the one inside; `wrapped` tells the other.
+KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, std::int64_t other,
+                                    bool wrap, int most, bool &wrapped)
 {
-  const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta, stride = s.row_stride < 0 ? -s.row_stride : s.row_stride;
-  wrapped = false;
-  if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0; // most entries are told apart without a division
-  const std::int64_t q = stride == 1 ? size : size / stride, inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
+  const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta,
+                     stride = s.row_stride < 0 ? -s.row_stride : s.row_stride;
+  wrapped                   = false;
+  // most entries are told apart without a division
+  if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0;
+  const std::int64_t q      = stride == 1 ? size : size / stride,
+                     inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
   if (q * stride != size || p.row + inside < 0 || p.row + inside >= s.rows) return 0;
   wrapped              = wrap && around < q;
   const std::int64_t d = wrapped ? around : q;
@@ -65,7 +72,10 @@ struct RowOnLines {
   const LinePlaces      &lines;
   std::int64_t           row, k;
   Place                  place;
-  KOKKOS_INLINE_FUNCTION RowOnLines(const LinePlaces &l, std::int64_t r) : lines(l), row(r), k(at(r)), place(place_of(l.lines, k)) { }
+  KOKKOS_INLINE_FUNCTION RowOnLines(const LinePlaces &l, std::int64_t r)
+      : lines(l), row(r), k(at(r)), place(place_of(l.lines, k))
+  {
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t at(std::int64_t r) const
   {
     const std::int64_t element = lines.components == 1 ? r : r / lines.components;
@@ -76,10 +86,14 @@ struct RowOnLines {
     Entry              e{0, false, false};
     const std::int64_t other = at(column);
     e.same                   = other == k;
-    if (!e.same && lines.same_line(k, other)) e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
+    if (!e.same && lines.same_line(k, other))
+      e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
     return e;
   }
-  KOKKOS_INLINE_FUNCTION bool other_component(std::int64_t column) const { return lines.components > 1 && (column - row) % lines.components != 0; }
+  KOKKOS_INLINE_FUNCTION bool other_component(std::int64_t column) const
+  {
+    return lines.components > 1 && (column - row) % lines.components != 0;
+  }
 };
 
 } // namespace ribbon

@@ -18,7 +18,8 @@ struct SchurSolver<Scalar, Exec>::Implementation {
   template <class Index>
   void factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A);
   void reserve(const Exec &exec, std::int64_t columns);
-  void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
+  void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
+             std::int64_t columns, bool transposed) const;
 
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
   std::size_t workspace_size(std::int64_t columns) const;
@@ -28,11 +29,13 @@ struct SchurSolver<Scalar, Exec>::Implementation {
   template <bool Up>
   bool columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;
 
-  multifrontal::Tree                     tree_;
-  multifrontal::SchurFactors<Scalar>     factors_;
-  std::vector<multifrontal::Levels>      plan_;
-  bool                                   in_tiles_      = false; ///< half-bandwidths with kernels for tiles of 32 leaves
-  mutable std::int64_t                   teams_at_once_ = -1;    ///< of a solve for one column; unknown before the first
+  multifrontal::Tree                 tree_;
+  multifrontal::SchurFactors<Scalar> factors_;
+  std::vector<multifrontal::Levels>  plan_;
+  /// half-bandwidths with kernels for tiles of 32 leaves
+  bool in_tiles_ = false;
+  /// of a solve for one column; unknown before the first
+  mutable std::int64_t                   teams_at_once_ = -1;
   double                                 zero_pivot_    = 0;
   const std::int64_t                    *row_of_        = nullptr;
   FactorReport                           report_;

@@ -21,15 +21,18 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// with_half_bandwidth() for scalars whose kernels come in several widths on hosts; a device has kernels for tiles instead.
+/// with_half_bandwidth() for scalars whose kernels come in several widths on hosts; a device has
+/// kernels for tiles instead.
 template <class Scalar, class Exec, class F>
 void with_width_of(int w, const F &f)
 {
-  if constexpr (std::is_same_v<Scalar, double> && !is_device_space<Exec>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
+  if constexpr (std::is_same_v<Scalar, double> && !is_device_space<Exec>)
+    with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
   else f(std::integral_constant<int, 0>());
 }
 
-/// Calls f(integral_constant w) for the half-bandwidths that have kernels for tiles of 32 leaves; false for others.
+/// Calls f(integral_constant w) for the half-bandwidths that have kernels for tiles of 32
+/// leaves; false for others.
 template <class Scalar, class F>
 bool with_schur_tiles(int w, const F &f)
 {
@@ -46,48 +49,81 @@ int threads_for(const Exec &exec, std::int64_t items)
 } // namespace multifrontal
 
 template <class Scalar, class Exec>
-SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
+SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &chain,
+                                                          const ChainSolverOptions &options)
+    : zero_pivot_(options.zero_pivot)
 {
   using namespace multifrontal;
   const int  w      = cut_width(chain);
-  const auto refuse = [](const std::string &what) { throw std::invalid_argument("ribbon::SchurSolver: " + what); };
-  if (chain.kl < 0 || chain.ku < 0 || chain.rows < 0 || chain.chains < 0) refuse("negative kl, ku, rows or number of chains");
-  if (chain.ring && chain.rows < chain.width() + 1) refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1");
+  const auto refuse = [](const std::string &what) {
+    throw std::invalid_argument("ribbon::SchurSolver: " + what);
+  };
+  if (chain.kl < 0 || chain.ku < 0 || chain.rows < 0 || chain.chains < 0)
+    refuse("negative kl, ku, rows or number of chains");
+  if (chain.ring && chain.rows < chain.width() + 1)
+    refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1");
   if (chain.open_left || chain.open_right) refuse("a piece of a chain");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   if (options.threads < 0) refuse("threads " + std::to_string(options.threads));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
   if (options.leaf_size == 0) {
-    if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
-    else leaf = std::max<std::int64_t>({leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / threads_of(exec, options)});
+    if (is_device_space<Exec>)
+      leaf = std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
+    else
+      leaf = std::max<std::int64_t>(
+        {leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / threads_of(exec, options)});
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1 ? plan_of(tree_, 8) : plan_of(tree_); // a thread works off a team's joins one by one
-  if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2)             // a host runs their code one virtual thread after another, for tests
-    with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
+  // a thread works off a team's joins one by one
+  plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1
+            ? plan_of(tree_, 8)
+            : plan_of(tree_);
+  // a host runs their code one virtual thread after another, for tests
+  if ((is_device_space<Exec> || options.leaf_size > 0) &&
+      chain.rows <= std::numeric_limits<std::int32_t>::max() / 2)
+    with_schur_tiles<Scalar>(w, [&](auto K) {
+      in_tiles_ =
+        SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec);
+    });
   factors_.together = in_tiles_ ? 32 : 1;
   if (!in_tiles_) tree_.stage = 1;
-  if (in_tiles_) tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32) : power_of_two_from(static_cast<int>(tree_.leaves));
-  const auto numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
-  const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
-    return in_tiles_ ? allocate_zeros<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)) : numbers(label, n);
+  if (in_tiles_)
+    tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32)
+                                    : power_of_two_from(static_cast<int>(tree_.leaves));
+  const auto numbers = [&](const char *label, std::int64_t n) {
+    return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n));
   };
-  const auto         watched = [&](const char *label, std::int64_t n) { return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
+  const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
+    return in_tiles_
+             ? allocate_zeros<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n))
+             : numbers(label, n);
+  };
+  const auto watched = [&](const char *label, std::int64_t n) {
+    return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label,
+                                                          static_cast<std::size_t>(n) * words<Statistics>);
+  };
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
-  factors_.numbers         = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
-  const std::int64_t steps = factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();
-  pivot_                   = of_rows("ribbon::pivots", steps);
-  lower_                   = of_rows("ribbon::lower", steps * factors_.numbers);
-  upper_                   = of_rows("ribbon::upper", steps * factors_.numbers);
-  front_                   = numbers("ribbon::leaves_pass", leaves * factors_.front_size(w));
-  join_                    = numbers("ribbon::joins", joins * factors_.join_size(w));
-  leaf_statistics_         = watched("ribbon::watched_pivots", leaves);
-  join_statistics_         = watched("ribbon::watched_pivots", joins);
-  top_statistics_          = room_for_tops<Statistics>(exec, tree_);
-  factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
-  factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
-  if (in_tiles_ || tree_.joins > 0) arrivals_ = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
-  report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  factors_.numbers = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
+  const std::int64_t steps =
+    factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();
+  pivot_           = of_rows("ribbon::pivots", steps);
+  lower_           = of_rows("ribbon::lower", steps * factors_.numbers);
+  upper_           = of_rows("ribbon::upper", steps * factors_.numbers);
+  front_           = numbers("ribbon::leaves_pass", leaves * factors_.front_size(w));
+  join_            = numbers("ribbon::joins", joins * factors_.join_size(w));
+  leaf_statistics_ = watched("ribbon::watched_pivots", leaves);
+  join_statistics_ = watched("ribbon::watched_pivots", joins);
+  top_statistics_  = room_for_tops<Statistics>(exec, tree_);
+  factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(),
+  factors_.front = front_.data(), factors_.join = join_.data();
+  factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_),
+  factors_.join_statistics = as_records<Statistics>(join_statistics_);
+  if (in_tiles_ || tree_.joins > 0)
+    arrivals_ = allocate_zeros<Kokkos::View<int *, Memory>>(
+      exec, "ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
+  report_.bytes =
+    (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) +
+    (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   reserve(exec, 1);
   exec.fence();
 }
@@ -96,7 +132,8 @@ SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
 template <class Scalar, class Exec>
 std::size_t SchurSolver<Scalar, Exec>::Implementation::workspace_size(std::int64_t columns) const
 {
-  const std::int64_t w = multifrontal::cut_width(tree_.chain), joins = tree_.chain.chains * tree_.joins, nodes = tree_.chain.chains * tree_.leaves + joins;
+  const std::int64_t w = multifrontal::cut_width(tree_.chain), joins = tree_.chain.chains * tree_.joins,
+                     nodes = tree_.chain.chains * tree_.leaves + joins;
   return static_cast<std::size_t>(nodes * 2 * w * columns + (columns == 1 ? joins * w : 0));
 }
 
@@ -104,7 +141,8 @@ template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::Implementation::reserve(const Exec &exec, std::int64_t columns)
 {
   const std::size_t need = workspace_size(std::min(columns, multifrontal::most_columns));
-  if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
+  if (workspace_.extent(0) < need)
+    workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
 }
 
 template <class Scalar, class Exec>
@@ -119,7 +157,8 @@ void SchurSolver<Scalar, Exec>::Implementation::factor(const Exec &exec, const C
     with_schur_tiles<Scalar>(w, [&](auto K) {
       using Kernel = SchurTileFactorKernel<Scalar, K()>;
       const Kernel kernel{{tree_, A, factors_}, {arrivals_.data()}, tops()};
-      device::launch(exec, "ribbon::schur_factor", {kernel.tiles(), Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, kernel);
+      device::launch(exec, "ribbon::schur_factor",
+                     {kernel.tiles(), Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, kernel);
     });
     return finish_report(exec);
   }
@@ -127,27 +166,38 @@ void SchurSolver<Scalar, Exec>::Implementation::factor(const Exec &exec, const C
     if constexpr (K() > 0) {
       using Leaf        = SchurLeafKernel<Scalar, K()>;
       const int threads = threads_for(exec, leaves);
-      device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, 0}, Leaf{tree_, A, factors_});
+      device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, 0},
+                     Leaf{tree_, A, factors_});
     } else {
       using Leaf       = SchurLeafLanesKernel<Scalar>;
       const auto bytes = Leaf::Window::bytes(w);
       const auto shape = leaf_groups(exec, 2 * w, bytes);
-      device::launch(exec, "ribbon::schur_leaves", {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
+      device::launch(exec, "ribbon::schur_leaves",
+                     {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups),
+                      shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
                      Leaf{tree_, shape, A, factors_, bytes});
     }
   });
   if (tree_.top() > 0) {
     using Join                         = SchurJoinKernel<Scalar>;
     const int                  columns = power_of_two_from(std::max(1, 3 * w));
-    const typename Join::Shape shape{columns, is_device_space<Exec> ? std::max(1, std::min(Join::max_threads / columns, std::max(4, 32 / columns))) : 1, is_device_space<Exec> ? (w > 5 ? 5 : 4) : 0};
-    device::launch(exec, "ribbon::schur_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], shape.columns * shape.parts, Join::Scratch::bytes(w, shape)}, Join{tree_, factors_, {arrivals_.data()}, shape});
+    const typename Join::Shape shape{
+      columns,
+      is_device_space<Exec> ? std::max(1, std::min(Join::max_threads / columns, std::max(4, 32 / columns)))
+                            : 1,
+      is_device_space<Exec> ? (w > 5 ? 5 : 4) : 0};
+    device::launch(exec, "ribbon::schur_joins",
+                   {tree_.chain.chains * tree_.count[tree_.stage_top(0)], shape.columns * shape.parts,
+                    Join::Scratch::bytes(w, shape)},
+                   Join{tree_, factors_, {arrivals_.data()}, shape});
   }
   finish_report(exec);
 }
 
 /// Where nodes at the top write what was watched for the host; null where that is copied.
 template <class Scalar, class Exec>
-typename SchurSolver<Scalar, Exec>::Implementation::Statistics *SchurSolver<Scalar, Exec>::Implementation::tops() const
+typename SchurSolver<Scalar, Exec>::Implementation::Statistics *
+SchurSolver<Scalar, Exec>::Implementation::tops() const
 {
   if constexpr (multifrontal::writes_to_tops<Exec>)
     if (in_tiles_) return multifrontal::as_records<Statistics>(top_statistics_);
@@ -157,7 +207,8 @@ typename SchurSolver<Scalar, Exec>::Implementation::Statistics *SchurSolver<Scal
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::Implementation::finish_report(const Exec &exec)
 {
-  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_, tops() != nullptr);
+  const auto   all = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_,
+                                                            top_statistics_, tops() != nullptr);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
@@ -172,7 +223,8 @@ void SchurSolver<Scalar, Exec>::Implementation::finish_report(const Exec &exec)
 
 /// Solves for one column with the kernels for tiles of leaves; false where there are none.
 template <class Scalar, class Exec>
-bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(
+  const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
 {
   using namespace multifrontal;
   bool done = false;
@@ -185,8 +237,14 @@ bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(const Exec &exec,
     done                      = scratch <= device::scratch_limit(exec);
     if (!done) return;
     const bool tries = tree_.chain.chains == 1;
-    if (tries && teams_at_once_ < 0) teams_at_once_ = is_virtual ? tiles_at_once(exec) : device::teams_at_once<Kernel>(exec, Kernel::team_size, scratch);
-    const auto launch = [&](const Kernel &k) { device::launch(exec, "ribbon::schur_solve", {k.teams(), Kernel::team_size, scratch, k.way == Way::both && k.teams() > tiles_at_once(exec)}, k); };
+    if (tries && teams_at_once_ < 0)
+      teams_at_once_ =
+        is_virtual ? tiles_at_once(exec) : device::teams_at_once<Kernel>(exec, Kernel::team_size, scratch);
+    const auto launch = [&](const Kernel &k) {
+      device::launch(
+        exec, "ribbon::schur_solve",
+        {k.teams(), Kernel::team_size, scratch, k.way == Way::both && k.teams() > tiles_at_once(exec)}, k);
+    };
     if (tries && both.teams() <= teams_at_once_) launch(both);
     else launch(kernel(Way::up)), launch(kernel(Way::down));
   });
@@ -196,7 +254,8 @@ bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(const Exec &exec,
 /// Brings many columns through the leaves with the kernels for tiles; false where there are none.
 template <class Scalar, class Exec>
 template <bool Up>
-bool SchurSolver<Scalar, Exec>::Implementation::columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+bool SchurSolver<Scalar, Exec>::Implementation::columns_in_tiles(
+  const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
 {
   using namespace multifrontal;
   bool done = false;
@@ -205,13 +264,17 @@ bool SchurSolver<Scalar, Exec>::Implementation::columns_in_tiles(const Exec &exe
     const Kernel kernel(solve);
     const auto   scratch = kernel.scratch(!is_device_space<Exec>);
     done                 = scratch <= device::scratch_limit(exec);
-    if (done) device::launch(exec, "ribbon::schur_solve_leaves", {kernel.teams(), Kernel::team_size, scratch}, kernel);
+    if (done)
+      device::launch(exec, "ribbon::schur_solve_leaves", {kernel.teams(), Kernel::team_size, scratch},
+                     kernel);
   });
   return done;
 }
 
 template <class Scalar, class Exec>
-void SchurSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+void SchurSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Scalar *b, std::int64_t ldb,
+                                                      Scalar *x, std::int64_t ldx, std::int64_t columns,
+                                                      bool transposed) const
 {
   using namespace multifrontal;
   const int          w = cut_width(tree_.chain), passed = 2 * w;
@@ -220,9 +283,15 @@ void SchurSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Sc
   for (std::int64_t first = 0; first < columns; first += most) {
     const std::int64_t n    = std::min(most, columns - first);
     const std::int64_t sent = (leaves + tree_.chain.chains * tree_.joins) * passed * n;
-    if (workspace_.extent(0) < workspace_size(n)) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", workspace_size(n));
-    const SchurSolve<Scalar> part{
-      {tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed, nullptr, nullptr, workspace_.data() + sent}}, transposed ? factors_.transposed() : factors_, transposed};
+    if (workspace_.extent(0) < workspace_size(n))
+      workspace_ =
+        allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", workspace_size(n));
+    const SchurSolve<Scalar> part{{tree_,
+                                   {},
+                                   {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(),
+                                    passed, nullptr, nullptr, workspace_.data() + sent}},
+                                  transposed ? factors_.transposed() : factors_,
+                                  transposed};
     if (n == 1 && solve_in_tiles(exec, part)) continue;
     const auto at_leaves = [&](bool up) {
       if (up ? columns_in_tiles<true>(exec, part) : columns_in_tiles<false>(exec, part)) return;
@@ -232,18 +301,24 @@ void SchurSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Sc
           using Kernel               = SchurLeafSolveKernel<Scalar, K(), C>;
           const std::int64_t items   = leaves * ((n + C - 1) / C);
           const int          threads = threads_for(exec, items);
-          device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, 0}, Kernel{part, up});
+          device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, 0},
+                         Kernel{part, up});
         } else {
           const auto shape = leaf_solve_shape<Scalar>(exec, w, n, factors_.together);
-          device::launch(exec, "ribbon::schur_solve_leaves", {shape.teams(leaves, n), shape.threads(), shape.scratch(w)}, SchurLeafLanesSolveKernel<Scalar>{{shape}, part, up});
+          device::launch(exec, "ribbon::schur_solve_leaves",
+                         {shape.teams(leaves, n), shape.threads(), shape.scratch(w)},
+                         SchurLeafLanesSolveKernel<Scalar>{{shape}, part, up});
         }
       });
     };
     const auto at_joins = [&](bool up) {
       for (std::size_t k = 0; k < plan_.size() && w > 0; ++k) {
         const Levels &levels = plan_[up ? k : plan_.size() - 1 - k];
-        const int     block  = static_cast<int>(std::min<std::int64_t>(n, is_device_space<Exec> ? 4 : 16)); // few, so that there are many teams
-        device::launch(exec, "ribbon::schur_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((n + block - 1) / block), is_device_space<Exec> ? 256 : 1, 0},
+        // few, so that there are many teams
+        const int block = static_cast<int>(std::min<std::int64_t>(n, is_device_space<Exec> ? 4 : 16));
+        device::launch(exec, "ribbon::schur_solve_joins",
+                       {tree_.chain.chains * tree_.count[levels.top] * ((n + block - 1) / block),
+                        is_device_space<Exec> ? 256 : 1, 0},
                        SchurJoinSolveKernel<Scalar>{part, levels, up, block});
       }
     };
@@ -261,7 +336,9 @@ SchurSolver<Scalar, Exec>::SchurSolver() : implementation_(std::make_unique<Impl
 {
 }
 template <class Scalar, class Exec>
-SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : implementation_(std::make_unique<Implementation>(exec, chain, options))
+SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain,
+                                       const ChainSolverOptions &options)
+    : implementation_(std::make_unique<Implementation>(exec, chain, options))
 {
 }
 template <class Scalar, class Exec>
@@ -283,7 +360,8 @@ void SchurSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
   implementation_->reserve(exec, columns);
 }
 template <class Scalar, class Exec>
-void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x,
+                                      std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   implementation_->solve(exec, b, ldb, x, ldx, columns, transposed);
 }

@@ -34,11 +34,16 @@ struct Values {
   std::int64_t       matrices, rows, entries, row_stride, entry_stride;
   template <class View>
   explicit Values(const View &view)
-      : numbers(view.data()), matrices(static_cast<std::int64_t>(view.extent(0))), rows(static_cast<std::int64_t>(view.extent(1))), entries(static_cast<std::int64_t>(view.extent(2))),
-        row_stride(static_cast<std::int64_t>(view.stride_1())), entry_stride(static_cast<std::int64_t>(view.stride_2()))
+      : numbers(view.data()), matrices(static_cast<std::int64_t>(view.extent(0))),
+        rows(static_cast<std::int64_t>(view.extent(1))), entries(static_cast<std::int64_t>(view.extent(2))),
+        row_stride(static_cast<std::int64_t>(view.stride_1())),
+        entry_stride(static_cast<std::int64_t>(view.stride_2()))
   {
   }
-  KOKKOS_FUNCTION std::int64_t at(std::int64_t l, std::int64_t i, std::int64_t d) const { return l + i * row_stride + d * entry_stride; }
+  KOKKOS_FUNCTION std::int64_t at(std::int64_t l, std::int64_t i, std::int64_t d) const
+  {
+    return l + i * row_stride + d * entry_stride;
+  }
   KOKKOS_FUNCTION std::uint64_t hash(std::uint64_t h, std::int64_t k) const
   {
     const auto a = numbers[k];
@@ -67,8 +72,9 @@ KOKKOS_INLINE_FUNCTION double weigh(std::uint64_t key, const Kokkos::complex<dou
   return (weight(2 * key) * a.real() + (a.imag() == 0 ? 0 : weight(2 * key + 1) * a.imag())) / scale;
 }
 
-/// A number for every matrix: equal matrices have equal ones, different ones most likely different ones. `near`: a weighted sum, so that matrices that
-/// nearly agree have numbers that nearly agree (largest_gap()), as the bits of a double.
+/// A number for every matrix: equal matrices have equal ones, different ones most likely different ones.
+/// `near`: a weighted sum, so that matrices that nearly agree have numbers that nearly agree
+/// (largest_gap()), as the bits of a double.
 template <class Memory>
 struct HashKernel {
   Values                                values;
@@ -89,7 +95,8 @@ struct HashKernel {
       for (std::int64_t d = 0; d < values.entries; ++d) {
         const std::int64_t k = values.at(l, i, d);
         if (!near) row = values.hash(row, k);
-        else if (values.numbers.size(k) != 0) sum += weigh(key + static_cast<std::uint64_t>(d), values.numbers[k], largest);
+        else if (values.numbers.size(k) != 0)
+          sum += weigh(key + static_cast<std::uint64_t>(d), values.numbers[k], largest);
       }
       h += row;
       if (largest > 0) sum += weight(2 * (key + static_cast<std::uint64_t>(values.entries))) * log2(largest);
@@ -99,14 +106,16 @@ struct HashKernel {
     else Kokkos::atomic_fetch_add(&hash(l), h);
   }
 };
-/// How far sums of two matrices can be apart that agree to `tolerance`: entries over the largest of their row differ by less than 2.1 tolerances (complex
-/// ones: so does each part), logarithms of the latter by less than 1.5.
+/// How far sums of two matrices can be apart that agree to `tolerance`: entries over the largest of
+/// their row differ by less than 2.1 tolerances (complex ones: so does each part), logarithms of
+/// the latter by less than 1.5.
 double largest_gap(std::size_t rows, std::size_t entries, double tolerance)
 {
   return static_cast<double>(rows) * (static_cast<double>(entries) * 4.2 + 1.5) * tolerance / (1 - tolerance);
 }
 
-/// Counts lines that differ from the representative of their class, because the hashes were equal all the same, and takes them out: class -1.
+/// Counts lines that differ from the representative of their class, because the hashes were equal all the
+/// same, and takes them out: class -1.
 template <class Memory>
 struct CompareKernel {
   struct Rows { };
@@ -135,7 +144,8 @@ struct CompareKernel {
     const std::int64_t l = t % values.matrices, i = t / values.matrices;
     const int          r    = representative(class_of_line(l));
     bool               same = true;
-    for (std::int64_t d = 0; d < values.entries; ++d) same = same && values.numbers[values.at(l, i, d)] == values.numbers[values.at(r, i, d)];
+    for (std::int64_t d = 0; d < values.entries; ++d)
+      same = same && values.numbers[values.at(l, i, d)] == values.numbers[values.at(r, i, d)];
     if (!same) ++different;
   }
 };
@@ -149,20 +159,23 @@ struct GatherKernel {
   KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
   {
     const std::int64_t c = k % classes, i = k / classes;
-    for (std::int64_t d = 0; d < from.entries; ++d) from.numbers.copy(from.at(representative(c), i, d), to, c + classes * (i + from.rows * d));
+    for (std::int64_t d = 0; d < from.entries; ++d)
+      from.numbers.copy(from.at(representative(c), i, d), to, c + classes * (i + from.rows * d));
   }
 };
 
 /// Lines of one hash are one class, numbered by their first lines. False: there are more than `most`.
 template <class Hashes>
-bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &first_line, std::vector<int> &class_of, SharingResult &result)
+bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &first_line,
+                      std::vector<int> &class_of, SharingResult &result)
 {
   std::unordered_map<std::uint64_t, int> known;
   for (std::size_t l = 0; l < hash.extent(0); ++l) {
     const auto found = known.emplace(hash(l), static_cast<int>(first_line.size()));
     if (found.second) first_line.push_back(static_cast<int>(l));
     class_of.push_back(found.first->second);
-    if (first_line.size() == 2 && result.first < 0) result.first = first_line[0], result.different = first_line[1];
+    if (first_line.size() == 2 && result.first < 0)
+      result.first = first_line[0], result.different = first_line[1];
     if (static_cast<std::int64_t>(first_line.size()) > most && result.first >= 0) return false;
   }
   return true;
@@ -171,12 +184,16 @@ bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &f
 /// Whether lines share matrices; unknown where hashes agree and matrices do not.
 enum class Equal { no, yes, unknown };
 
-/// Every line joins the class of the first line whose sum is near its own, or begins one; compare() takes out those that differ from that line all the same,
-/// which go on among themselves. Each round makes the classes of all sums at once, so that a second one is rare: only where the sums of lines that differ
-/// are as near as the tolerance lets them be. False: there are more than `most` classes, sums that are not finite, or lines left after the last round.
+/// Every line joins the class of the first line whose sum is near its own, or begins one; compare() takes out
+/// those that differ from that line all the same, which go on among themselves. Each round makes the classes
+/// of all sums at once, so that a second one is rare: only where the sums of lines that differ are as near as
+/// the tolerance lets them be. False: there are more than `most` classes, sums that are not finite, or lines
+/// left after the last round.
 constexpr int most_rounds = 64;
 template <class Hashes, class Compare, class Classes>
-bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Compare &compare, std::vector<int> &first_line, std::vector<int> &class_of, const Classes &classes, SharingResult &result)
+bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Compare &compare,
+                     std::vector<int> &first_line, std::vector<int> &class_of, const Classes &classes,
+                     SharingResult &result)
 {
   const std::size_t   lines = hash.extent(0);
   std::vector<double> sum(lines);
@@ -193,7 +210,8 @@ bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Co
     class_of.assign(lines, -1);
     for (std::size_t l = 0; l < lines; ++l) {
       if (found[l] >= 0) continue;
-      for (auto near = begun.lower_bound(sum[l] - gap); near != begun.end() && near->first <= sum[l] + gap; ++near)
+      for (auto near = begun.lower_bound(sum[l] - gap); near != begun.end() && near->first <= sum[l] + gap;
+           ++near)
         if (class_of[l] < 0 || near->second < class_of[l]) class_of[l] = near->second;
       if (class_of[l] >= 0) continue;
       class_of[l] = static_cast<int>(first_line.size());
@@ -209,59 +227,81 @@ bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Co
     if (static_cast<std::int64_t>(first_line.size()) + (left > 0 ? 1 : 0) > most) return false;
   }
   class_of = found;
-  Kokkos::deep_copy(classes, Kokkos::View<const int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(class_of.data(), lines));
+  Kokkos::deep_copy(classes,
+                    Kokkos::View<const int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                      class_of.data(), lines));
   return true;
 }
 
 } // namespace
 
 template <class Scalar, class Exec>
-SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most, double tolerance)
+SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most,
+                    double tolerance)
 {
   using Memory  = typename Exec::memory_space;
   using Classes = Kokkos::View<int *, Memory>;
   SharingResult      result;
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
-  const Values     values(bands.values);
-  const auto       hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
+  const Values values(bands.values);
+  const auto   hash =
+    allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
   std::vector<int> first_line, class_of;
   Classes          classes, representative;
   const auto       hashes_of = [&](std::int64_t every) {
     const bool         split = is_device_space<Exec> && tolerance == 0 && every == 1;
-    const std::int64_t rows = split ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows), parts = (values.rows + rows - 1) / rows;
+    const std::int64_t rows =
+                         split ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows),
+                       parts = (values.rows + rows - 1) / rows;
     if (split) Kokkos::deep_copy(exec, hash, 0);
-    Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts), HashKernel<Memory>{values, hash, tolerance > 0, rows, every});
+    Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts),
+                               HashKernel<Memory>{values, hash, tolerance > 0, rows, every});
     exec.fence();
     return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
   };
   const auto compare = [&] {
-    classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
+    classes                                   = upload(exec, "ribbon::class_of_line", class_of),
+    representative                            = upload(exec, "ribbon::representative", first_line);
     std::int64_t                    different = 0;
     const CompareKernel<Memory>     kernel{values, classes, representative, tolerance};
     const Kokkos::Sum<std::int64_t> sum(different);
     if (tolerance > 0) Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), kernel, sum);
-    else Kokkos::parallel_reduce("ribbon::compare", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(exec, 0, lines * values.rows), kernel, sum);
+    else
+      Kokkos::parallel_reduce(
+        "ribbon::compare",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(
+          exec, 0, lines * values.rows),
+        kernel, sum);
     exec.fence();
     return different;
   };
-  // a few rows tell matrices apart, mostly; all rows decide where matrices agree in these and differ elsewhere
+  // a few rows tell matrices apart, mostly; all rows decide where matrices agree in
+  // these and differ elsewhere
   const auto share_equal = [&](std::int64_t every) {
     first_line.clear(), class_of.clear();
     const auto hashes = hashes_of(every);
-    return classes_of_equal(hashes, most, first_line, class_of, result) ? (compare() == 0 ? Equal::yes : Equal::unknown) : Equal::no;
+    return classes_of_equal(hashes, most, first_line, class_of, result)
+             ? (compare() == 0 ? Equal::yes : Equal::unknown)
+             : Equal::no;
   };
   if (tolerance > 0) {
-    if (!classes_of_near(hashes_of(1), largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance), most, compare, first_line, class_of, classes, result)) return result;
+    if (!classes_of_near(hashes_of(1), largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance),
+                         most, compare, first_line, class_of, classes, result))
+      return result;
   } else {
     const std::int64_t every = std::max<std::int64_t>(1, values.rows / 4);
     Equal              equal = share_equal(every);
     if (equal == Equal::unknown && every > 1) equal = share_equal(1);
-    if (equal != Equal::yes) return result; // no: too many different matrices; unknown: NaN, or different matrices with equal hashes
+    // no: too many different matrices; unknown: NaN, or different matrices with equal hashes
+    if (equal != Equal::yes) return result;
   }
   result.classes      = static_cast<std::int64_t>(first_line.size());
-  const auto distinct = allocate<typename Bands<Scalar, Memory>::values_type>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Memory>{Values(bands.values), distinct.data(), result.classes, representative});
+  const auto distinct = allocate<typename Bands<Scalar, Memory>::values_type>(
+    exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
+  Kokkos::parallel_for(
+    "ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))),
+    GatherKernel<Memory>{Values(bands.values), distinct.data(), result.classes, representative});
   exec.fence();
   bands.values = distinct;
   bands.lhs    = result.classes == 1 ? Lhs::shared : Lhs::classes;
@@ -269,7 +309,9 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   return result;
 }
 
-#define RIBBON_INSTANTIATE(Scalar, Exec) template SharingResult share(const Exec &, Bands<Scalar, typename Exec::memory_space> &, std::int64_t, double);
+#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                     \
+  template SharingResult share(const Exec &, Bands<Scalar, typename Exec::memory_space> &, std::int64_t,     \
+                               double);
 
 RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file units.hpp  Factors lines whose unknowns may be in different units: scales columns if they need it, and removes
+/// @file units.hpp  Factors lines whose unknowns may be in different units: scales columns if
+///   they need it, and removes
 /// scales that make a solve worse.
 #pragma once
 
@@ -18,23 +19,32 @@ class FactorInUnits {
   using Classes = typename Of::Classes;
   using Real    = real_t<Scalar>;
 
-  static constexpr double apart      = 1 << 20; ///< spread of units from which on the error is judged row by row
-  static constexpr double rows_apart = 16;      ///< ratio of the sizes of rows from which on their unknowns may have different units
+  /// spread of units from which on the error is judged row by row
+  static constexpr double apart = 1 << 20;
+  /// ratio of the sizes of rows from which on their unknowns may have different units
+  static constexpr double rows_apart = 16;
 
 public:
   /// @param given  the matrices in the given units
   /// @param singular  lines are singular (zero mean): Solver::probe_zero_mean() judges them
-  FactorInUnits(Of &problem, FactoredLines<Scalar, Exec> &lines, const Input &given, bool singular) : problem_(problem), lines_(lines), given_(given), singular_(singular) { }
+  FactorInUnits(Of &problem, FactoredLines<Scalar, Exec> &lines, const Input &given, bool singular)
+      : problem_(problem), lines_(lines), given_(given), singular_(singular)
+  {
+  }
 
   /// Factors. If the solve is inaccurate or a matrix is refused: again, without scales or with them.
   void factor()
   {
     const Input unscaled = problem_.bands;
-    const bool alike = problem_.dominance.theta <= 1; // no column needs a scale
-    if (!problem_.options.continued && !alike) // columns of neighbours are not available
-      scale([&](Input &bands) { return ColumnScale<Scalar, Exec>(problem_.exec, bands, takes_any_matrix(), problem_.asks_for(Algorithm::pivoted)); });
+    const bool  alike    = problem_.dominance.theta <= 1; // no column needs a scale
+    if (!problem_.options.continued && !alike)            // columns of neighbours are not available
+      scale([&](Input &bands) {
+        return ColumnScale<Scalar, Exec>(problem_.exec, bands, takes_any_matrix(),
+                                         problem_.asks_for(Algorithm::pivoted));
+      });
     try_candidates();
-    const bool scaled = !lines_.scale.empty(), right = !(scaled || mixes_units()) || take_units() || solve_whole_lines();
+    const bool scaled = !lines_.scale.empty(),
+               right  = !(scaled || mixes_units()) || take_units() || solve_whole_lines();
     if (right && !units_may_help()) return;
     if (!report().ok()) find_failed();
     const auto before         = lines_;
@@ -46,13 +56,15 @@ public:
     }
     problem_.set_bands(unscaled);
     lines_.selection.factored.reset();
-    lines_.scale = ColumnScale<Scalar, Exec>(), lines_.refinement = UnitRefinement<Scalar, Exec>(), lines_.failed = Classes();
+    lines_.scale = ColumnScale<Scalar, Exec>(), lines_.refinement = UnitRefinement<Scalar, Exec>(),
+    lines_.failed = Classes();
     if (!scaled) scale([&](Input &bands) { return ColumnScale<Scalar, Exec>(problem_.exec, bands, which); });
     try_candidates();
     if (!right) return;
     bool taken = scaled || take_units() || solve_whole_lines();
     if (!report().ok()) find_failed();
-    taken = taken && failures() < failures_of(before) && !(report().rcond <= 100 * static_cast<double>(problem_.entry_eps()));
+    taken = taken && failures() < failures_of(before) &&
+            !(report().rcond <= 100 * static_cast<double>(problem_.entry_eps()));
     if (!taken) lines_ = before, problem_ = before_problem;
   }
 
@@ -63,14 +75,18 @@ public:
     if (!lines_.solves_some()) return;
     auto                 bad = flags(problem_.matrices);
     ProbeOptions<Scalar> options;
-    options.bad = bad.data(), options.most_error = lines_.selection.limit, options.least_rcond = 100 * problem_.entry_eps();
+    options.bad = bad.data(), options.most_error = lines_.selection.limit,
+    options.least_rcond = 100 * problem_.entry_eps();
     By(problem_, lines_.selection).probe_factors(options);
-    const auto       on_host = [](const Classes &view) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view); };
+    const auto on_host = [](const Classes &view) {
+      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+    };
     std::vector<int> found(static_cast<std::size_t>(lines_.given_matrices), 0);
     const auto       before = on_host(lines_.failed); // of singular lines
     for (std::size_t c = 0; c < before.extent(0); ++c) found[c] = before(c);
     const auto host = on_host(bad), classes = on_host(lines_.given_class);
-    const bool by_line = lines_.given_class.size() > 0 && problem_.class_of_line.size() == 0; // partition has a matrix for every line
+    // partition has a matrix for every line
+    const bool by_line = lines_.given_class.size() > 0 && problem_.class_of_line.size() == 0;
     for (std::size_t c = 0; c < host.extent(0); ++c)
       if (host(c)) found[by_line ? static_cast<std::size_t>(classes(c)) : c] = 1;
     if (r.line >= 0) found[static_cast<std::size_t>(r.line)] = 1;
@@ -81,7 +97,10 @@ public:
 
 private:
   FactorReport &report() { return lines_.selection.report; }
-  Classes       flags(std::int64_t count) const { return allocate_zeros<Classes>(problem_.exec, "ribbon::failed", static_cast<std::size_t>(count)); }
+  Classes       flags(std::int64_t count) const
+  {
+    return allocate_zeros<Classes>(problem_.exec, "ribbon::failed", static_cast<std::size_t>(count));
+  }
 
   /// Replaces the bands by those that make(bands) scales.
   template <class Make>
@@ -97,11 +116,13 @@ private:
     lines_.class_of_line = problem_.class_of_line, lines_.matrices = problem_.matrices;
   }
 
-  /// `auto` chose orthogonal elimination. It is inaccurate for unknowns in units that column scales do not show; the rows
-  /// of such a matrix differ in size.
+  /// `auto` chose orthogonal elimination. It is inaccurate for unknowns in units that column scales do not
+  /// show; the rows of such a matrix differ in size.
   bool mixes_units()
   {
-    if (!problem_.automatic() || !report().ok() || !lines_.selection.factored->orthogonal || problem_.one_per_line()) return false;
+    if (!problem_.automatic() || !report().ok() || !lines_.selection.factored->orthogonal ||
+        problem_.one_per_line())
+      return false;
     for (const auto &A : problem_.on_host()) {
       double low = std::numeric_limits<double>::infinity(), high = 0;
       for (int i = 0; i < A.rows; ++i) {
@@ -112,12 +133,14 @@ private:
     }
     return false;
   }
-  /// In a chunk, unknowns that are small relative to others stay inaccurate after any refinement. Whole lines mix only
-  /// neighbours. False: whole lines are inaccurate, too.
+  /// In a chunk, unknowns that are small relative to others stay inaccurate after any refinement. Whole lines
+  /// mix only neighbours. False: whole lines are inaccurate, too.
   bool solve_whole_lines()
   {
     auto &selection = lines_.selection;
-    if (!(problem_.automatic() || problem_.asks_for(Algorithm::pivoted)) || selection.factored->is_pivoted_whole()) return false;
+    if (!(problem_.automatic() || problem_.asks_for(Algorithm::pivoted)) ||
+        selection.factored->is_pivoted_whole())
+      return false;
     selection.failure  = selection.factored->name + " is inaccurate in the units that were given";
     problem_.one_chunk = true;
     selection.factored.reset(), lines_.refinement = UnitRefinement<Scalar, Exec>();
@@ -136,14 +159,15 @@ private:
   bool takes_any_matrix() const
   {
     const Algorithm asked = problem_.asked;
-    return problem_.automatic() || asked == Algorithm::thomas || asked == Algorithm::one_pass || asked == Algorithm::pivoted;
+    return problem_.automatic() || asked == Algorithm::thomas || asked == Algorithm::one_pass ||
+           asked == Algorithm::pivoted;
   }
   /// Whether a matrix that was refused may be one of unknowns in different units.
   bool units_may_help()
   {
     const FactorReport &r = report();
-    return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite && !problem_.options.continued && lines_.selection.factored &&
-           problem_.options.probe != "never";
+    return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite &&
+           !problem_.options.continued && lines_.selection.factored && problem_.options.probe != "never";
   }
 
   /// Solves with the given matrices, and looks at the errors.
@@ -154,7 +178,8 @@ private:
     return probe<Scalar, Exec>(problem_.exec, given_, problem_.lines, problem_.lines.lines(), solve, options);
   }
 
-  /// Judges the factors in the given units, and adds refinement if needed. False: solves are inaccurate there.
+  /// Judges the factors in the given units, and adds refinement if needed. False:
+  /// solves are inaccurate there.
   bool take_units()
   {
     FactorReport &r = report();
@@ -170,8 +195,8 @@ private:
     return true;
   }
 
-  /// The probe judged solves with scales in scaled units, and orthogonal elimination in the given units. In other units,
-  /// and for small unknowns, refinement may be needed. False: refinement does not help.
+  /// The probe judged solves with scales in scaled units, and orthogonal elimination in the given units. In
+  /// other units, and for small unknowns, refinement may be needed. False: refinement does not help.
   bool probe_given_units()
   {
     FactorReport        &r = report();
@@ -181,7 +206,8 @@ private:
       return probe_given(options).error;
     };
     if (error(false) <= By::sound) {
-      if (!lines_.scale.empty() && lines_.scale.spread() <= apart) return true; // the scales are small: accurate in both units
+      // the scales are small: accurate in both units
+      if (!lines_.scale.empty() && lines_.scale.spread() <= apart) return true;
       if (error(true) <= By::sound) return true;
     }
     lines_.refinement = UnitRefinement<Scalar, Exec>(problem_.exec, given_);

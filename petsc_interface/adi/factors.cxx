@@ -32,17 +32,24 @@ static PetscErrorCode RefuseOptions(const char *name, PCLineDirection along, boo
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLINE, &is_line));
   if (!is_line) PetscFunctionReturn(PETSC_SUCCESS);
-  refuse(line->directions != std::vector<PCLineDirection>{along}, "pc_line_direction", "each of these PCs solves along its own direction");
+  refuse(line->directions != std::vector<PCLineDirection>{along}, "pc_line_direction",
+         "each of these PCs solves along its own direction");
   refuse(line->omega != 1, "pc_line_omega", "directions are solved undamped");
   refuse(line->iterations != 1, "pc_line_iterations", "a direction is solved once, exactly");
-  refuse(line->ordering == PC_LINE_ORDERING_ZEBRA, "pc_line_ordering", "lines of one direction do not couple: they are solved at once");
-  refuse(line->lhs_tol > PETSC_SQRT_MACHINE_EPSILON, "pc_line_lhs_tol", "lines are solved exactly; a tolerance for rounding (up to the square root of machine epsilon) may stand");
-  refuse(steps && (line->cut == PC_LINE_CUT_LOCAL || line->cut == PC_LINE_CUT_DROP), "pc_line_cut", "a time step solves whole lines: take exact or auto");
-  PetscCheck(!option, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "%s contradicts ADI along %s: %s", option_of(pc, option).c_str(), name, why);
+  refuse(line->ordering == PC_LINE_ORDERING_ZEBRA, "pc_line_ordering",
+         "lines of one direction do not couple: they are solved at once");
+  refuse(line->lhs_tol > PETSC_SQRT_MACHINE_EPSILON, "pc_line_lhs_tol",
+         "lines are solved exactly; a tolerance for rounding (up to the square root of machine epsilon) may "
+         "stand");
+  refuse(steps && (line->cut == PC_LINE_CUT_LOCAL || line->cut == PC_LINE_CUT_DROP), "pc_line_cut",
+         "a time step solves whole lines: take exact or auto");
+  PetscCheck(!option, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "%s contradicts ADI along %s: %s", option_of(pc, option).c_str(), name, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectionFactors::create(MPI_Comm comm, const char *name, PCLineDirection line, DM dm, PC *pc) const
+PetscErrorCode DirectionFactors::create(MPI_Comm comm, const char *name, PCLineDirection line, DM dm,
+                                        PC *pc) const
 {
   const char       *prefix = nullptr;
   const std::string own    = std::string("adi_") + name + "_";
@@ -102,22 +109,32 @@ void DirectionFactors::look_for_failures()
   failure_ = PC_NOERROR;
   for (const Direction &direction : directions_)
     for (const Factor &factor : direction.slots)
-      if (factor.failed != PC_NOERROR && failure_ == PC_NOERROR) failure_ = factor.failed, sentence_ = "the lines along " + direction.name + " cannot be solved; -adi_" + direction.name + "_pc_line_view says why";
+      if (factor.failed != PC_NOERROR && failure_ == PC_NOERROR)
+        failure_ = factor.failed, sentence_ = "the lines along " + direction.name +
+                                              " cannot be solved; -adi_" + direction.name +
+                                              "_pc_line_view says why";
 }
 
-/// A slot of the same numbers with a smaller shift, to which the difference can be added without a loss of digits; null: there is none.
-const DirectionFactors::Factor *DirectionFactors::smaller_shift(const DirectionSplitting &splitting, const Direction &direction, PetscReal s, PetscReal a)
+/// A slot of the same numbers with a smaller shift, to which the difference can be added without a loss of
+/// digits; null: there is none.
+const DirectionFactors::Factor *DirectionFactors::smaller_shift(const DirectionSplitting &splitting,
+                                                                const Direction &direction, PetscReal s,
+                                                                PetscReal a)
 {
   const Factor *found = nullptr;
   for (const Factor &factor : direction.slots) {
-    const bool is_like = factor.pc && factor.generation == splitting.generation() && factor.a == a && factor.failed == PC_NOERROR && !splitting.mass_matrix();
-    if (is_like && PetscAbsReal(factor.s) < PetscAbsReal(s) && (!found || PetscAbsReal(factor.s) < PetscAbsReal(found->s))) found = &factor;
+    const bool is_like = factor.pc && factor.generation == splitting.generation() && factor.a == a &&
+                         factor.failed == PC_NOERROR && !splitting.mass_matrix();
+    if (is_like && PetscAbsReal(factor.s) < PetscAbsReal(s) &&
+        (!found || PetscAbsReal(factor.s) < PetscAbsReal(found->s)))
+      found = &factor;
   }
   return found;
 }
 
 /// Factors s M - a A_d: its bands, or its matrix.
-PetscErrorCode DirectionFactors::set_up(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a, Factor *factor)
+PetscErrorCode DirectionFactors::set_up(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a,
+                                        Factor *factor)
 {
   Direction &direction = directions_[static_cast<std::size_t>(d)];
   bool       done      = false;
@@ -140,7 +157,8 @@ PetscErrorCode DirectionFactors::set_up(const DirectionSplitting &splitting, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored)
+PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s,
+                                        PetscReal a, bool *refactored)
 {
   PetscFunctionBegin;
   if (structure_ != splitting.structure()) {
@@ -150,10 +168,14 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int
   }
   Direction &direction = directions_[static_cast<std::size_t>(d)];
   direction.name       = splitting.name(d);
-  if (direction.slots.size() <= static_cast<std::size_t>(slot)) direction.slots.resize(static_cast<std::size_t>(slot) + 1);
+  if (direction.slots.size() <= static_cast<std::size_t>(slot))
+    direction.slots.resize(static_cast<std::size_t>(slot) + 1);
   Factor &factor = direction.slots[static_cast<std::size_t>(slot)];
-  if (factor.pc && factor.generation == splitting.generation() && factor.s == s && factor.a == a) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!factor.pc) PetscCall(create(splitting.comm(), splitting.name(d), splitting.line_direction(d), splitting.dm(), &factor.pc));
+  if (factor.pc && factor.generation == splitting.generation() && factor.s == s && factor.a == a)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!factor.pc)
+    PetscCall(
+      create(splitting.comm(), splitting.name(d), splitting.line_direction(d), splitting.dm(), &factor.pc));
   factor.generation = -1; // not there, should the set-up raise an error
   PetscCall(set_up(splitting, d, s, a, &factor));
   PetscCall(PCGetFailedReason(factor.pc, &factor.failed));
@@ -191,7 +213,8 @@ PetscErrorCode DirectionFactors::solve(int d, Vec b, Vec x, int slot) const
 PetscErrorCode DirectionFactors::solve_transposed(int d, Vec b, Vec x, int slot) const
 {
   PetscFunctionBegin;
-  PetscCall(PCApplyTranspose(directions_[static_cast<std::size_t>(d)].slots[static_cast<std::size_t>(slot)].pc, b, x));
+  PetscCall(PCApplyTranspose(
+    directions_[static_cast<std::size_t>(d)].slots[static_cast<std::size_t>(slot)].pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kept_bands.hpp  Bands of A_1 .. A_D in the memory of an execution space: one matrix for all lines, classes, or
+/// @file kept_bands.hpp  Bands of A_1 .. A_D in the memory of an execution space: one matrix
+///   for all lines, classes, or
 /// one per line, kept as they are until J asks for others.
 #pragma once
 
@@ -34,12 +35,13 @@ struct DirectionBands {
   void allocate_for(const Exec &exec, const GridBox &box, std::size_t matrices, bool has_mass)
   {
     const auto B = static_cast<std::size_t>(block(box)), rows = static_cast<std::size_t>(box.size[axis]);
-    const auto h = static_cast<std::size_t>(shape.half_bandwidth);
-    lines           = box.lines(axis) * (shape.blocks ? 1 : box.components);
-    bands.block     = static_cast<int>(B);
-    bands.periodic  = shape.periodic;
-    bands.values    = allocate<decltype(bands.values)>(exec, "ribbon::bands", matrices, rows, (2 * h + 1) * B * B);
-    mass            = has_mass ? allocate<Array>(exec, "ribbon::mass", matrices * rows * B) : Array();
+    const auto h   = static_cast<std::size_t>(shape.half_bandwidth);
+    lines          = box.lines(axis) * (shape.blocks ? 1 : box.components);
+    bands.block    = static_cast<int>(B);
+    bands.periodic = shape.periodic;
+    bands.values =
+      allocate<decltype(bands.values)>(exec, "ribbon::bands", matrices, rows, (2 * h + 1) * B * B);
+    mass = has_mass ? allocate<Array>(exec, "ribbon::mass", matrices * rows * B) : Array();
   }
 
   BandsToFill<Scalar> to_fill() const
@@ -47,9 +49,10 @@ struct DirectionBands {
     BandsToFill<Scalar> to;
     to.value = bands.values.data(), to.mass = mass.data();
     to.class_of_line = bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr;
-    to.matrices = static_cast<std::int64_t>(bands.values.extent(0));
-    to.rows     = static_cast<std::int64_t>(bands.values.extent(1));
-    to.axis = axis, to.half_bandwidth = shape.half_bandwidth, to.block = bands.block, to.periodic = shape.periodic;
+    to.matrices      = static_cast<std::int64_t>(bands.values.extent(0));
+    to.rows          = static_cast<std::int64_t>(bands.values.extent(1));
+    to.axis = axis, to.half_bandwidth = shape.half_bandwidth, to.block = bands.block,
+    to.periodic = shape.periodic;
     to.per_line = bands.lhs == Lhs::per_line;
     return to;
   }
@@ -109,7 +112,8 @@ public:
   std::array<DirectionBands<Exec>, 3> of;
 
   /// The shapes that the rows ask for.
-  FoundShapes shapes(const Exec &exec, const Rows &rows, const GridBox &box, const std::vector<int> &axes, bool few) const
+  FoundShapes shapes(const Exec &exec, const Rows &rows, const GridBox &box, const std::vector<int> &axes,
+                     bool few) const
   {
     int of_directions[3] = {0, 0, 0};
     for (std::size_t d = 0; d < axes.size(); ++d) of_directions[d] = axes[d];
@@ -117,7 +121,8 @@ public:
   }
 
   /// One matrix for all lines to begin with; whether they agree refresh() says.
-  void begin(const Exec &exec, const std::vector<int> &axes, const BandShape (&shapes)[3], unsigned directions)
+  void begin(const Exec &exec, const std::vector<int> &axes, const BandShape (&shapes)[3],
+             unsigned directions)
   {
     for (std::size_t d = 0; d < 3; ++d) {
       of[d] = {};
@@ -128,7 +133,8 @@ public:
     }
   }
 
-  /// Brings the bands up to date with the rows where their form allows it. `misfit`: directions whose form does not.
+  /// Brings the bands up to date with the rows where their form allows it. `misfit`:
+  /// directions whose form does not.
   BandCounts refresh(const Exec &exec, const Rows &rows, const GridBox &box, unsigned directions)
   {
     std::array<DirectionBands<Exec>, 3> next;
@@ -157,18 +163,22 @@ public:
   }
 
   /// Reads all lines of some directions anew, and finds out which share matrices.
-  BandCounts extract(const Exec &exec, const Rows &rows, const GridBox &box, const BandShape (&shapes)[3], unsigned directions)
+  BandCounts extract(const Exec &exec, const Rows &rows, const GridBox &box, const BandShape (&shapes)[3],
+                     unsigned directions)
   {
     To to;
     for (std::size_t d = 0; d < 3; ++d) {
       auto &kept = of[d];
       if (!(directions >> d & 1)) continue;
-      const auto classes = kept.bands.lhs == Lhs::classes && kept.shape.blocks == shapes[d].blocks ? kept.bands.class_of_line
-                                                                                                    : decltype(kept.bands.class_of_line)();
+      const auto classes = kept.bands.lhs == Lhs::classes && kept.shape.blocks == shapes[d].blocks
+                             ? kept.bands.class_of_line
+                             : decltype(kept.bands.class_of_line)();
       kept.shape = shapes[d], kept.kept = true;
-      kept.bands = {}, kept.bands.lhs = Lhs::per_line, kept.bands.class_of_line = classes; // for share_lines()
-      kept.allocate_for(exec, box, static_cast<std::size_t>(box.lines(kept.axis) * (kept.shape.blocks ? 1 : box.components)),
-                        rows.mass != nullptr);
+      // for share_lines()
+      kept.bands = {}, kept.bands.lhs = Lhs::per_line, kept.bands.class_of_line = classes;
+      kept.allocate_for(
+        exec, box, static_cast<std::size_t>(box.lines(kept.axis) * (kept.shape.blocks ? 1 : box.components)),
+        rows.mass != nullptr);
       to[d] = kept.to_fill(), to[d].fresh = true;
     }
     BandCounts found = fill_bands(exec, rows, box, to);
@@ -191,26 +201,33 @@ private:
            numbers_differ(exec, n(a.mass), a.mass.data(), b.mass.data());
   }
 
-  /// Divides the classes of bands further by those that there were before: lines that agree by chance, in rounding, would
-  /// make other classes, and a second pass, of every Jacobian. False: they are many then.
+  /// Divides the classes of bands further by those that there were before: lines that agree by chance, in
+  /// rounding, would make other classes, and a second pass, of every Jacobian. False: they are many then.
   template <class Classes>
-  static bool refine(const Exec &exec, const Classes &before, std::int64_t most, Bands<Scalar, typename Exec::memory_space> *bands)
+  static bool refine(const Exec &exec, const Classes &before, std::int64_t most,
+                     Bands<Scalar, typename Exec::memory_space> *bands)
   {
-    const auto                         old = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), before);
-    const auto                         now = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands->class_of_line);
+    const auto old = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), before);
+    const auto now = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands->class_of_line);
     std::map<std::pair<int, int>, int> number;
     std::vector<int>                   class_of_line;
     for (std::size_t l = 0; l < old.extent(0); ++l)
-      class_of_line.push_back(number.emplace(std::pair(old(l), bands->lhs == Lhs::shared ? 0 : now(l)), static_cast<int>(number.size())).first->second);
+      class_of_line.push_back(
+        number
+          .emplace(std::pair(old(l), bands->lhs == Lhs::shared ? 0 : now(l)), static_cast<int>(number.size()))
+          .first->second);
     if (static_cast<std::int64_t>(number.size()) > most) return false;
     if (number.size() == 1) return true;
     bands->class_of_line = upload(exec, "ribbon::class_of_line", class_of_line), bands->lhs = Lhs::classes;
-    bands->values = allocate<decltype(bands->values)>(exec, "ribbon::bands", number.size(), std::size_t(1), std::size_t(1)); // as many; filled below
+    // as many; filled below
+    bands->values =
+      allocate<decltype(bands->values)>(exec, "ribbon::bands", number.size(), std::size_t(1), std::size_t(1));
     return true;
   }
 
   /// Keeps a matrix for lines that agree in it and in their mass, as long as these are few.
-  static void share_lines(const Exec &exec, const Rows &rows, const GridBox &box, int d, DirectionBands<Exec> &kept)
+  static void share_lines(const Exec &exec, const Rows &rows, const GridBox &box, int d,
+                          DirectionBands<Exec> &kept)
   {
     DirectionBands<Exec> shared = kept;
     const auto           most   = std::max<std::int64_t>(1, (kept.lines - 1) / 4);

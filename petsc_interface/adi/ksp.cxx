@@ -22,12 +22,14 @@ static PetscErrorCode Correct(KSP ksp, std::size_t k, Vec r, Vec z, Vec other)
   PetscFunctionBegin;
   for (int step = 0; step < D; ++step) {
     const int d = ksp->transpose_solve ? D - 1 - step : step;
-    PetscCall(ksp->transpose_solve ? adi->factors.solve_transposed(d, from, to, slot) : adi->factors.solve(d, from, to, slot));
+    PetscCall(ksp->transpose_solve ? adi->factors.solve_transposed(d, from, to, slot)
+                                   : adi->factors.solve(d, from, to, slot));
     from = to;
     to   = to == z ? other : z;
   }
   PetscCall(VecScale(z, adi->scale[k]));
-  if (ksp->transpose_solve && adi->splitting.algebraic()) { // what the columns of rows that were solved by themselves ask for
+  // what the columns of rows that were solved by themselves ask for
+  if (ksp->transpose_solve && adi->splitting.algebraic()) {
     PetscCall(VecPointwiseMult(z, z, adi->splitting.mass()));
     PetscCall(VecPointwiseMult(other, adi->splitting.algebraic(), r));
     PetscCall(VecAXPY(z, 1, other));
@@ -66,7 +68,8 @@ static PetscErrorCode KSPSetUp_ADI(KSP ksp)
   PetscBool none;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
-  if (!none) PetscCall(PCSetType(ksp->pc, PCNONE)); // PCMG and KSPSetFromOptions() put another one there, which nobody would apply
+  // PCMG and KSPSetFromOptions() put another one there, which nobody would apply
+  if (!none) PetscCall(PCSetType(ksp->pc, PCNONE));
   PetscCall(SetUpADI(ksp, context(ksp)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,7 +91,9 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
   if (adi->factors.failure() != PC_NOERROR) ksp->reason = KSP_DIVERGED_PC_FAILED;
   else if (adi->indefinite) ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
   if (ksp->reason) {
-    PetscCall(PetscInfo(ksp, "KSP adi: %s\n", adi->indefinite ? "a one-direction operator has a negative eigenvalue" : adi->factors.failure_sentence().c_str()));
+    PetscCall(PetscInfo(ksp, "KSP adi: %s\n",
+                        adi->indefinite ? "a one-direction operator has a negative eigenvalue"
+                                        : adi->factors.failure_sentence().c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (ksp->guess_zero) {
@@ -97,7 +102,8 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
   } else PetscCall(Residual(ksp, A, b, x, r));
   PetscCall(Judge(ksp, r));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  if (adi->splitting.algebraic() && !ksp->transpose_solve && ksp->max_it > 0) { // rows that have a diagonal entry alone
+  // rows that have a diagonal entry alone
+  if (adi->splitting.algebraic() && !ksp->transpose_solve && ksp->max_it > 0) {
     PetscCall(VecPointwiseMult(z, adi->splitting.algebraic(), r));
     PetscCall(VecAXPY(x, 1, z));
     PetscCall(Residual(ksp, A, b, x, r));
@@ -119,7 +125,8 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
     PetscCall(Judge(ksp, r));
     k = cycles ? (k + 1) % adi->scale.size() : adi->middle;
     if (adi->separable || !cycles || ksp->normtype == KSP_NORM_NONE) continue;
-    // where directions do not commute a cycle may help all the same; one shift, fit for positive definite directions, always does
+    // where directions do not commute a cycle may help all the same; one shift, fit for positive
+    // definite directions, always does
     if (ksp->rnorm > 10 * before || (k == 0 && ksp->rnorm > before / 2)) cycles = false, k = adi->middle;
     if (k == 0) before = ksp->rnorm;
   }
@@ -155,23 +162,34 @@ static PetscErrorCode KSPView_ADI(KSP ksp, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!adi->set_up_with) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  bounds %g,%g, shifts %" PetscInt_FMT " (not set up)\n", (double)adi->bounds[0], (double)adi->bounds[1], adi->shifts));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  bounds %g,%g, shifts %" PetscInt_FMT " (not set up)\n",
+                                     (double)adi->bounds[0], (double)adi->bounds[1], adi->shifts));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  directions from the %s\n", adi->splitting.source()));
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     const Spectrum &s = adi->spectra[static_cast<std::size_t>(d)];
     if (s.largest > 0)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s: eigenvalues from %g to %g, %s%s\n", adi->splitting.name(d), s.least, s.largest, adi->bounds[1] > 0 ? "given" : "estimated",
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s: eigenvalues from %g to %g, %s%s\n",
+                                       adi->splitting.name(d), s.least, s.largest,
+                                       adi->bounds[1] > 0 ? "given" : "estimated",
                                        adi->singular[static_cast<std::size_t>(d)] ? ", and 0" : ""));
   }
   if (!adi->separable)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  not separable: commutators of directions are %.1e, what they leave out of the matrix %.1e of it; a cycle that fails to halve the norm is given up for one shift\n",
-                                     adi->commutator, adi->left_out));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "  not separable: commutators of directions are %.1e, what they leave out of the matrix %.1e of it; a "
+      "cycle that fails to halve the norm is given up for one shift\n",
+      adi->commutator, adi->left_out));
   if (!adi->pairs.empty())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  shifts: %d, from %g to %g%s\n", (int)adi->pairs.size(), adi->pairs.front().p, adi->pairs.back().p, adi->smooths ? ", for the upper part of the spectra" : ""));
-  if (adi->predicted > 0 && !adi->smooths) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations that theory takes for rtol: %.1f\n", adi->predicted));
-  if (adi->factors.failure() != PC_NOERROR) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", adi->factors.failure_sentence().c_str()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  shifts: %d, from %g to %g%s\n", (int)adi->pairs.size(),
+                                     adi->pairs.front().p, adi->pairs.back().p,
+                                     adi->smooths ? ", for the upper part of the spectra" : ""));
+  if (adi->predicted > 0 && !adi->smooths)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  iterations that theory takes for rtol: %.1f\n", adi->predicted));
+  if (adi->factors.failure() != PC_NOERROR)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", adi->factors.failure_sentence().c_str()));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(adi->factors.view(viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));

@@ -20,26 +20,31 @@ struct KSP_ADI {
   PetscInt  shifts    = 0;      ///< 0: as many as the tolerance takes
 
   // what the last set-up made
-  DirectionSplitting       splitting;
-  DirectionFactors         factors;
-  std::vector<Spectrum>    spectra;         ///< of the directions
-  std::vector<bool>        singular;        ///< directions that have an eigenvalue 0 below these
-  std::vector<PetscScalar> scale;           ///< of the correction in each iteration of a cycle; empty before a set-up
-  std::vector<ShiftPair>   pairs;           ///< shifts of two directions, of three p alone; none for one direction
-  double                   predicted   = 0; ///< iterations for the tolerance
-  double                   commutator  = 0; ///< of random vectors, relative
-  double                   left_out    = 0; ///< of the matrix by its directions, relative
-  bool                     separable   = true;
-  std::size_t              middle      = 0;       ///< the shift that is used throughout where a cycle does not help
-  bool                     smooths     = false;   ///< shifts are for the upper part of the spectra
-  bool                     indefinite  = false;   ///< an eigenvalue of a direction is negative
-  Mat                      set_up_with = nullptr; ///< borrowed: Pmat, its state, and whether options changed since
-  PetscObjectState         state       = -1;
+  DirectionSplitting    splitting;
+  DirectionFactors      factors;
+  std::vector<Spectrum> spectra;  ///< of the directions
+  std::vector<bool>     singular; ///< directions that have an eigenvalue 0 below these
+  /// of the correction in each iteration of a cycle; empty before a set-up
+  std::vector<PetscScalar> scale;
+  /// shifts of two directions, of three p alone; none for one direction
+  std::vector<ShiftPair> pairs;
+  double                 predicted  = 0; ///< iterations for the tolerance
+  double                 commutator = 0; ///< of random vectors, relative
+  double                 left_out   = 0; ///< of the matrix by its directions, relative
+  bool                   separable  = true;
+  /// the shift that is used throughout where a cycle does not help
+  std::size_t middle     = 0;
+  bool        smooths    = false; ///< shifts are for the upper part of the spectra
+  bool        indefinite = false; ///< an eigenvalue of a direction is negative
+  /// borrowed: Pmat, its state, and whether options changed since
+  Mat              set_up_with = nullptr;
+  PetscObjectState state       = -1;
 };
 
 /// Splits Pmat, finds bounds and shifts, and factors. Collective.
 PetscErrorCode SetUpADI(KSP ksp, KSP_ADI *adi);
-/// Eigenvalues of -A_d on rows of differential equations; `null`: the smallest one is 0, and spectrum->least is the next. Collective.
+/// Eigenvalues of -A_d on rows of differential equations; `null`: the smallest one is 0, and
+/// spectrum->least is the next. Collective.
 PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spectrum, bool *null);
 /// How far the directions are from commuting, and from making up the matrix. Collective.
 PetscErrorCode MeasureSeparability(KSP_ADI *adi, Mat P);

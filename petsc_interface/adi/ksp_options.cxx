@@ -41,7 +41,8 @@ PetscErrorCode GetInfo(KSP ksp, PetscInt *n, PetscReal *predicted, PetscBool *se
 {
   const KSP_ADI *adi = context(ksp);
   PetscFunctionBegin;
-  PetscCheck(adi->set_up_with, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "KSPADIGetInfo: call KSPSetUp() first");
+  PetscCheck(adi->set_up_with, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE,
+             "KSPADIGetInfo: call KSPSetUp() first");
   if (n) *n = static_cast<PetscInt>(adi->pairs.size());
   if (predicted) *predicted = static_cast<PetscReal>(adi->predicted);
   if (separable) *separable = static_cast<PetscBool>(adi->separable);
@@ -110,7 +111,8 @@ PetscErrorCode KSPADISetBounds(KSP ksp, PetscReal least, PetscReal largest)
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscValidLogicalCollectiveReal(ksp, least, 2);
   PetscValidLogicalCollectiveReal(ksp, largest, 3);
-  PetscCheck((least == 0 && largest == 0) || (least > 0 && largest > least && PetscIsNormalReal(largest)), PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck((least == 0 && largest == 0) || (least > 0 && largest > least && PetscIsNormalReal(largest)),
+             PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
              "KSPADISetBounds, -ksp_adi_bounds: 0 < %g < %g does not hold", (double)least, (double)largest);
   PetscTryMethod(ksp, "KSPADISetBounds_C", (KSP, PetscReal, PetscReal), (ksp, least, largest));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,6 +130,7 @@ PetscErrorCode KSPADIGetInfo(KSP ksp, PetscInt *n, PetscReal *predicted, PetscBo
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscUseMethod(ksp, "KSPADIGetInfo_C", (KSP, PetscInt *, PetscReal *, PetscBool *), (ksp, n, predicted, separable));
+  PetscUseMethod(ksp, "KSPADIGetInfo_C", (KSP, PetscInt *, PetscReal *, PetscBool *),
+                 (ksp, n, predicted, separable));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

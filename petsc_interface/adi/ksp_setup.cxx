@@ -11,16 +11,22 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr double same_to    = 1e3 * static_cast<double>(PETSC_MACHINE_EPSILON) > 1e-9 ? 1e3 * static_cast<double>(PETSC_MACHINE_EPSILON) : 1e-9; ///< rounding of commutators
-constexpr int    most       = 64;                                                                                                                ///< shifts of a cycle
-constexpr double upper_part = 0.5;                                                                                                               ///< of a spectrum, for a smoother
+/// rounding of commutators
+constexpr double same_to = 1e3 * static_cast<double>(PETSC_MACHINE_EPSILON) > 1e-9
+                             ? 1e3 * static_cast<double>(PETSC_MACHINE_EPSILON)
+                             : 1e-9;
+/// shifts of a cycle
+constexpr int most = 64;
+/// of a spectrum, for a smoother
+constexpr double upper_part = 0.5;
 
 /// Bounds of every direction. Collective.
 PetscErrorCode FindSpectra(KSP_ADI *adi)
 {
   const int D = adi->splitting.directions();
   PetscFunctionBegin;
-  adi->spectra.assign(static_cast<std::size_t>(D), {static_cast<double>(adi->bounds[0]), static_cast<double>(adi->bounds[1])});
+  adi->spectra.assign(static_cast<std::size_t>(D),
+                      {static_cast<double>(adi->bounds[0]), static_cast<double>(adi->bounds[1])});
   adi->indefinite = false;
   adi->singular.assign(static_cast<std::size_t>(D), false);
   for (int d = 0; d < D && !(adi->bounds[1] > 0); ++d) {
@@ -35,7 +41,8 @@ PetscErrorCode FindSpectra(KSP_ADI *adi)
 Spectrum Hull(const KSP_ADI *adi)
 {
   Spectrum all = adi->spectra[0];
-  for (const Spectrum &s : adi->spectra) all.least = std::min(all.least, s.least), all.largest = std::max(all.largest, s.largest);
+  for (const Spectrum &s : adi->spectra)
+    all.least = std::min(all.least, s.least), all.largest = std::max(all.largest, s.largest);
   if (adi->smooths) {
     all.least = all.largest;
     for (const Spectrum &s : adi->spectra) all.least = std::min(all.least, upper_part * s.largest);
@@ -46,11 +53,14 @@ Spectrum Hull(const KSP_ADI *adi)
 /// Shifts and scales of a cycle.
 void ChooseShifts(KSP ksp, KSP_ADI *adi)
 {
-  const double reduction = std::clamp(static_cast<double>(ksp->rtol), static_cast<double>(PETSC_MACHINE_EPSILON), 0.5);
-  const int    D         = adi->splitting.directions();
-  Spectrum     all       = Hull(adi);
-  const auto   count     = [&](double needed) {
-    PetscInt n = adi->shifts > 0 ? adi->shifts : static_cast<PetscInt>(std::ceil(std::min<double>(most, std::max(1., needed))));
+  const double reduction =
+    std::clamp(static_cast<double>(ksp->rtol), static_cast<double>(PETSC_MACHINE_EPSILON), 0.5);
+  const int  D     = adi->splitting.directions();
+  Spectrum   all   = Hull(adi);
+  const auto count = [&](double needed) {
+    PetscInt n = adi->shifts > 0
+                   ? adi->shifts
+                   : static_cast<PetscInt>(std::ceil(std::min<double>(most, std::max(1., needed))));
     return static_cast<int>(adi->shifts == 0 && adi->smooths ? std::min(n, ksp->max_it) : n);
   };
   adi->pairs.clear(), adi->scale.clear();
@@ -65,14 +75,18 @@ void ChooseShifts(KSP ksp, KSP_ADI *adi)
     adi->pairs.push_back({rho, rho});
   } else if (D == 2) {
     Spectrum h = adi->spectra[0], v = adi->spectra[1];
-    // one may be singular; where both are, what is 0 for both is in the null space of the matrix, and the others have one of the two factors each
+    // one may be singular; where both are, what is 0 for both is in the null space of the matrix, and the
+    // others have one of the two factors each
     if (adi->singular[0] != adi->singular[1]) (adi->singular[0] ? h : v).least = 0;
     if (adi->smooths) h = v = all;
     adi->predicted = wachspress_count(condition_of(h, v), reduction);
     adi->pairs     = wachspress_shifts(h, v, count(adi->predicted));
   } else {
-    std::vector<double> shifts = douglas_shifts(all, adi->shifts > 0 ? static_cast<int>(adi->shifts) : adi->smooths ? static_cast<int>(PetscMax(1, ksp->max_it)) : 0);
-    adi->predicted             = douglas_count(all, shifts, reduction);
+    std::vector<double> shifts =
+      douglas_shifts(all, adi->shifts > 0 ? static_cast<int>(adi->shifts)
+                          : adi->smooths  ? static_cast<int>(PetscMax(1, ksp->max_it))
+                                          : 0);
+    adi->predicted = douglas_count(all, shifts, reduction);
     for (double rho : shifts) adi->pairs.push_back({rho, rho});
   }
   adi->middle = adi->pairs.size() / 2;
@@ -115,8 +129,12 @@ PetscErrorCode SetUpADI(KSP ksp, KSP_ADI *adi)
   ChooseShifts(ksp, adi);
   if (D == 1) PetscCall(adi->factors.factor(adi->splitting, 0, 0, 0, 1, nullptr));
   for (std::size_t k = adi->pairs.size(); k-- > 0;) // the smallest first
-    for (int d = 0; d < D; ++d) PetscCall(adi->factors.factor(adi->splitting, d, static_cast<int>(k) + 1, static_cast<PetscReal>(D == 2 && d == 1 ? adi->pairs[k].q : adi->pairs[k].p), 1, nullptr));
-  for (int d = 0; d < D && D > 1; ++d) PetscCall(adi->factors.drop(d, 0)); // it was for the spectrum, and to make the others of
+    for (int d = 0; d < D; ++d)
+      PetscCall(adi->factors.factor(
+        adi->splitting, d, static_cast<int>(k) + 1,
+        static_cast<PetscReal>(D == 2 && d == 1 ? adi->pairs[k].q : adi->pairs[k].p), 1, nullptr));
+  // it was for the spectrum, and to make the others of
+  for (int d = 0; d < D && D > 1; ++d) PetscCall(adi->factors.drop(d, 0));
   PetscCall(KSPSetWorkVecs(ksp, 3));
   PetscCall(PetscObjectStateGet((PetscObject)P, &adi->state));
   adi->set_up_with = P;

@@ -26,9 +26,11 @@ PetscErrorCode GetTSOfDM(DM dm, TS *ts)
 
 namespace {
 
-/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled on the way; c gets smaller until the function is finite, for applications that look at U - h U'.
-/// `noise`: what rounding errors of F leave in y.
-PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y, PetscReal *noise)
+/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled on the way; c
+/// gets smaller until the function is finite, for applications that look at U - h U'. `noise`: what
+/// rounding errors of F leave in y.
+PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y,
+                         PetscReal *noise)
 {
   SNES      snes;
   PetscReal c = 1, norm, size;
@@ -57,7 +59,8 @@ PetscReal nearness(PetscReal m, PetscReal noise)
   return PetscMax(PetscMax(PetscReal(1e-9), 32 * PETSC_MACHINE_EPSILON) * m, noise);
 }
 
-/// Numbers that are near one of few digits become that, those near their neighbour this: rows that ought to be equal are, and lines can share a matrix.
+/// Numbers that are near one of few digits become that, those near their neighbour this: rows that ought to
+/// be equal are, and lines can share a matrix.
 PetscErrorCode RoundMass(Vec mass, PetscReal noise)
 {
   PetscScalar *m;
@@ -69,7 +72,9 @@ PetscErrorCode RoundMass(Vec mass, PetscReal noise)
   PetscCall(VecGetArray(mass, &m));
   for (PetscInt i = 0; i < n; ++i) {
     int             exponent;
-    const PetscReal near = nearness(PetscAbsScalar(m[i]), noise), fraction = std::frexp(PetscRealPart(m[i]), &exponent), few_digits = std::ldexp(std::rint(std::ldexp(fraction, 20)), exponent - 20);
+    const PetscReal near       = nearness(PetscAbsScalar(m[i]), noise),
+                    fraction   = std::frexp(PetscRealPart(m[i]), &exponent),
+                    few_digits = std::ldexp(std::rint(std::ldexp(fraction, 20)), exponent - 20);
     if (PetscAbsScalar(m[i] - few_digits) <= near) m[i] = few_digits;
     else if (i >= components && PetscAbsScalar(m[i] - m[i - components]) <= near) m[i] = m[i - components];
   }
@@ -79,7 +84,8 @@ PetscErrorCode RoundMass(Vec mass, PetscReal noise)
 
 } // namespace
 
-PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y, Vec *mass, bool *changed)
+PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y, Vec *mass,
+                          bool *changed)
 {
   PetscReal size, difference, noise;
   PetscFunctionBegin;
@@ -100,7 +106,8 @@ PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool ime
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An error where M v is not 0 in a row of M whose sum is 0: equations without a time derivative of their own, which nothing here would keep. Collective.
+/// An error where M v is not 0 in a row of M whose sum is 0: equations without a time derivative of their
+/// own, which nothing here would keep. Collective.
 static PetscErrorCode RefuseVanishingSums(Vec row_sums, Vec product, PetscReal noise)
 {
   const PetscScalar *sum, *y;
@@ -115,7 +122,9 @@ static PetscErrorCode RefuseVanishingSums(Vec row_sums, Vec product, PetscReal n
   PetscCall(VecGetArrayRead(product, &y));
   for (PetscInt r = 0; r < n && what.empty(); ++r)
     if (PetscAbsScalar(sum[r]) <= nearness(size, noise) && PetscAbsScalar(y[r]) > 1e3 * nearness(size, noise))
-      what = "TS adi: the entries of row " + std::to_string(first + r) + " of the mass matrix dF/dU' sum to zero; equations without a time derivative must be rows of zeros in it, and no combination of other rows";
+      what = "TS adi: the entries of row " + std::to_string(first + r) +
+             " of the mass matrix dF/dU' sum to zero; equations without a time derivative must be rows of "
+             "zeros in it, and no combination of other rows";
   PetscCall(VecRestoreArrayRead(product, &y));
   PetscCall(VecRestoreArrayRead(row_sums, &sum));
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)row_sums), PETSC_ERR_SUP, what));
@@ -140,7 +149,8 @@ PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool
   PetscCall(VecNorm(expected, NORM_INFINITY, &size));
   PetscCall(VecAXPY(y, -1, expected));
   PetscCall(VecNorm(y, NORM_INFINITY, &difference));
-  *is = !(difference > PetscMax(PetscReal(1e-6), 256 * PETSC_MACHINE_EPSILON) * size + 8 * noise); // NaN: what follows says so
+  // NaN: what follows says so
+  *is = !(difference > PetscMax(PetscReal(1e-6), 256 * PETSC_MACHINE_EPSILON) * size + 8 * noise);
   PetscCall(PetscRandomDestroy(&generator));
   PetscCall(VecDestroy(&expected));
   PetscCall(VecDestroy(&y));
@@ -200,7 +210,8 @@ static PetscErrorCode GlobalMedian(MPI_Comm comm, const std::vector<PetscReal> &
   *median = all > 0 ? high : 0;
   while (all > 0 && high - low > 1e-6 * PetscMax(PetscAbsReal(low), PetscAbsReal(high))) {
     const PetscReal middle = low + (high - low) / 2;
-    PetscInt        below  = static_cast<PetscInt>(std::count_if(values.begin(), values.end(), [middle](PetscReal v) { return v <= middle; }));
+    PetscInt        below  = static_cast<PetscInt>(
+      std::count_if(values.begin(), values.end(), [middle](PetscReal v) { return v <= middle; }));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &below, 1, MPIU_INT, MPI_SUM, comm));
     (2 * below >= all ? high : low) = middle;
     *median                         = high;

@@ -14,7 +14,8 @@ static PC_ADI *context(PC pc)
   return static_cast<PC_ADI *>(pc->data);
 }
 
-/// Solves along the directions of the sequence, backwards where transposed: x = P_D^-1 M ... M P_1^-1 b. b is not overwritten; `b` may be between[0].
+/// Solves along the directions of the sequence, backwards where transposed: x = P_D^-1 M ... M P_1^-1 b. b is
+/// not overwritten; `b` may be between[0].
 static PetscErrorCode PassDirections(PC_ADI *adi, bool transposed, Vec b, Vec x)
 {
   const std::size_t n    = adi->sequence.size();
@@ -76,7 +77,8 @@ static bool is_inverse(const PC_ADI *adi)
   return adi->sequence.size() == 1 && adi->splitting.remainder().mixed == 0;
 }
 
-/// Outside time steps and nested solvers, one application of what is no inverse would be a wrong answer without a word.
+/// Outside time steps and nested solvers, one application of what is no inverse would be a
+/// wrong answer without a word.
 static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -87,12 +89,14 @@ static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC adi"));
   if (preonly && ((PetscObject)ksp)->tablevel > 0 && !is_inverse(adi))
-    PetscCall(PetscInfo(pc, "PC adi: one application is no inverse of the matrix; a Krylov method has to stand around KSP preonly, which this PC cannot see, or a W-method\n"));
+    PetscCall(PetscInfo(pc, "PC adi: one application is no inverse of the matrix; a Krylov method has to "
+                            "stand around KSP preonly, which this PC cannot see, or a W-method\n"));
   if (!preonly || ((PetscObject)ksp)->tablevel > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(adi->sequence.size() == 1, comm, PETSC_ERR_ARG_WRONGSTATE,
              "PC adi solves no system in one application: use a Krylov method in place of -ksp_type preonly");
   PetscCheck(adi->splitting.remainder().mixed == 0, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "PC adi found %s alone and leaves out %" PetscInt_FMT " couplings along no direction, so one application "
+             "PC adi found %s alone and leaves out %" PetscInt_FMT
+             " couplings along no direction, so one application "
              "solves no system: use a Krylov method in place of -ksp_type preonly",
              adi->splitting.name(0), adi->splitting.remainder().mixed);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,7 +108,8 @@ static PetscErrorCode PCReset_ADI(PC pc)
   PetscFunctionBegin;
   PetscCall(adi->factors.reset());
   PetscCall(adi->splitting.reset());
-  for (Vec *v : {&adi->mass, &adi->right, &adi->between[0], &adi->between[1], &adi->algebraic_part}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&adi->mass, &adi->right, &adi->between[0], &adi->between[1], &adi->algebraic_part})
+    PetscCall(VecDestroy(v));
   adi->sequence.clear();
   adi->failed = false;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,22 +145,33 @@ static PetscErrorCode PCView_ADI(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (adi->sequence.empty()) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  directions %s, shift %g%s (not set up)\n", adi->directions.empty() ? "auto" : names_of(adi->directions).c_str(), (double)adi->shift, adi->symmetric ? ", symmetric" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  directions %s, shift %g%s (not set up)\n",
+                                     adi->directions.empty() ? "auto" : names_of(adi->directions).c_str(),
+                                     (double)adi->shift, adi->symmetric ? ", symmetric" : ""));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::string order;
   for (int d : adi->sequence) order += (order.empty() ? "" : ",") + std::string(adi->splitting.name(d));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  directions: %s, from the %s\n", order.c_str(), adi->splitting.source()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  directions: %s, from the %s\n", order.c_str(),
+                                   adi->splitting.source()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %g, %s\n", (double)adi->used, adi->source));
   const DirectionSplitting::Remainder &left = adi->splitting.remainder();
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  left out: %" PetscInt_FMT " couplings along no direction, growth in %" PetscInt_FMT " rows\n", left.mixed, left.growth));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  left out: %" PetscInt_FMT " couplings along no direction, growth in %" PetscInt_FMT " rows\n",
+    left.mixed, left.growth));
   if (left.mixed > 0 || left.growth > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    a Krylov method solves for them; under -ksp_type preonly, W-methods "
-                                             "keep their order without\n"));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "    a Krylov method solves for them; under -ksp_type preonly, W-methods "
+              "keep their order without\n"));
   if (!is_inverse(adi))
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  one application is no inverse of the matrix: under -ksp_type preonly a Krylov method has to stand around that, or a W-method\n"));
-  if (left.torn > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  algebraic rows that couple along several directions: %" PetscInt_FMT "\n", left.torn));
-  if (adi->failed) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", adi->factors.failure_sentence().c_str()));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  one application is no inverse of the matrix: under -ksp_type preonly "
+                                     "a Krylov method has to stand around that, or a W-method\n"));
+  if (left.torn > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  algebraic rows that couple along several directions: %" PetscInt_FMT "\n", left.torn));
+  if (adi->failed)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", adi->factors.failure_sentence().c_str()));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(adi->factors.view(viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));

@@ -20,13 +20,19 @@ struct PC_ADI {
   // what the last set-up made
   DirectionSplitting splitting;
   DirectionFactors   factors;
-  std::vector<int>   sequence;                                                         ///< directions of the splitting as they are passed; empty before a set-up
-  PetscReal          contained = 0;                                                    ///< the shift that Pmat has
-  PetscReal          used      = 0;                                                    ///< the shift of the factors
-  const char        *source    = "";                                                   ///< where it comes from
-  Vec                mass = nullptr, right = nullptr, between[2] = {nullptr, nullptr}; ///< right: what b is multiplied with first; null: ones
-  Vec                algebraic_part = nullptr;                                         ///< of transposed solves
-  bool               failed         = false;
+  /// directions of the splitting as they are passed; empty before a set-up
+  std::vector<int> sequence;
+  /// the shift that Pmat has
+  PetscReal contained = 0;
+  /// the shift of the factors
+  PetscReal used = 0;
+  /// where it comes from
+  const char *source = "";
+  /// right: what b is multiplied with first; null: ones
+  Vec mass = nullptr, right = nullptr, between[2] = {nullptr, nullptr};
+  /// of transposed solves
+  Vec  algebraic_part = nullptr;
+  bool failed         = false;
 };
 
 /// Attaches the Set and Get functions of the options to a PC.

@@ -18,8 +18,11 @@ PetscErrorCode SetDirections(PC pc, PetscInt n, const PetscInt directions[])
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; ++k) {
-    PetscCheck(directions[k] >= 0 && directions[k] < 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections: %" PetscInt_FMT " is not 0, 1 or 2", directions[k]);
-    PetscCheck(std::find(directions, directions + k, directions[k]) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections, -pc_adi_directions: %c is in the list twice", "xyz"[directions[k]]);
+    PetscCheck(directions[k] >= 0 && directions[k] < 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "PCADISetDirections: %" PetscInt_FMT " is not 0, 1 or 2", directions[k]);
+    PetscCheck(std::find(directions, directions + k, directions[k]) == directions + k, comm,
+               PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections, -pc_adi_directions: %c is in the list twice",
+               "xyz"[directions[k]]);
   }
   PetscCall(Stored<PC, &PC_ADI::directions, SetUpAgain>::set(pc, {directions, directions + n}));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -41,8 +44,9 @@ PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PetscInt> *dire
   for (std::size_t k = 0; k < list.size() && list != "auto"; k += 2) {
     const char *axis  = std::find(axes, axes + 3, list[k]);
     const bool  comma = k + 1 == list.size() || (list[k + 1] == ',' && k + 2 < list.size());
-    PetscCheck(axis != axes + 3 && comma, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_adi_directions. Available options: auto, or a list of x, y and z", list.c_str(),
-               ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+    PetscCheck(axis != axes + 3 && comma, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER,
+               "Unknown option %s for -%spc_adi_directions. Available options: auto, or a list of x, y and z",
+               list.c_str(), ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
     directions->push_back(static_cast<PetscInt>(axis - axes));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,7 +122,8 @@ PetscErrorCode PCADISetDirections(PC pc, PetscInt n, const PetscInt directions[]
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, n, 2);
-  PetscCheck(n >= 0 && n <= 3 && (n == 0 || directions), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections: %" PetscInt_FMT " directions%s", n,
+  PetscCheck(n >= 0 && n <= 3 && (n == 0 || directions), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections: %" PetscInt_FMT " directions%s", n,
              n > 0 && n <= 3 ? ", but the array is NULL" : "");
   for (PetscInt k = 0; k < n; ++k) PetscValidLogicalCollectiveInt(pc, directions[k], 3);
   PetscTryMethod(pc, "PCADISetDirections_C", (PC, PetscInt, const PetscInt[]), (pc, n, directions));

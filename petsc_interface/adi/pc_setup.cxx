@@ -19,8 +19,10 @@ PetscErrorCode FindShift(PC pc, PC_ADI *adi)
   PetscFunctionBegin;
   PetscCall(GetTSOfDM(pc->dm, &ts));
   PetscCheck(ts || adi->shift > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
-             ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+             "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with "
+             "-%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
+             ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "",
+             ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
   if (ts) PetscCall(GetMassOfTS(ts, &adi->mass));
   else {
     if (!adi->mass) PetscCall(MatCreateVecs(pc->pmat, nullptr, &adi->mass));
@@ -36,7 +38,8 @@ PetscErrorCode FindShift(PC pc, PC_ADI *adi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One sentence where a row's shift is nothing beside its diagonal: the product of factors would be far from the matrix. Collective.
+/// One sentence where a row's shift is nothing beside its diagonal: the product of factors would be far
+/// from the matrix. Collective.
 PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
 {
   Vec       largest;
@@ -48,9 +51,12 @@ PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
   PetscCall(VecNorm(largest, NORM_INFINITY, &least));
   least = least > 0 ? adi->used / least : PETSC_MAX_REAL; // NaN: the factors say so
   PetscCall(VecDestroy(&largest));
-  PetscCheck(least > least_shift, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "PC adi: a shift of %g (%s) is %.1e of the diagonal of a row, which leaves no shift to factor with: give a larger one with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
-             (double)adi->used, adi->source, (double)least, ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+  PetscCheck(
+    least > least_shift, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+    "PC adi: a shift of %g (%s) is %.1e of the diagonal of a row, which leaves no shift to factor with: give "
+    "a larger one with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
+    (double)adi->used, adi->source, (double)least, ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "",
+    ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,10 +71,13 @@ PetscErrorCode Order(PC pc, PC_ADI *adi)
       if (adi->splitting.axis(d) == wanted) adi->sequence.push_back(d);
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     const bool listed = std::find(adi->sequence.begin(), adi->sequence.end(), d) != adi->sequence.end();
-    PetscCheck(listed || adi->directions.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "PC adi: -pc_adi_directions %s leaves out %s, along which the matrix couples", names_of(adi->directions).c_str(), adi->splitting.name(d));
+    PetscCheck(listed || adi->directions.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "PC adi: -pc_adi_directions %s leaves out %s, along which the matrix couples",
+               names_of(adi->directions).c_str(), adi->splitting.name(d));
     if (!listed) adi->sequence.push_back(d);
   }
-  for (std::size_t k = adi->sequence.size() - 1; k-- > 0 && adi->symmetric;) adi->sequence.push_back(adi->sequence[k]);
+  for (std::size_t k = adi->sequence.size() - 1; k-- > 0 && adi->symmetric;)
+    adi->sequence.push_back(adi->sequence[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,16 +91,21 @@ PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
   PetscCall(EnsureKokkos());
   PetscCall(Logged(&Events::mass, [&] { return FindShift(pc, adi); }));
   PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)pc), &matrices));
-  PetscCall(adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr, 1, matrices}, &changed));
+  PetscCall(
+    adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr, 1, matrices}, &changed));
   PetscCall(Order(pc, adi));
-  if (adi->splitting.directions() == 1) // contained M - A_1 is Pmat, but for couplings along no direction: no product
+  // contained M - A_1 is Pmat, but for couplings along no direction: no product
+  if (adi->splitting.directions() == 1)
     adi->used = adi->contained, adi->source = "that of the matrix: there is one direction";
   else PetscCall(CheckShift(pc, adi));
-  // the direction in the middle, or the first, has the shift in its factor: shift M - A_d; the others M - A_d / shift, or half of A_d
+  // the direction in the middle, or the first, has the shift in its factor: shift M - A_d; the others M -
+  // A_d / shift, or half of A_d
   const int middle = adi->sequence[adi->symmetric ? adi->sequence.size() / 2 : 0];
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     if (d == middle) PetscCall(adi->factors.factor(adi->splitting, d, 0, adi->used, 1, nullptr));
-    else PetscCall(adi->factors.factor(adi->splitting, d, 0, 1, (adi->symmetric ? PetscReal(0.5) : PetscReal(1)) / adi->used, nullptr));
+    else
+      PetscCall(adi->factors.factor(adi->splitting, d, 0, 1,
+                                    (adi->symmetric ? PetscReal(0.5) : PetscReal(1)) / adi->used, nullptr));
   }
   for (Vec &v : adi->between)
     if (!v) PetscCall(VecDuplicate(adi->mass, &v));
@@ -105,7 +119,8 @@ PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
   PetscCall(PCSetFailedReason(pc, adi->factors.failure()));
   if (adi->failed) {
     PetscCall(PetscInfo(pc, "PC adi: %s\n", adi->factors.failure_sentence().c_str()));
-    PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC adi: %s", adi->factors.failure_sentence().c_str());
+    PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC adi: %s",
+               adi->factors.failure_sentence().c_str());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

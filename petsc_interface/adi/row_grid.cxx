@@ -22,7 +22,8 @@ PetscErrorCode RowGrid::from_dmda(DM dm)
   DMBoundaryType  boundary[3];
   const PetscInt *owned[3];
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(dm, &dim, &size_[0], &size_[1], &size_[2], &processes[0], &processes[1], &processes[2], &dof, nullptr, &boundary[0], &boundary[1], &boundary[2], nullptr));
+  PetscCall(DMDAGetInfo(dm, &dim, &size_[0], &size_[1], &size_[2], &processes[0], &processes[1],
+                        &processes[2], &dof, nullptr, &boundary[0], &boundary[1], &boundary[2], nullptr));
   PetscCall(DMDAGetOwnershipRanges(dm, &owned[0], &owned[1], &owned[2]));
   dimensions_ = static_cast<int>(dim), components_ = static_cast<int>(dof);
   for (std::size_t d = 0; d < 3; ++d) ring_[d] = boundary[d] == DM_BOUNDARY_PERIODIC;
@@ -51,11 +52,13 @@ void RowGrid::find_box(PetscMPIInt rank)
 {
   const Box &mine = boxes_[static_cast<std::size_t>(rank)];
   for (std::size_t d = 0; d < 3; ++d)
-    box_.size[d] = mine.size[d], box_.begin[d] = mine.begin[d], box_.all[d] = size_[d], box_.ring[d] = ring_[d];
+    box_.size[d] = mine.size[d], box_.begin[d] = mine.begin[d], box_.all[d] = size_[d],
+    box_.ring[d] = ring_[d];
   box_.components = components_;
 }
 
-/// A DMDA whose numbering is that of the rows: whole planes on every rank. Rings are allowed for, whatever the pattern has.
+/// A DMDA whose numbering is that of the rows: whole planes on every rank. Rings are allowed for,
+/// whatever the pattern has.
 PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)J);
@@ -65,20 +68,27 @@ PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(MatGetLocalSize(J, &rows, nullptr));
   const int      dim = static_cast<int>(map.directions.size()), last = dim - 1;
-  const PetscInt plane   = static_cast<PetscInt>(map.natural[0] * (dim > 2 ? map.natural[1] : 1)) * map.directions[0].components;
-  int            aligned = plane > 0 && rows > 0 && rows % plane == 0;
+  const PetscInt plane =
+    static_cast<PetscInt>(map.natural[0] * (dim > 2 ? map.natural[1] : 1)) * map.directions[0].components;
+  int aligned = plane > 0 && rows > 0 && rows % plane == 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &aligned, 1, MPI_INT, MPI_LAND, comm));
-  PetscCheck(aligned, comm, PETSC_ERR_SUP, "ADI: ranks own pieces of the %s of a grid that has no DMDA; give the matrix a DMDA, or each rank whole %s", dim > 2 ? "planes" : "lines", dim > 2 ? "planes" : "lines");
+  PetscCheck(aligned, comm, PETSC_ERR_SUP,
+             "ADI: ranks own pieces of the %s of a grid that has no DMDA; give the matrix a DMDA, or each "
+             "rank whole %s",
+             dim > 2 ? "planes" : "lines", dim > 2 ? "planes" : "lines");
   std::vector<PetscInt> planes(static_cast<std::size_t>(ranks));
   const PetscInt        mine = rows / plane;
   DM                    dm;
   PetscCallMPI(MPI_Allgather(&mine, 1, MPIU_INT, planes.data(), 1, MPIU_INT, comm));
   PetscCall(DMDACreate(comm, &dm));
   PetscCall(DMSetDimension(dm, dim));
-  PetscCall(DMDASetSizes(dm, static_cast<PetscInt>(map.natural[0]), static_cast<PetscInt>(map.natural[1]), static_cast<PetscInt>(map.natural[2])));
+  PetscCall(DMDASetSizes(dm, static_cast<PetscInt>(map.natural[0]), static_cast<PetscInt>(map.natural[1]),
+                         static_cast<PetscInt>(map.natural[2])));
   PetscCall(DMDASetNumProcs(dm, 1, last == 1 ? ranks : 1, last == 2 ? ranks : 1));
-  PetscCall(DMDASetOwnershipRanges(dm, nullptr, last == 1 ? planes.data() : nullptr, last == 2 ? planes.data() : nullptr));
-  PetscCall(DMDASetBoundaryType(dm, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC, dim > 2 ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE));
+  PetscCall(DMDASetOwnershipRanges(dm, nullptr, last == 1 ? planes.data() : nullptr,
+                                   last == 2 ? planes.data() : nullptr));
+  PetscCall(DMDASetBoundaryType(dm, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC,
+                                dim > 2 ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE));
   PetscCall(DMDASetStencilWidth(dm, 0));
   PetscCall(DMDASetDof(dm, map.directions[0].components));
   PetscCall(DMSetUp(dm));
@@ -86,7 +96,8 @@ PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
   PetscCall(DMDestroy(&dm));
   PetscMPIInt rank;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  for (std::size_t d = 0; d < 3; ++d) ring_[d] = size_[d] > 4; // nobody said which are: far couplings are taken to go round
+  // nobody said which are: far couplings are taken to go round
+  for (std::size_t d = 0; d < 3; ++d) ring_[d] = size_[d] > 4;
   find_box(rank);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,7 +125,8 @@ PetscErrorCode RowGrid::find(PC pc, Mat J, const LineSource &source)
   if (map.directions.empty()) {
     why_not += ", " + map.why_not, map.why_not.clear();
     PetscCall(LinesFromGrid(source, elements, &map));
-    PetscCheck(!map.directions.empty(), PetscObjectComm((PetscObject)J), PETSC_ERR_SUP, "ADI needs the lines of a grid, but %s, and %s", why_not.c_str(), map.why_not.c_str());
+    PetscCheck(!map.directions.empty(), PetscObjectComm((PetscObject)J), PETSC_ERR_SUP,
+               "ADI needs the lines of a grid, but %s, and %s", why_not.c_str(), map.why_not.c_str());
     PetscCall(from_natural_numbering(J, map));
   }
   source_ = map.source;
@@ -140,9 +152,12 @@ PetscErrorCode RowGrid::find(Mat J, DM dm)
 
 RowGrid::Index RowGrid::coordinates(PetscInt element) const
 {
-  const Box     &box = *(std::upper_bound(boxes_.begin(), boxes_.end(), element, [](PetscInt e, const Box &b) { return e < b.first; }) - 1);
+  const Box     &box = *(std::upper_bound(boxes_.begin(), boxes_.end(), element,
+                                          [](PetscInt e, const Box &b) { return e < b.first; }) -
+                     1);
   const PetscInt k   = element - box.first;
-  return {box.begin[0] + k % box.size[0], box.begin[1] + k / box.size[0] % box.size[1], box.begin[2] + k / (box.size[0] * box.size[1])};
+  return {box.begin[0] + k % box.size[0], box.begin[1] + k / box.size[0] % box.size[1],
+          box.begin[2] + k / (box.size[0] * box.size[1])};
 }
 
 int RowGrid::direction(PetscInt row, PetscInt column, PetscInt *offset) const

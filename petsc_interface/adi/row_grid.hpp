@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_grid.hpp  The structured grid that the rows of a matrix are on: along which direction a coupling lies, columns of other ranks included.
+/// @file row_grid.hpp  The structured grid that the rows of a matrix are on: along which direction a coupling
+///   lies, columns of other ranks included.
 #pragma once
 
 #include "../lines/line_map.hpp"
@@ -12,7 +13,8 @@ namespace ribbon::petsc {
 
 inline constexpr const char *axis_names[] = {"x", "y", "z"};
 
-/// Coordinates of every row. Row r belongs to element r / components(), whose coordinates are those of a DMDA, or of the natural numbering that the pattern shows.
+/// Coordinates of every row. Row r belongs to element r / components(), whose coordinates are those of a
+/// DMDA, or of the natural numbering that the pattern shows.
 class RowGrid {
 public:
   RowGrid()                           = default;
@@ -21,16 +23,19 @@ public:
   ~RowGrid() { (void)reset(); }
   PetscErrorCode reset();
 
-  /// Of the DM (may be null) where its sizes fit, else of the DMDA of the matrix, else of its pattern: consecutive rows that nothing else couples to, or a grid. Collective.
+  /// Of the DM (may be null) where its sizes fit, else of the DMDA of the matrix, else of its pattern:
+  /// consecutive rows that nothing else couples to, or a grid. Collective.
   /// @param J  AIJ
   /// Errors: PETSC_ERR_SUP in one sentence where there are no lines.
   PetscErrorCode find(Mat J, DM dm);
 
   int                dimensions() const { return dimensions_; }
   const std::string &source() const { return source_; } ///< "DMDA of the PC", ...
-  DM                 dm() const { return dm_; }         ///< a DMDA for these rows; null where they are lines one behind the other
+  /// a DMDA for these rows; null where they are lines one behind the other
+  DM dm() const { return dm_; }
 
-  /// Along which direction two rows couple: 0, 1, 2; Way::same for rows of one element, Way::mixed where several coordinates differ.
+  /// Along which direction two rows couple: 0, 1, 2; Way::same for rows of one element, Way::mixed where
+  /// several coordinates differ.
   /// @param offset  elements from the row to the column along that direction, the short way round a ring
   int direction(PetscInt row, PetscInt column, PetscInt *offset) const;
   int components() const { return components_; }

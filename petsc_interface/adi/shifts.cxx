@@ -10,8 +10,9 @@ namespace {
 
 const double pi = std::acos(-1.);
 
-/// dn(t K, k) for 0 < t < 1, of the complementary modulus k' = sqrt(1 - k^2), K being the complete integral: by descending Landen transformations (Abramowitz and Stegun, 16.4), which
-/// are the arithmetic-geometric mean of 1 and k'.
+/// dn(t K, k) for 0 < t < 1, of the complementary modulus k' = sqrt(1 - k^2), K being the complete
+/// integral: by descending Landen transformations (Abramowitz and Stegun, 16.4), which are the
+/// arithmetic-geometric mean of 1 and k'.
 double dn_of_fraction(double t, double complementary)
 {
   double a[32], c[32], b = complementary;
@@ -24,7 +25,8 @@ double dn_of_fraction(double t, double complementary)
   }
   // u = t K and K = pi / (2 a_n): the amplitude at the last level is 2^n a_n u
   double phi = std::ldexp(t * pi / 2, n), before = phi;
-  for (int k = n; k > 0; --k) before = phi, phi = (phi + std::asin(std::clamp(c[k] / a[k] * std::sin(phi), -1., 1.))) / 2;
+  for (int k = n; k > 0; --k)
+    before = phi, phi = (phi + std::asin(std::clamp(c[k] / a[k] * std::sin(phi), -1., 1.))) / 2;
   return n == 0 ? 1 : std::cos(phi) / std::cos(before - phi);
 }
 
@@ -70,11 +72,13 @@ double wachspress_count(double kappa, double reduction)
 
 std::vector<double> douglas_shifts(const Spectrum &all, int n)
 {
-  // by a search over n and both ends for ratios from 1e2 to 1e6: ends 2.5 a and 1.6 b, and a shift for each factor 5
+  // by a search over n and both ends for ratios from 1e2 to 1e6: ends 2.5 a and 1.6 b, and
+  // a shift for each factor 5
   const double low = 2.5 * all.least, high = std::max(low, 1.6 * all.largest);
   if (n == 0) n = std::max(2, static_cast<int>(std::lround(0.6 * std::log(all.largest / all.least))));
   std::vector<double> shifts;
-  for (int j = 0; j < n; ++j) shifts.push_back(n == 1 ? std::sqrt(low * high) : high * std::pow(low / high, j / (n - 1.)));
+  for (int j = 0; j < n; ++j)
+    shifts.push_back(n == 1 ? std::sqrt(low * high) : high * std::pow(low / high, j / (n - 1.)));
   return shifts;
 }
 
@@ -88,7 +92,8 @@ double douglas_count(const Spectrum &all, const std::vector<double> &shifts, dou
     for (double y : t)
       for (double z : t) {
         double product = 1;
-        for (double r : shifts) product *= std::abs(1 - 2 * r * r * (x + y + z) / ((r + x) * (r + y) * (r + z)));
+        for (double r : shifts)
+          product *= std::abs(1 - 2 * r * r * (x + y + z) / ((r + x) * (r + y) * (r + z)));
         worst = std::max(worst, product);
       }
   return worst < 1 ? static_cast<double>(shifts.size()) * std::log(reduction) / std::log(worst) : HUGE_VAL;

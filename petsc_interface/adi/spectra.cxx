@@ -7,8 +7,11 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr PetscInt  steps   = 20;                                                                                          ///< of Arnoldi's method
-constexpr PetscReal nothing = PetscReal(1e-8) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-8) : 10 * PETSC_MACHINE_EPSILON; ///< a shift that keeps singular lines solvable, relative to the largest eigenvalue
+/// of Arnoldi's method
+constexpr PetscInt steps = 20;
+/// a shift that keeps singular lines solvable, relative to the largest eigenvalue
+constexpr PetscReal nothing = PetscReal(1e-8) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-8)
+                                                                           : 10 * PETSC_MACHINE_EPSILON;
 
 /// A vector of random numbers, 0 on rows of algebraic equations.
 PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
@@ -20,7 +23,9 @@ PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
   PetscCall(PetscRandomSetType(random, PETSCRANDER48));
   PetscCall(VecSetRandom(*v, random));
   PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VecPointwiseMult(*v, *v, splitting.mass())); // in this order: PETSc 3.24 loses numbers that are on the host in the third argument when it writes to them on a device
+  // in this order: PETSc 3.24 loses numbers that are on the host in the third argument when it
+  // writes to them on a device
+  PetscCall(VecPointwiseMult(*v, *v, splitting.mass()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +72,8 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
   PetscCall(MatCreateShell(comm, n, n, all, all, &inverse, &S));
   PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))MultInverse));
   PetscCall(KSPCreate(comm, &gmres));
-  PetscCall(KSPSetOptionsPrefix(gmres, "adi_spectrum_")); // options of the program's solvers are not for this one
+  // options of the program's solvers are not for this one
+  PetscCall(KSPSetOptionsPrefix(gmres, "adi_spectrum_"));
   PetscCall(KSPSetType(gmres, KSPGMRES));
   PetscCall(KSPGMRESSetRestart(gmres, steps));
   PetscCall(RibbonGMRESRefineAlways(gmres));
@@ -85,9 +91,11 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
   }
   std::sort(eigenvalues.begin(), eigenvalues.end());
   if (!eigenvalues.empty() && eigenvalues[0] < -2 * delta) adi->indefinite = true;
-  const auto positive = std::find_if(eigenvalues.begin(), eigenvalues.end(), [delta](double e) { return e > 2 * delta; });
-  *null               = !eigenvalues.empty() && positive != eigenvalues.begin();
-  spectrum->least     = positive == eigenvalues.end() ? spectrum->largest : std::min(*positive, spectrum->largest);
+  const auto positive =
+    std::find_if(eigenvalues.begin(), eigenvalues.end(), [delta](double e) { return e > 2 * delta; });
+  *null = !eigenvalues.empty() && positive != eigenvalues.begin();
+  spectrum->least =
+    positive == eigenvalues.end() ? spectrum->largest : std::min(*positive, spectrum->largest);
   PetscCall(KSPDestroy(&gmres));
   PetscCall(MatDestroy(&S));
   PetscCall(VecDestroy(&x));

@@ -59,7 +59,8 @@ public:
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
     *unsorted = -1;
-    for (int b = pattern.box ? 1 : 0; b < 2; ++b) PetscCallCXX(ways_[b] = upload(exec, "ribbon::ways", pattern.ways[b]));
+    for (int b = pattern.box ? 1 : 0; b < 2; ++b)
+      PetscCallCXX(ways_[b] = upload(exec, "ribbon::ways", pattern.ways[b]));
     components_ = pattern.components, first_component_ = pattern.first_component, reach_ = pattern.reach;
     if (pattern.box) {
       Blocks  open;
@@ -89,7 +90,9 @@ public:
   PetscErrorCode band_shapes(const Task &task, bool few, FoundShapes *found) override
   {
     PetscFunctionBegin;
-    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *found = bands_.shapes(exec, rows, box_, task.axes, few); }));
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) {
+      *found = bands_.shapes(exec, rows, box_, task.axes, few);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -103,14 +106,18 @@ public:
   PetscErrorCode refresh_bands(const Task &task, BandCounts *counts) override
   {
     PetscFunctionBegin;
-    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *counts = bands_.refresh(exec, rows, box_, task.bands); }));
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) {
+      *counts = bands_.refresh(exec, rows, box_, task.bands);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode extract_bands(const Task &task, const BandShape (&shapes)[3], BandCounts *counts) override
   {
     PetscFunctionBegin;
-    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *counts = bands_.extract(exec, rows, box_, shapes, task.bands); }));
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) {
+      *counts = bands_.extract(exec, rows, box_, shapes, task.bands);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -136,7 +143,8 @@ public:
     for (std::size_t p = 0; p < task.parts.size(); ++p) {
       if (!task.parts[p]) continue;
       PetscCall(parts[p].open(task.parts[p], write ? Access::write : Access::read));
-      for (int b = 0; b < 2; ++b) to.row_begin[p][b] = parts[p].block[b].rows.row_begin, to.value[p][b] = parts[p].block[b].numbers();
+      for (int b = 0; b < 2; ++b)
+        to.row_begin[p][b] = parts[p].block[b].rows.row_begin, to.value[p][b] = parts[p].block[b].numbers();
     }
     if (task.scale) {
       PetscCall(scale.open(task.scale, write ? Access::write : Access::read));
@@ -155,34 +163,41 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(with(from, mass, Access::read, to, write ? Access::write : Access::read,
-                   [&](const Exec &exec, const Csr(&A)[2], Scalar *m, Scalar *const(&t)[2]) { *differs = scale_algebraic_rows<Scalar, Index>(exec, A, m, t, write); }));
+                   [&](const Exec &exec, const Csr(&A)[2], Scalar *m, Scalar *const(&t)[2]) {
+                     *differs = scale_algebraic_rows<Scalar, Index>(exec, A, m, t, write);
+                   }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode shifted(Mat A, Vec mass, bool diagonal, PetscReal s, PetscReal a, Mat P) override
   {
     PetscFunctionBegin;
-    PetscCall(with(A, mass, Access::read, P, Access::write, [&](const Exec &exec, const Csr(&from)[2], Scalar *m, Scalar *const(&to)[2]) {
-      shifted_rows<Scalar, Index>(exec, from, m, diagonal, s, a, to);
-      exec.fence();
-    }));
+    PetscCall(with(A, mass, Access::read, P, Access::write,
+                   [&](const Exec &exec, const Csr(&from)[2], Scalar *m, Scalar *const(&to)[2]) {
+                     shifted_rows<Scalar, Index>(exec, from, m, diagonal, s, a, to);
+                     exec.fence();
+                   }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode mark_diagonal_rows(Mat A, Vec mass) override
   {
     PetscFunctionBegin;
-    PetscCall(with(A, mass, Access::update, nullptr, Access::read, [&](const Exec &exec, const Csr(&from)[2], Scalar *m, Scalar *const(&)[2]) {
-      ribbon::mark_diagonal_rows<Scalar, Index>(exec, from, m);
-      exec.fence();
-    }));
+    PetscCall(with(A, mass, Access::update, nullptr, Access::read,
+                   [&](const Exec &exec, const Csr(&from)[2], Scalar *m, Scalar *const(&)[2]) {
+                     ribbon::mark_diagonal_rows<Scalar, Index>(exec, from, m);
+                     exec.fence();
+                   }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode largest_row_sum(Mat A, Vec mass, double *sum) override
   {
     PetscFunctionBegin;
-    PetscCall(with(A, mass, Access::read, nullptr, Access::read, [&](const Exec &exec, const Csr(&from)[2], Scalar *m, Scalar *const(&)[2]) { *sum = ribbon::largest_row_sum<Scalar, Index>(exec, from, m); }));
+    PetscCall(with(A, mass, Access::read, nullptr, Access::read,
+                   [&](const Exec &exec, const Csr(&from)[2], Scalar *m, Scalar *const(&)[2]) {
+                     *sum = ribbon::largest_row_sum<Scalar, Index>(exec, from, m);
+                   }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -204,7 +219,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Calls f with the rows of A, the numbers of a vector, and those of a matrix (or null) of the pattern of A.
+  /// Calls f with the rows of A, the numbers of a vector, and those of a matrix (or
+  /// null) of the pattern of A.
   template <class F>
   static PetscErrorCode with(Mat A, Vec v, Access v_access, Mat to, Access to_access, const F &f)
   {
@@ -236,7 +252,8 @@ private:
     GridRows<Scalar, Index> rows = rows_of(J);
     rows.mass = mass, rows.shift = static_cast<Scalar>(task.shift), rows.factor = task.factor;
     rows.directions = static_cast<int>(task.axes.size());
-    for (int d = 0; d < rows.directions; ++d) rows.direction_of_axis[task.axes[static_cast<std::size_t>(d)]] = d;
+    for (int d = 0; d < rows.directions; ++d)
+      rows.direction_of_axis[task.axes[static_cast<std::size_t>(d)]] = d;
     return rows;
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file split_kernels.hpp  What a splitting computes from the numbers of its matrices, in the memory where these are.
+/// @file split_kernels.hpp  What a splitting computes from the numbers of its matrices, in
+///   the memory where these are.
 #pragma once
 
 #include "../support/aij.hpp"
@@ -13,7 +14,8 @@ namespace ribbon::petsc {
 
 class GivenBands;
 
-/// Interface; the kernels of ribbon/splitting/direction_split.hpp on a host or a device do the work. Not collective.
+/// Interface; the kernels of ribbon/splitting/direction_split.hpp on a host or a device do
+/// the work. Not collective.
 class SplitKernels {
 public:
   virtual ~SplitKernels() = default;
@@ -24,7 +26,8 @@ public:
   struct Pattern {
     std::vector<std::uint16_t> ways[2]; ///< of the entries of the diagonal and of the off-diagonal block
     int                        components = 1, first_component = 0, reach = 1;
-    const GridBox             *box = nullptr; ///< with it the ways of the diagonal block are found where J lives
+    /// with it the ways of the diagonal block are found where J lives
+    const GridBox *box = nullptr;
   };
   /// @param unsorted  the first row whose columns do not ascend, where there is a box, -1: there is none
   virtual PetscErrorCode set_pattern(Mat J, const Pattern &pattern, PetscInt64 *unsorted) = 0;
@@ -36,23 +39,26 @@ public:
     Mat              J = nullptr, mass_matrix = nullptr; ///< the latter may be null
     Vec              mass   = nullptr;                   ///< 0 in algebraic rows; null: ones
     PetscScalar      shift  = 0;
-    PetscReal        factor = 1;      ///< J is this times the matrix
-    std::vector<int> axes;            ///< of the directions
-    std::vector<Mat> parts;           ///< couplings of algebraic rows (may be null), A_1 .. A_D (may be null, too)
+    PetscReal        factor = 1; ///< J is this times the matrix
+    std::vector<int> axes;       ///< of the directions
+    /// couplings of algebraic rows (may be null), A_1 .. A_D (may be null, too)
+    std::vector<Mat> parts;
     Vec              scale = nullptr; ///< s_b; may be null
     unsigned         bands = 0;       ///< bit d: direction d is kept as bands; needs a box
   };
   /// Compares the parts with what J asks for, or writes them, and the scale.
   virtual PetscErrorCode split(const Task &task, bool write, SplitCounts *counts) = 0;
 
-  /// The shapes that the bands of all directions need on this rank; those of the first few rows alone where `few`.
+  /// The shapes that the bands of all directions need on this rank; those of the first
+  /// few rows alone where `few`.
   virtual PetscErrorCode band_shapes(const Task &task, bool few, FoundShapes *found) = 0;
   /// Bands of these shapes, without values: one matrix for all lines to begin with.
   virtual PetscErrorCode begin_bands(const Task &task, const BandShape (&shapes)[3]) = 0;
   /// Brings bands up to date; `misfit`: directions whose form J does not fit, which are left as they were.
   virtual PetscErrorCode refresh_bands(const Task &task, BandCounts *counts) = 0;
   /// Makes them anew, whichever form that gives.
-  virtual PetscErrorCode extract_bands(const Task &task, const BandShape (&shapes)[3], BandCounts *counts) = 0;
+  virtual PetscErrorCode extract_bands(const Task &task, const BandShape (&shapes)[3],
+                                       BandCounts *counts) = 0;
   /// P = s M - a A_d as PC line takes it, until the next change of the bands.
   virtual std::unique_ptr<GivenBands> shifted_bands(int d, PetscReal s, PetscReal a) = 0;
 

@@ -26,7 +26,8 @@ PetscErrorCode DirectionSplitting::reset()
 {
   PetscFunctionBegin;
   PetscCall(forget_directions());
-  for (Vec *v : {&mass_, &multiplier_, &algebraic_, &is_algebraic_vector_, &work_[0], &work_[1]}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&mass_, &multiplier_, &algebraic_, &is_algebraic_vector_, &work_[0], &work_[1]})
+    PetscCall(VecDestroy(v));
   PetscCall(MatDestroy(&converted_));
   PetscCall(MatDestroy(&mass_matrix_));
   PetscCall(MatDestroy(&rows_));
@@ -44,7 +45,8 @@ PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
   *aij = J;
   PetscCall(IsAIJ(J, &is_aij));
   if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatDestroy(&converted_)); // converting in place is not for every type, nor for a pattern that changed
+  // converting in place is not for every type, nor for a pattern that changed
+  PetscCall(MatDestroy(&converted_));
   PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &converted_));
   *aij = converted_;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,11 +62,13 @@ PetscErrorCode DirectionSplitting::find_ways(Mat aij)
   PetscInt64             unsorted;
   const int              components = grid_.components();
   PetscFunctionBegin;
-  PetscCheck(components <= Way::most_components, PetscObjectComm((PetscObject)aij), PETSC_ERR_SUP, "ADI: a grid point has %d unknowns; there are at most %d", components, Way::most_components);
+  PetscCheck(components <= Way::most_components, PetscObjectComm((PetscObject)aij), PETSC_ERR_SUP,
+             "ADI: a grid point has %d unknowns; there are at most %d", components, Way::most_components);
   PetscCall(GetBlocks(aij, block, &columns));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
-  found.components = components, found.first_component = static_cast<int>(first % components), found.reach = 1;
-  found.box = grid_.box();
+  found.components = components, found.first_component = static_cast<int>(first % components),
+  found.reach = 1;
+  found.box   = grid_.box();
   for (int b = 0; b < 2; ++b) {
     HostRows rows;
     found.ways[b].clear();
@@ -82,16 +86,19 @@ PetscErrorCode DirectionSplitting::find_ways(Mat aij)
         if (axis >= 0) found.reach = PetscMax(found.reach, std::abs(Way::offset(found.ways[b].back())));
       }
     PetscCall(RestoreHostRows(block[b], &rows));
-    PetscCheck(sorted, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of a row are not in ascending order");
+    PetscCheck(sorted, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+               "ADI: the columns of a row are not in ascending order");
   }
   PetscCall(SplitKernels::create(aij, &kernels_));
   PetscCall(kernels_->set_pattern(aij, found, &unsorted));
-  PetscCheck(unsorted < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of row %lld are not in ascending order",
+  PetscCheck(unsorted < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "ADI: the columns of row %lld are not in ascending order",
              static_cast<long long>(first + unsorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jacobian, bool *changed, bool *rows_changed)
+PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jacobian, bool *changed,
+                                               bool *rows_changed)
 {
   PetscInt           n;
   const PetscScalar *from = nullptr;
@@ -102,7 +109,8 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
     PetscCall(PetscObjectStateGet((PetscObject)jacobian.mass, &seen.state));
     PetscCall(PetscObjectGetId((PetscObject)jacobian.mass, &seen.of));
   }
-  if (!jacobian.mass && !mass_ && matrices_ == 0) PetscFunctionReturn(PETSC_SUCCESS); // ones, which nobody reads
+  // ones, which nobody reads
+  if (!jacobian.mass && !mass_ && matrices_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (mass_ && seen == mass_seen_ && mass_matrix_ == jacobian.mass_matrix) PetscFunctionReturn(PETSC_SUCCESS);
   mass_seen_ = seen;
   if (!mass_) {
@@ -113,7 +121,8 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
   }
   PetscCall(VecGetLocalSize(mass_, &n));
   mass_is_identity_ = !jacobian.mass_matrix;
-  if (is_algebraic_.size() != static_cast<std::size_t>(n)) is_algebraic_.assign(static_cast<std::size_t>(n), 0), *rows_changed = true;
+  if (is_algebraic_.size() != static_cast<std::size_t>(n))
+    is_algebraic_.assign(static_cast<std::size_t>(n), 0), *rows_changed = true;
   if (jacobian.mass) PetscCall(VecGetArrayRead(jacobian.mass, &from));
   PetscCall(AwaitCopies(mass_));
   PetscCall(VecGetArray(mass_, &mass));
@@ -140,7 +149,8 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An empty matrix of J's type with the entries of J along an axis, those of the element and the diagonal; axis < 0: all entries but the diagonal of algebraic rows.
+/// An empty matrix of J's type with the entries of J along an axis, those of the element and the diagonal;
+/// axis < 0: all entries but the diagonal of algebraic rows.
 PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
 {
   Mat             block[2];
@@ -158,18 +168,22 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   const auto way = [&](int b, PetscInt r, PetscInt k) { // those of a box are not on the host
     if (b == 1 || !grid_.box()) return couplings_of_pattern_.ways[b][static_cast<std::size_t>(k)];
     const GridBox &box = *grid_.box();
-    return direction_bands::WaysKernel<Scalar, PetscInt>{rows[0], box, nullptr}.of(r, RowOfBox(box, r), rows[0].column[k]);
+    return direction_bands::WaysKernel<Scalar, PetscInt>{rows[0], box, nullptr}.of(r, RowOfBox(box, r),
+                                                                                   rows[0].column[k]);
   };
   const auto kept = [&](int b, PetscInt r, PetscInt k) {
     if (axis < 0) return is_algebraic_[static_cast<std::size_t>(r)] && (b == 1 || rows[0].column[k] != r);
     const int along = Way::axis(way(b, r, k));
     return along >= 0 ? along == axis : along == Way::same && rows[0].column[k] != r;
   };
-  std::vector<PetscInt>    counts[2] = {std::vector<PetscInt>(static_cast<std::size_t>(n), axis < 0 ? 0 : 1), std::vector<PetscInt>(static_cast<std::size_t>(n), 0)}, line;
+  std::vector<PetscInt> counts[2] = {std::vector<PetscInt>(static_cast<std::size_t>(n), axis < 0 ? 0 : 1),
+                                     std::vector<PetscInt>(static_cast<std::size_t>(n), 0)},
+                        line;
   std::vector<PetscScalar> zeros;
   for (int b = 0; b < 2; ++b)
     for (PetscInt r = 0; r < n && block[b]; ++r)
-      for (PetscInt k = rows[b].row_begin[r]; k < rows[b].row_begin[r + 1]; ++k) counts[b][static_cast<std::size_t>(r)] += kept(b, r, k);
+      for (PetscInt k = rows[b].row_begin[r]; k < rows[b].row_begin[r + 1]; ++k)
+        counts[b][static_cast<std::size_t>(r)] += kept(b, r, k);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)aij), A));
   PetscCall(MatSetSizes(*A, n, n, all, all));
   PetscCall(MatSetType(*A, ((PetscObject)aij)->type_name));
@@ -185,7 +199,8 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
         if (kept(b, r, k)) line.push_back(b == 0 ? first + rows[0].column[k] : columns[rows[1].column[k]]);
     zeros.resize(line.size(), 0);
     const PetscInt row = first + r;
-    PetscCall(MatSetValues(*A, 1, &row, static_cast<PetscInt>(line.size()), line.data(), zeros.data(), INSERT_VALUES));
+    PetscCall(MatSetValues(*A, 1, &row, static_cast<PetscInt>(line.size()), line.data(), zeros.data(),
+                           INSERT_VALUES));
   }
   for (int b = 0; b < 2; ++b)
     if (block[b]) PetscCall(RestoreHostRows(block[b], &rows[b]));
@@ -214,7 +229,9 @@ PetscErrorCode DirectionSplitting::make(Mat aij)
       if (matrices_ >> axis & 1) PetscCall(create_rows(aij, axis, &directions_.back().A));
     }
   structure_ = next_generation();
-  PetscCheck(!mass_matrix_ || directions_.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
+  PetscCheck(!mass_matrix_ || directions_.size() == 1, comm, PETSC_ERR_SUP,
+             "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others",
+             directions());
   const PetscInt *columns;
   PetscCall(GetBlocks(aij, block, &columns));
   for (std::size_t r = 0; r < is_algebraic_.size(); ++r)
@@ -251,8 +268,8 @@ PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Writes the numbers of A_d, of the couplings and s_b where J asks for others than there are, or where `all`. `changed`
-/// comes in as what is changed already. Collective.
+/// Writes the numbers of A_d, of the couplings and s_b where J asks for others than there are, or where
+/// `all`. `changed` comes in as what is changed already. Collective.
 PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed)
 {
   SplitKernels::Task task;
@@ -276,7 +293,8 @@ PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   counts = bands.counts;
   if (has_parts) PetscCall(kernels_->split(task, true, &counts));
-  PetscInt sums[3] = {static_cast<PetscInt>(counts.mixed), static_cast<PetscInt>(counts.growth), static_cast<PetscInt>(counts.torn)};
+  PetscInt sums[3] = {static_cast<PetscInt>(counts.mixed), static_cast<PetscInt>(counts.growth),
+                      static_cast<PetscInt>(counts.torn)};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)aij)));
   remainder_  = {sums[0], sums[1], sums[2]};
   generation_ = next_generation();
@@ -284,19 +302,22 @@ PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian
 }
 
 /// The directions of J, and what they hold, where its pattern is known.
-PetscErrorCode DirectionSplitting::update_rows(Mat aij, const SplitJacobian &jacobian, bool anew, bool *changed)
+PetscErrorCode DirectionSplitting::update_rows(Mat aij, const SplitJacobian &jacobian, bool anew,
+                                               bool *changed)
 {
-  const MPI_Comm comm     = PetscObjectComm((PetscObject)aij);
-  const unsigned grid     = (1u << grid_.dimensions()) - 1;
-  const unsigned matrices = grid_.box() && !jacobian.mass_matrix ? (jacobian.matrices | no_bands_) & grid : grid;
-  bool           mass_changed = false, rows_changed = matrices != matrices_;
-  unsigned       axes, flags;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)aij);
+  const unsigned grid = (1u << grid_.dimensions()) - 1;
+  const unsigned matrices =
+    grid_.box() && !jacobian.mass_matrix ? (jacobian.matrices | no_bands_) & grid : grid;
+  bool     mass_changed = false, rows_changed = matrices != matrices_;
+  unsigned axes, flags;
   PetscFunctionBegin;
   matrices_ = matrices;
   PetscCall(update_mass(aij, jacobian, &mass_changed, &rows_changed));
   PetscCall(kernels_->coupling_axes(aij, grid, &axes));
   axes |= axes_;
-  flags = axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
+  flags =
+    axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flags, 1, MPI_UNSIGNED, MPI_BOR, comm));
   const bool remake = anew || (flags & 7) != axes_ || flags >> 3 & 1;
   axes_             = flags & 7;
@@ -335,7 +356,8 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
   rows_                   = aij;
   const unsigned no_bands = no_bands_;
   PetscCall(update_rows(aij, jacobian, anew, &any));
-  if (no_bands_ != no_bands) PetscCall(update_rows(aij, jacobian, true, &any)); // matrices, of which PC line says what it thinks of them
+  // matrices, of which PC line says what it thinks of them
+  if (no_bands_ != no_bands) PetscCall(update_rows(aij, jacobian, true, &any));
   patterns_ = {pattern};
   if (changed) *changed = any;
   PetscCall(PetscLogEventEnd(events->split, jacobian.J, 0, 0, 0));

@@ -11,9 +11,10 @@ std::unique_ptr<GivenBands> DirectionSplitting::shifted_bands(int d, PetscReal s
   return kernels_->shifted_bands(d, s, a);
 }
 
-/// The shapes that the bands of all ranks need. Directions that bands have no room for, or PC line no solver, go to
-/// no_bands_. Collective.
-PetscErrorCode DirectionSplitting::agree_on_shapes(const SplitKernels::Task &task, bool few, BandShape (&shapes)[3])
+/// The shapes that the bands of all ranks need. Directions that bands have no room for, or PC line no solver,
+/// go to no_bands_. Collective.
+PetscErrorCode DirectionSplitting::agree_on_shapes(const SplitKernels::Task &task, bool few,
+                                                   BandShape (&shapes)[3])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)task.J);
   FoundShapes    found;
@@ -25,7 +26,7 @@ PetscErrorCode DirectionSplitting::agree_on_shapes(const SplitKernels::Task &tas
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, widths, 3, MPI_INT, MPI_MAX, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_UNSIGNED, MPI_BOR, comm));
   for (std::size_t d = 0; d < task.axes.size(); ++d) {
-    shapes[d] = {std::max(1, widths[d]), (bits >> d & 1) != 0, (bits >> (d + 3) & 1) != 0};
+    shapes[d]       = {std::max(1, widths[d]), (bits >> d & 1) != 0, (bits >> (d + 3) & 1) != 0};
     const bool fits = shapes[d].half_bandwidth <= largest_half_bandwidth &&
                       (!shapes[d].blocks || (grid_.components() <= 8 && shapes[d].half_bandwidth == 1));
     if (!fits && task.bands >> d & 1) no_bands_ |= 1u << task.axes[d];
@@ -33,8 +34,8 @@ PetscErrorCode DirectionSplitting::agree_on_shapes(const SplitKernels::Task &tas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Brings the bands up to date: one pass over J where lines share what they shared before, or have a matrix each. The
-/// first time one matrix is tried, that of the first line. Collective.
+/// Brings the bands up to date: one pass over J where lines share what they shared before, or have a matrix
+/// each. The first time one matrix is tried, that of the first line. Collective.
 PetscErrorCode DirectionSplitting::refill_bands(const SplitKernels::Task &task, bool all, BandCounts *counts)
 {
   SplitKernels::Task again = task;
@@ -48,7 +49,8 @@ PetscErrorCode DirectionSplitting::refill_bands(const SplitKernels::Task &task, 
   }
   PetscCall(kernels_->refresh_bands(task, counts));
   unsigned misfit = counts->misfit;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_UNSIGNED, MPI_BOR, PetscObjectComm((PetscObject)task.J)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_UNSIGNED, MPI_BOR, PetscObjectComm((PetscObject)task.J)));
   if (misfit == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(agree_on_shapes(task, false, shapes));
   if (no_bands_) PetscFunctionReturn(PETSC_SUCCESS);

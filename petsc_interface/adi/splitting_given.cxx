@@ -12,7 +12,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// The first row of this rank without a stored diagonal entry, -1: there is none. By the pattern: what MatMissingDiagonal() says may be of an older one.
+/// The first row of this rank without a stored diagonal entry, -1: there is none. By the pattern: what
+/// MatMissingDiagonal() says may be of an older one.
 PetscErrorCode RowWithoutDiagonal(Mat A, PetscInt *row)
 {
   Mat             block[2];
@@ -25,7 +26,8 @@ PetscErrorCode RowWithoutDiagonal(Mat A, PetscInt *row)
   PetscCall(MatGetOwnershipRange(A, &first, nullptr));
   PetscCall(GetHostRows(block[0], false, &rows));
   for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows) && *row < 0; ++r)
-    if (!std::binary_search(rows.column + rows.row_begin[r], rows.column + rows.row_begin[r + 1], r)) *row = first + r;
+    if (!std::binary_search(rows.column + rows.row_begin[r], rows.column + rows.row_begin[r + 1], r))
+      *row = first + r;
   PetscCall(RestoreHostRows(block[0], &rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,13 +47,18 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
   if (is_da) PetscCall(grid_.find(A[0], dm));
   else PetscCall(grid_.reset());
-  PetscCheck(!grid_.dm() || A.size() <= static_cast<std::size_t>(grid_.dimensions()), comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given, and the grid has %d", static_cast<int>(A.size()), grid_.dimensions());
-  PetscCheck(A.size() <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given; there are at most 3", static_cast<int>(A.size()));
+  PetscCheck(!grid_.dm() || A.size() <= static_cast<std::size_t>(grid_.dimensions()), comm,
+             PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given, and the grid has %d",
+             static_cast<int>(A.size()), grid_.dimensions());
+  PetscCheck(A.size() <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "ADI: %d directions are given; there are at most 3", static_cast<int>(A.size()));
   for (std::size_t axis = 0; axis < A.size(); ++axis) {
     PetscInt    row;
     std::string error;
     PetscCall(RowWithoutDiagonal(A[axis], &row));
-    if (row >= 0) error = format("ADI: the matrix that is given for direction %c stores no diagonal entry in row %lld", "xyz"[axis], static_cast<long long>(row));
+    if (row >= 0)
+      error = format("ADI: the matrix that is given for direction %c stores no diagonal entry in row %lld",
+                     "xyz"[axis], static_cast<long long>(row));
     PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, error));
     Direction d;
     d.name = axis_names[axis], d.axis = static_cast<int>(axis);
@@ -59,7 +66,9 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
     directions_.push_back(d);
     PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().A));
   }
-  PetscCheck(!jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
+  PetscCheck(!jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP,
+             "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others",
+             directions());
   PetscCall(SplitKernels::create(A[0], &kernels_));
   matrices_ = 7, structure_ = next_generation();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -98,7 +107,8 @@ PetscErrorCode DirectionSplitting::algebraic_of_given(const std::vector<Mat> &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectionSplitting::update(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed)
+PetscErrorCode DirectionSplitting::update(const std::vector<Mat> &A, const SplitJacobian &jacobian,
+                                          bool *changed)
 {
   PetscFunctionBegin;
   PetscCall(Logged(&Events::split, [&] { return update_given(A, jacobian, changed); }));
@@ -123,7 +133,8 @@ PetscErrorCode DirectionSplitting::update_given(const std::vector<Mat> &A, const
     patterns_ = patterns;
   }
   PetscCall(update_mass(A[0], jacobian, &mass_changed, &rows_changed));
-  int flags[3] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0}; // changed; a mass; algebraic rows
+  // changed; a mass; algebraic rows
+  int flags[3] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0};
   for (char is : is_algebraic_) flags[2] |= is;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 3, MPI_INT, MPI_MAX, comm));
   mass_is_identity_ = !flags[1];

@@ -38,7 +38,8 @@ static PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// d := h/2 M^-1 (G(t + h, U+) - G(t, U)) = h^2 u'' / 2, where there is no solution before. No P^-1 in several directions: it would hide what a step that is far too large has left unsolved.
+/// d := h/2 M^-1 (G(t + h, U+) - G(t, U)) = h^2 u'' / 2, where there is no solution before. No P^-1 in
+/// several directions: it would hide what a step that is far too large has left unsolved.
 static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
 {
   TS_ADI                   *adi       = adi_of(ts);
@@ -62,7 +63,8 @@ static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The local error by the embedded method, else h^2 u'' / 2 by differences of solutions as of TSTHETA, after a start by those of slopes.
+/// The local error by the embedded method, else h^2 u'' / 2 by differences of solutions as of TSTHETA, after
+/// a start by those of slopes.
 static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte)
 {
   TS_ADI         *adi = adi_of(ts);
@@ -102,7 +104,10 @@ static PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool
   PetscFunctionBegin;
   const bool embedded = order == m.order - 1 && m.embeds;
   if (done) *done = order == m.order || embedded ? PETSC_TRUE : PETSC_FALSE;
-  else PetscCheck(order == m.order || embedded, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type %s cannot evaluate a step at order %" PetscInt_FMT, TSADITypes[adi->type], order);
+  else
+    PetscCheck(order == m.order || embedded, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+               "TS adi: -ts_adi_type %s cannot evaluate a step at order %" PetscInt_FMT,
+               TSADITypes[adi->type], order);
   for (int i = 0; i < m.stages; ++i) w[i] = m.e[i] - m.b[i];
   if (embedded) PetscCall(SumVectors(ts->vec_sol, m.stages, w, adi->increment.data(), U, nullptr));
   else PetscCall(VecCopy(ts->vec_sol, U));
@@ -153,7 +158,8 @@ static PetscErrorCode TSStep_ADI(TS ts)
     if (ok) {
       adi->status = TS_STEP_PENDING;
       PetscCall(TSAdaptCandidatesClear(ts->adapt));
-      PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1, static_cast<PetscReal>(adi->method.stages), PETSC_TRUE));
+      PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1,
+                                    static_cast<PetscReal>(adi->method.stages), PETSC_TRUE));
       PetscCall(TSAdaptChoose(ts->adapt, ts, ts->time_step, nullptr, &next, &accept));
       if (accept) {
         adi->status = TS_STEP_COMPLETE;
@@ -168,11 +174,15 @@ static PetscErrorCode TSStep_ADI(TS ts)
     adi->status = TS_STEP_INCOMPLETE;
     accept      = PETSC_FALSE;
     PetscCall(VecCopy(adi->start, ts->vec_sol));
-    if (!ok || adi->method.c[0] != 0) adi->age = -1; // the Jacobian may be at fault, or is one of another time
+    // the Jacobian may be at fault, or is one of another time
+    if (!ok || adi->method.c[0] != 0) adi->age = -1;
     ts->reject++;
     if (!ts->reason && ++rejections > ts->max_reject && ts->max_reject >= 0) {
       ts->reason = TS_DIVERGED_STEP_REJECTED;
-      PetscCall(PetscInfo(ts, "Step=%" PetscInt_FMT ", step rejections %" PetscInt_FMT " greater than current TS allowed, stopping solve\n", ts->steps, rejections));
+      PetscCall(PetscInfo(ts,
+                          "Step=%" PetscInt_FMT ", step rejections %" PetscInt_FMT
+                          " greater than current TS allowed, stopping solve\n",
+                          ts->steps, rejections));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,18 +203,22 @@ static PetscErrorCode TSReset_ADI(TS ts)
   PetscFunctionBegin;
   PetscCall(adi->factors.reset());
   PetscCall(adi->splitting.reset());
-  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work, &adi->residual, &adi->boundary[0], &adi->boundary[1], &adi->mass}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work, &adi->residual,
+                 &adi->boundary[0], &adi->boundary[1], &adi->mass})
+    PetscCall(VecDestroy(v));
   for (Vec &v : adi->value) PetscCall(VecDestroy(&v));
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
   adi->stages.fill(nullptr);
   adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->factor_scale = 0;
-  adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false, adi->mass_is_diagonal = true;
+  adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false,
+  adi->mass_is_diagonal                                                     = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #if defined(RIBBON_PETSC_HAS_RESIZE)
-/// The grid changes: the last two solutions are handed over, and come back on the other one; everything else is made anew.
+/// The grid changes: the last two solutions are handed over, and come back on the other one;
+/// everything else is made anew.
 static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
 {
   TS_ADI     *adi       = adi_of(ts);
@@ -219,9 +233,11 @@ static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
       PetscCall(PetscObjectReference((PetscObject)*vector[k]));
     }
   }
-  if (!hand_over && adi->start) { // else the application has transferred no more than the solution: a new start
+  // else the application has transferred no more than the solution: a new start
+  if (!hand_over && adi->start) {
     adi->resumes     = true;
-    adi->before_time = adi->kept.before_time, adi->start_time = adi->kept.start_time, adi->since_restart = adi->kept.since_restart;
+    adi->before_time = adi->kept.before_time, adi->start_time = adi->kept.start_time,
+    adi->since_restart   = adi->kept.since_restart;
     adi->before_is_there = adi->kept.before_is_there && adi->before;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -273,13 +289,24 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!method_of(adi->type).theta) PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s, theta = %g\n", TSADITypes[adi->type], (double)theta_of(adi)));
-  if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
+  if (!method_of(adi->type).theta)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s, theta = %g\n", TSADITypes[adi->type],
+                                     (double)theta_of(adi)));
+  if (adi->rannacher > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
   if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));
-  else if (adi->lag_jacobian > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));
+  else if (adi->lag_jacobian > 1)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));
   if (adi->splitting.remainder().torn > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " algebraic rows couple along several directions: they hold to first order in the step\n", adi->splitting.remainder().torn));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "  %" PetscInt_FMT
+      " algebraic rows couple along several directions: they hold to first order in the step\n",
+      adi->splitting.remainder().torn));
   if (adi->splitting.directions() > 0) PetscCall(adi->factors.view(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

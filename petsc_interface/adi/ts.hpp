@@ -16,7 +16,8 @@ PETSC_INTERN PetscErrorCode TSCreate_ADI(TS ts);
 
 namespace ribbon::petsc {
 
-/// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U); P = P_1 M^-1 P_2 ... with P_d = M - a A_d.
+/// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U); P = P_1 M^-1 P_2
+/// ... with P_d = M - a A_d.
 struct TS_ADI {
   struct DirectionJacobian {
     Mat                    A        = nullptr;
@@ -84,7 +85,8 @@ inline TS_ADI *adi_of(TS ts)
 
 // evaluation (adi/ts_evaluate.cxx)
 
-/// What the application computes is R = sign G: F with an IFunction, else RHS. The sign goes into factors and weights, so that no pass over memory is spent on it.
+/// What the application computes is R = sign G: F with an IFunction, else RHS. The sign goes into factors and
+/// weights, so that no pass over memory is spent on it.
 inline PetscReal sign_of(const TS_ADI *adi)
 {
   return adi->has_ifunction ? -1 : 1;
@@ -93,20 +95,25 @@ inline PetscReal sign_of(const TS_ADI *adi)
 PetscErrorCode ClearRate(TS_ADI *adi);
 /// adi->udot := (Y - U) / c.
 PetscErrorCode SetRate(TS_ADI *adi, Vec U, Vec Y, PetscReal c);
-/// R := F(t, Y, udot), less the RHSFunction, or RHS(t, Y) where there is no IFunction. Functions outside their domain make it infinite.
+/// R := F(t, Y, udot), less the RHSFunction, or RHS(t, Y) where there is no IFunction. Functions outside
+/// their domain make it infinite.
 PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R);
-/// R of (t, U) at the point where the Jacobian is computed next, and the Jacobian where it is due: splits it. Collective.
-/// `ok`: false, with snes->reason set, where R is not finite at a point where the Jacobian is due.
+/// R of (t, U) at the point where the Jacobian is computed next, and the Jacobian where it is due:
+/// splits it. Collective. `ok`: false, with snes->reason set, where R is not finite at a point
+/// where the Jacobian is due.
 PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok);
 /// Whether v is finite; else snes->reason is set, on all ranks. Collective.
 PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok);
 /// Sets snes->reason to what made numbers infinite or none. Collective.
 PetscErrorCode ReportNotFinite(TS ts);
-/// Factors P_d = M - a A_d, the first of them, or all, divided by sign a: the scale of right-hand sides is in the factors. `ok`: false, with snes->reason set, where that fails.
+/// Factors P_d = M - a A_d, the first of them, or all, divided by sign a: the scale of right-hand sides is in
+/// the factors. `ok`: false, with snes->reason set, where that fails.
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok);
-/// P x = sign a R, with sign and a of Factor(). R has what algebraic equations ask of x in their rows, as it is.
+/// P x = sign a R, with sign and a of Factor(). R has what algebraic equations ask of
+/// x in their rows, as it is.
 PetscErrorCode SolveP(TS ts, Vec R, Vec x);
-/// c := s_b R_b(t, U): by how much the algebraic equations at time t move their unknowns away from U, times the sign. Other rows are 0.
+/// c := s_b R_b(t, U): by how much the algebraic equations at time t move their unknowns away from U, times
+/// the sign. Other rows are 0.
 PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c);
 /// Replaces the rows of algebraic equations of rhs by sign sum_k weight_k boundary_k.
 PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs);
@@ -126,9 +133,10 @@ struct Step {
 /// What TS adi has to know of a method: a row of the table in adi/ts_methods.cxx.
 struct ADIMethod {
   TSADIType type;
-  int       stages;                   ///< increments of a step
-  bool      estimates;                ///< has an error estimate with the default theta: -ts_adapt_type defaults to basic
-  bool      multiplies;               ///< by the A_d: it needs each as a matrix, and one more work vector
+  int       stages; ///< increments of a step
+  /// has an error estimate with the default theta: -ts_adapt_type defaults to basic
+  bool estimates;
+  bool multiplies;                    ///< by the A_d: it needs each as a matrix, and one more work vector
   PetscReal (*theta)(int directions); ///< default of -ts_adi_theta; null: the method has none
   /// Sets adi->method and computes the increments. `ok`: whether every stage was accepted.
   PetscErrorCode (*step)(const Step &step, PetscReal theta, bool *ok);
@@ -142,15 +150,16 @@ PetscReal theta_of(const TS_ADI *adi);
 
 // options (adi_options.cxx)
 PetscErrorCode ComposeADIOptions(TS ts, bool attach);
-/// Takes the RHSJacobian's matrices from the SNES where they are constant, and leaves a shell there: TSSetUp() copies them
-/// otherwise, to shift them, and nobody asks for that here. GiveMatrices() gives the SNES what it would have: copies, or the
-/// matrices themselves.
+/// Takes the RHSJacobian's matrices from the SNES where they are constant, and leaves a shell there:
+/// TSSetUp() copies them otherwise, to shift them, and nobody asks for that here. GiveMatrices() gives the
+/// SNES what it would have: copies, or the matrices themselves.
 PetscErrorCode TakeMatrices(TS ts);
 PetscErrorCode GiveMatrices(TS ts, bool copies);
 /// The SNES carries the Jacobian, and solves nothing: it gets a type without iterations, and no KSP.
 PetscErrorCode PrepareSNES(TS ts);
-/// Raises an error where the application asks the TS or its SNES for something that would have no effect on the solution.
-/// Errors: PETSC_ERR_SUP, in one sentence, for bounds, functions that SNESSolve() calls and transient variables.
+/// Raises an error where the application asks the TS or its SNES for something that would have no
+/// effect on the solution. Errors: PETSC_ERR_SUP, in one sentence, for bounds, functions that
+/// SNESSolve() calls and transient variables.
 PetscErrorCode RefuseWhatIsIgnored(TS ts);
 PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject);
 

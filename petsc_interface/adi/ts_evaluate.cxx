@@ -17,7 +17,8 @@ PetscErrorCode CheckDomain(TS ts, Vec F)
   SNES snes;
   PetscFunctionBegin;
   PetscCall(TSGetSNES(ts, &snes));
-  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, PETSC_INFINITY)); // known to this rank alone: the next norm tells all
+  // known to this rank alone: the next norm tells all
+  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, PETSC_INFINITY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,18 +32,20 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   if (!adi->has_ifunction) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Logged(&Events::mass, [&] {
     PetscFunctionBegin;
-    PetscCall(UpdateMass(ts, t, U, implicit, imex, adi->udot, adi->work, &adi->mass, changed)); // udot is 0 afterwards
-    if (!adi->mass_known) PetscCall(MassIsDiagonal(ts, t, U, implicit, imex, adi->mass, &adi->mass_is_diagonal));
+    // udot is 0 afterwards
+    PetscCall(UpdateMass(ts, t, U, implicit, imex, adi->udot, adi->work, &adi->mass, changed));
+    if (!adi->mass_known)
+      PetscCall(MassIsDiagonal(ts, t, U, implicit, imex, adi->mass, &adi->mass_is_diagonal));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   adi->mass_known = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device to the device, where
-/// nobody looks, and differences of nothing follow. What is bound to the host is copied there. A Jacobian of the SNES that
-/// TS did not set may be such, or call one.
-/// `bound`: F, to be released afterwards, or null.
+/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device
+/// to the device, where nobody looks, and differences of nothing follow. What is bound to the host is
+/// copied there. A Jacobian of the SNES that TS did not set may be such, or call one. `bound`: F, to be
+/// released afterwards, or null.
 PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
 {
   PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
@@ -51,7 +54,8 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionBegin;
   *bound = nullptr;
   PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
-  if (function == SNESTSFormJacobian) PetscFunctionReturn(PETSC_SUCCESS); // others may take differences, or wrap them
+  // others may take differences, or wrap them
+  if (function == SNESTSFormJacobian) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
   PetscCall(VecBoundToCPU(F, &there));
   if (there) PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,7 +64,8 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the application says that its Jacobian is outside its domain; then snes->reason is set. Collective.
+/// Whether the application says that its Jacobian is outside its domain; then
+/// snes->reason is set. Collective.
 PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
 {
   PetscInt outside = ts->snes->jacobiandomainerror;
@@ -71,8 +76,8 @@ PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The matrix of the RHSJacobian where all that the SNES would do is to shift it, in a matrix of its own at times; null
-/// where there is an IFunction, or where the SNES has another Jacobian, as by differences.
+/// The matrix of the RHSJacobian where all that the SNES would do is to shift it, in a matrix of its own at
+/// times; null where there is an IFunction, or where the SNES has another Jacobian, as by differences.
 PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
 {
   const SNES          snes = ts->snes;
@@ -86,16 +91,20 @@ PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
   PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
-  if (adi_of(ts)->has_ifunction || ijacobian || !rhsjacobian || (snes->mf && !snes->mf_operator)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (adi_of(ts)->has_ifunction || ijacobian || !rhsjacobian || (snes->mf && !snes->mf_operator))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMSNESGetJacobian(dm, &jacobian, nullptr));
-  if (jacobian != SNESTSFormJacobian || ts->rhsjacobian.shift != PetscScalar(0)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsHasName(((PetscObject)snes)->options, ((PetscObject)snes)->prefix, "-snes_test_jacobian", &tests));
+  if (jacobian != SNESTSFormJacobian || ts->rhsjacobian.shift != PetscScalar(0))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsHasName(((PetscObject)snes)->options, ((PetscObject)snes)->prefix,
+                                "-snes_test_jacobian", &tests));
   if (tests || !ts->Arhs || !ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
   *A = ts->Arhs, *B = ts->Brhs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// `ok`: false, with snes->reason set, where the application says that the Jacobian is outside its domain. Collective.
+/// `ok`: false, with snes->reason set, where the application says that the Jacobian is
+/// outside its domain. Collective.
 PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI  *adi = adi_of(ts);
@@ -138,7 +147,8 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscRea
   SplitJacobian    jacobian;
   std::vector<Mat> given;
   PetscFunctionBegin;
-  jacobian.J = B, jacobian.shift = shift, jacobian.factor = factor, jacobian.mass = adi->mass, jacobian.mass_matrix = adi->mass_matrix;
+  jacobian.J = B, jacobian.shift = shift, jacobian.factor = factor, jacobian.mass = adi->mass,
+  jacobian.mass_matrix = adi->mass_matrix;
   PetscCall(TSGetDM(ts, &jacobian.dm));
   PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)ts), &jacobian.matrices));
   if (method_of(adi->type).multiplies) jacobian.matrices = 7;
@@ -207,7 +217,8 @@ PetscErrorCode ReportNotFinite(TS ts)
   PetscInt outside = RibbonFunctionDomainError(ts->snes);
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
-  PetscCall(SNESSetConvergedReason(ts->snes, outside ? SNES_DIVERGED_FUNCTION_DOMAIN : RIBBON_SNES_DIVERGED_NANORINF));
+  PetscCall(SNESSetConvergedReason(ts->snes,
+                                   outside ? SNES_DIVERGED_FUNCTION_DOMAIN : RIBBON_SNES_DIVERGED_NANORINF));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,7 +265,9 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscCall(SNESSetUp(snes));
   PetscCall(SNESGetJacobian(snes, &A, &B, nullptr, nullptr));
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
-  PetscCheck(B, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE, "TS adi: there is no Jacobian matrix; set one, or a DM that makes it (with -snes_mf_operator in place of -snes_mf)");
+  PetscCheck(B, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
+             "TS adi: there is no Jacobian matrix; set one, or a DM that makes it (with -snes_mf_operator in "
+             "place of -snes_mf)");
   // finite differences take F, at the solution of SNES, for the function that they differentiate
   adi->stage_time                 = t;
   RibbonFunctionDomainError(snes) = PETSC_FALSE;
@@ -284,11 +297,14 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the step is one of the last two of a run, which TSAdapt makes meet its end, and is another one than that of the factors by no more than its times were rounded by.
+/// Whether the step is one of the last two of a run, which TSAdapt makes meet its end, and is another one
+/// than that of the factors by no more than its times were rounded by.
 static bool IsRounded(TS ts, PetscReal a, PetscReal kept)
 {
-  const bool      ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP && PetscAbsReal(ts->max_time - ts->ptime) <= PetscReal(2.5) * PetscAbsReal(ts->time_step);
-  const PetscReal unit = PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ts->ptime), PetscAbsReal(ts->max_time));
+  const bool ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP &&
+                    PetscAbsReal(ts->max_time - ts->ptime) <= PetscReal(2.5) * PetscAbsReal(ts->time_step);
+  const PetscReal unit =
+    PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ts->ptime), PetscAbsReal(ts->max_time));
   return ends && PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a);
 }
 
@@ -320,7 +336,8 @@ PetscErrorCode SolveP(TS ts, Vec R, Vec x)
   for (int d = 0; d < directions; ++d) {
     const Vec to = (directions - d) % 2 ? x : adi->work; // the last one is x
     PetscCall(adi->factors.solve(d, from, to));
-    if (d + 1 < directions && !adi->splitting.mass_is_identity()) PetscCall(adi->splitting.multiply_mass(to, to));
+    if (d + 1 < directions && !adi->splitting.mass_is_identity())
+      PetscCall(adi->splitting.multiply_mass(to, to));
     from = to;
   }
   if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(R, x));
@@ -371,7 +388,8 @@ PetscErrorCode FormJacobianADI(SNES, Vec U, Mat A, Mat B, TS ts)
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
-  PetscCall(TSComputeIJacobian(ts, adi->stage_time, U, adi->udot, adi->shift, A, B, adi->imex ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(TSComputeIJacobian(ts, adi->stage_time, U, adi->udot, adi->shift, A, B,
+                               adi->imex ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

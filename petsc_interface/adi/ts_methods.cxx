@@ -7,7 +7,15 @@
 #include <cmath>
 #include <iterator>
 
-const char *const TSADITypes[] = {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2", "TSADIType", "TS_ADI_", nullptr};
+const char *const TSADITypes[] = {"hundsdorfer_verwer",
+                                  "modified_craig_sneyd",
+                                  "craig_sneyd",
+                                  "douglas",
+                                  "peaceman_rachford",
+                                  "ra34pw2",
+                                  "TSADIType",
+                                  "TS_ADI_",
+                                  nullptr};
 
 namespace ribbon::petsc {
 
@@ -23,7 +31,8 @@ PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether TS takes stage i of `stages`, whose increment is there. Numbers that are not finite are a failure, on all ranks; those of the last stage are found in the solution it makes.
+/// Whether TS takes stage i of `stages`, whose increment is there. Numbers that are not finite are a failure,
+/// on all ranks; those of the last stage are found in the solution it makes.
 PetscErrorCode Accept(const Step &step, PetscReal time, int i, int stages, Vec Y, bool *ok)
 {
   PetscBool accept;
@@ -44,7 +53,8 @@ PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R`: where it is that of (t + h, U), it serves.
+/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R`: where it is
+/// that of (t + h, U), it serves.
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
 {
   TS_ADI *adi = step.adi;
@@ -58,7 +68,8 @@ PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows of algebraic equations of stage i: y_i = sum_j gamma_ij k_j with k_j = h q'(t + alpha_j h), q through the values at t, t + h (and t + h / 2).
+/// Rows of algebraic equations of stage i: y_i = sum_j gamma_ij k_j with k_j = h q'(t + alpha_j h), q through
+/// the values at t, t + h (and t + h / 2).
 PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
 {
   PetscScalar weight[2] = {0, 0};
@@ -74,7 +85,8 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// y += sum_j w_j k_j. PETSc sends the factors of VecMAXPY() to a device as an array, the one of VecAXPY() comes with the call.
+/// y += sum_j w_j k_j. PETSc sends the factors of VecMAXPY() to a device as an array, the one of
+/// VecAXPY() comes with the call.
 PetscErrorCode Add(Vec y, PetscInt terms, const PetscScalar w[], Vec k[])
 {
   PetscFunctionBegin;
@@ -83,8 +95,8 @@ PetscErrorCode Add(Vec y, PetscInt terms, const PetscScalar w[], Vec k[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// rhs := sign [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is handed to the application as U': where M depends on U, what is left of M V is then of
-/// second order.
+/// rhs := sign [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is
+/// handed to the application as U': where M depends on U, what is left of M V is then of second order.
 PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, Vec rhs)
 {
   TS_ADI         *adi   = step.adi;
@@ -95,7 +107,8 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   if (taken) PetscCall(SetRate(adi, step.U, Y, m.alpha[i] * step.h));
   else PetscCall(ClearRate(adi));
   PetscCall(Evaluate(step.ts, time, Y, rhs));
-  for (int j = 0; j < i; ++j) w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
+  for (int j = 0; j < i; ++j)
+    w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
   if (adi->splitting.mass_is_identity()) PetscCall(Add(rhs, i, w, adi->increment.data()));
   else {
     PetscCall(VecZeroEntries(adi->udot)); // the application has seen it
@@ -107,7 +120,8 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which is increment i of `stages`.
+/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which
+/// is increment i of `stages`.
 PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages, bool *ok)
 {
   TS_ADI         *adi  = step.adi;
@@ -173,7 +187,8 @@ PetscErrorCode StepOfTwo(const Step &step, PetscReal theta, bool *ok)
   PetscCall(TSPreStage(step.ts, time));
   if (adi->has_ifunction) PetscCall(SetRate(adi, step.U, Y, step.h));
   PetscCall(Evaluate(step.ts, time, Y, adi->residual));
-  PetscCall(VecAXPBY(adi->rhs, 1 / (2 * theta), 1 / (2 * theta), adi->residual)); // all of it over sign theta h
+  // all of it over sign theta h
+  PetscCall(VecAXPBY(adi->rhs, 1 / (2 * theta), 1 / (2 * theta), adi->residual));
   if (adi->has_ifunction) {
     PetscCall(adi->splitting.multiply_mass(y, adi->work));
     PetscCall(VecAXPY(adi->rhs, sign / (2 * theta * theta * step.h), adi->work));
@@ -223,7 +238,9 @@ PetscErrorCode StepPeacemanRachford(const Step &step, PetscReal, bool *ok)
     PetscCall(TSPreStage(step.ts, time));
     if (d == 0) {
       PetscCall(Linearise(step.ts, time, Y, step.h, adi->rhs, ok));
-      PetscCheck(!*ok || adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas",
+      PetscCheck(!*ok || adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts),
+                 PETSC_ERR_SUP,
+                 "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas",
                  adi->splitting.directions());
       if (*ok) {
         PetscCall(ComputeBoundary(step, m, adi->rhs));
@@ -298,6 +315,7 @@ PetscReal of_hundsdorfer_verwer(int directions)
 } // namespace
 
 /// A row for each TSADIType, in its order.
+// clang-format off
 static constexpr ADIMethod methods[] = {
   // type                        stages estimates products theta                  step
   {TS_ADI_HUNDSDORFER_VERWER,    2,     true,     false,   of_hundsdorfer_verwer, StepOf<hundsdorfer_verwer>},
@@ -307,6 +325,7 @@ static constexpr ADIMethod methods[] = {
   {TS_ADI_PEACEMAN_RACHFORD,     2,     false,    false,   nullptr,               StepPeacemanRachford},
   {TS_ADI_RA34PW2,               4,     true,     false,   nullptr,               StepRA34PW2},
 };
+// clang-format on
 
 constexpr bool in_order()
 {
@@ -314,7 +333,8 @@ constexpr bool in_order()
     if (methods[k].type != k) return false;
   return true;
 }
-static_assert(in_order() && std::size(TSADITypes) == std::size(methods) + 3, "TSADITypes and methods differ: add a name and a row, in the order of TSADIType");
+static_assert(in_order() && std::size(TSADITypes) == std::size(methods) + 3,
+              "TSADITypes and methods differ: add a name and a row, in the order of TSADIType");
 
 const ADIMethod &method_of(TSADIType type)
 {
@@ -332,9 +352,10 @@ PetscErrorCode Advance(TS ts, bool *ok)
   TS_ADI    *adi = adi_of(ts);
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
-  *ok = true;
+  *ok                     = true;
   const ADIMethod &method = method_of(adi->type);
-  if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) && !adi->starting) {
+  if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) &&
+      !adi->starting) {
     // theta depends on the number of directions, which the first step finds
     PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
     if (!*ok) {
@@ -343,7 +364,8 @@ PetscErrorCode Advance(TS ts, bool *ok)
     }
   }
   if (adi->starting) {
-    adi->method = two_increments(1, true, 1, 1, 2); // the difference of the halves is h^2 u'' / 4: the error of both
+    // the difference of the halves is h^2 u'' / 4: the error of both
+    adi->method = two_increments(1, true, 1, 1, 2);
     PetscCall(StepRannacher(step, ok));
   } else PetscCall(method.step(step, theta_of(adi), ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);

@@ -87,7 +87,8 @@ PetscErrorCode TakeMatrices(TS ts)
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
   PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
-  if (ijacobian || rhsjacobian != TSComputeRHSJacobianConstant || !ts->Arhs || !ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ijacobian || rhsjacobian != TSComputeRHSJacobianConstant || !ts->Arhs || !ts->Brhs)
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (snes->jacobian != ts->Arhs || snes->jacobian_pre != ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDestroy(&adi->placeholder));
   PetscCall(MatGetLocalSize(ts->Arhs, &m, &n));
@@ -125,12 +126,14 @@ PetscErrorCode RefuseWhatIsIgnored(TS ts)
   PetscBool            is_vi, has;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)snes, &is_vi, SNESVINEWTONRSLS, SNESVINEWTONSSLS, ""));
-  PetscCheck(!is_vi && !snes->xl && !snes->xu && !snes->ops->computevariablebounds, comm, PETSC_ERR_SUP,
-             "TS adi does not support bounds on the solution (TSVISetVariableBounds(), -snes_type vinewtonrsls): its "
-             "steps are linear solves; take -ts_type beuler -snes_type vinewtonrsls");
-  PetscCheck(!snes->ops->update, comm, PETSC_ERR_SUP,
-             "TS adi calls no SNESSolve(), and so not the function of SNESSetUpdate() either: take another -ts_type, "
-             "or TSSetPreStage()");
+  PetscCheck(
+    !is_vi && !snes->xl && !snes->xu && !snes->ops->computevariablebounds, comm, PETSC_ERR_SUP,
+    "TS adi does not support bounds on the solution (TSVISetVariableBounds(), -snes_type vinewtonrsls): its "
+    "steps are linear solves; take -ts_type beuler -snes_type vinewtonrsls");
+  PetscCheck(
+    !snes->ops->update, comm, PETSC_ERR_SUP,
+    "TS adi calls no SNESSolve(), and so not the function of SNESSetUpdate() either: take another -ts_type, "
+    "or TSSetPreStage()");
   PetscCheck(!search || (!search->ops->precheck && !search->ops->postcheck), comm, PETSC_ERR_SUP,
              "TS adi has no line search, and does not call the functions of SNESLineSearchSetPreCheck() and "
              "SNESLineSearchSetPostCheck(): take another -ts_type, or TSSetPostStage()");
@@ -162,14 +165,20 @@ RIBBON_OPTION(ts_adi_options, TS, TSADI, Theta, PetscReal)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, LagJacobian, PetscInt)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, Rannacher, PetscInt)
 
-PetscErrorCode TSADISetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func, void *ctx)
+PetscErrorCode TSADISetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func,
+                                         void *ctx)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ts, TS_CLASSID, 1);
   PetscValidLogicalCollectiveInt(ts, direction, 2);
   if (A) PetscValidHeaderSpecific(A, MAT_CLASSID, 3);
-  PetscCheck(direction >= 0 && direction < 3, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE, "TSADISetDirectionJacobian: direction %" PetscInt_FMT " is not 0, 1 or 2", direction);
-  PetscCheck(!A || func, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_NULL, "TSADISetDirectionJacobian: direction %" PetscInt_FMT " has a matrix, but no function that computes it", direction);
-  PetscTryMethod(ts, "TSADISetDirectionJacobian_C", (TS, PetscInt, Mat, TSADIDirectionJacobian, void *), (ts, direction, A, func, ctx));
+  PetscCheck(direction >= 0 && direction < 3, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+             "TSADISetDirectionJacobian: direction %" PetscInt_FMT " is not 0, 1 or 2", direction);
+  PetscCheck(!A || func, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_NULL,
+             "TSADISetDirectionJacobian: direction %" PetscInt_FMT
+             " has a matrix, but no function that computes it",
+             direction);
+  PetscTryMethod(ts, "TSADISetDirectionJacobian_C", (TS, PetscInt, Mat, TSADIDirectionJacobian, void *),
+                 (ts, direction, A, func, ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file wmethod.hpp  Rosenbrock W-methods: any matrix may stand for the Jacobian, so that approximate factors keep the order.
+/// @file wmethod.hpp  Rosenbrock W-methods: any matrix may stand for the Jacobian, so that
+///   approximate factors keep the order.
 #pragma once
 
 #include <petscsys.h>
@@ -8,13 +9,16 @@ namespace ribbon::petsc {
 
 inline constexpr int max_stages = 4;
 
-/// A W-method in the variables y_i = sum_j gamma_ij k_j (Hairer & Wanner, Solving Ordinary Differential Equations II, IV.7), P = M - gamma h A:
-///     P y_i = gamma h [G(t + c_i h, U + sum_j a_ij y_j) - M sum_j z_ij y_j / h],   U+ = U + sum_i b_i y_i,   embedded: with e_i.
+/// A W-method in the variables y_i = sum_j gamma_ij k_j (Hairer & Wanner, Solving Ordinary Differential
+/// Equations II, IV.7), P = M - gamma h A:
+///     P y_i = gamma h [G(t + c_i h, U + sum_j a_ij y_j) - M sum_j z_ij y_j / h],
+///     U+ = U + sum_i b_i y_i,   embedded: with e_i.
 struct WMethod {
   int       stages = 0, order = 0;
-  PetscReal gamma                     = 0;
-  PetscReal c[max_stages]             = {}; ///< abscissae of the functions
-  PetscReal alpha[max_stages]         = {}; ///< where the values of the stages are: U + sum_j a_ij y_j = U(t + alpha_i h) + O(h^2)
+  PetscReal gamma         = 0;
+  PetscReal c[max_stages] = {}; ///< abscissae of the functions
+  /// where the values of the stages are: U + sum_j a_ij y_j = U(t + alpha_i h) + O(h^2)
+  PetscReal alpha[max_stages]         = {};
   PetscReal a[max_stages][max_stages] = {};
   PetscReal z[max_stages][max_stages] = {};
   PetscReal b[max_stages]             = {};
@@ -27,9 +31,11 @@ struct WMethod {
   PetscReal dense[max_stages][3] = {};
 };
 
-/// k = h P^-1 G(t + theta h, U): the linearised theta method, Douglas-Gunn with factors. Order 2 with theta 1/2 and A exact, else 1.
+/// k = h P^-1 G(t + theta h, U): the linearised theta method, Douglas-Gunn with factors. Order 2 with
+/// theta 1/2 and A exact, else 1.
 WMethod theta_method(PetscReal theta);
-/// ROS2 (Verwer et al. 1999), which with approximate factors is the method of Hundsdorfer & Verwer. Order 2, embedded 1.
+/// ROS2 (Verwer et al. 1999), which with approximate factors is the method of Hundsdorfer &
+/// Verwer. Order 2, embedded 1.
 WMethod hundsdorfer_verwer(PetscReal theta);
 /// Rang & Angermann (2005). Order 3, embedded 2.
 WMethod ra34pw2();

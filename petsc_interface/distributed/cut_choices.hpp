@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_choices.hpp  How lines that the partition cuts are solved: what was asked for, and what the ways to do it cost.
+/// @file cut_choices.hpp  How lines that the partition cuts are solved: what was asked for, and
+///   what the ways to do it cost.
 #pragma once
 
 #include <ribbon_petsc/ribbon.h>
@@ -16,11 +17,13 @@ struct CutChoices {
   PetscInt          parts    = 1;
 };
 
-/// Seconds that the reduced systems of lines over P ranks take, S unknowns for each cut: docs/distributed.md, and examples/distributed/model.py, which has the same numbers.
+/// Seconds that the reduced systems of lines over P ranks take, S unknowns for each cut: docs/distributed.md,
+/// and examples/distributed/model.py, which has the same numbers.
 struct CutCost {
   static constexpr double message = 2e-6, byte = 1e-10; ///< latency, 10 GB/s
-  static constexpr double memory = 2e11, row = 1e-8;    ///< bytes a second of reduced solves, and what a row of them takes at least
-  static constexpr double level = 2e-5;                 ///< of the kernels of groups
+  /// bytes a second of reduced solves, and what a row of them takes at least
+  static constexpr double memory = 2e11, row = 1e-8;
+  static constexpr double level = 2e-5; ///< of the kernels of groups
 
   double number_bytes; ///< of what a rank sends of a line: 2 S numbers
 
@@ -29,8 +32,14 @@ struct CutCost {
   /// To solve for one cut of these lines.
   double solve(double lines) const { return std::max(row, 2.5 * number_bytes * lines / memory); }
   double neighbours(double lines) const { return 2 * message + number_bytes * lines * byte; }
-  double every_rank(double P, double lines) const { return std::ceil(std::log2(P)) * message + (P - 1) * (number_bytes * lines * byte + solve(lines)); }
-  double dealt_out(double P, double lines) const { return 2 * dealt(P, lines) + (P - 1) * solve(std::max(1.0, lines / P)); }
+  double every_rank(double P, double lines) const
+  {
+    return std::ceil(std::log2(P)) * message + (P - 1) * (number_bytes * lines * byte + solve(lines));
+  }
+  double dealt_out(double P, double lines) const
+  {
+    return 2 * dealt(P, lines) + (P - 1) * solve(std::max(1.0, lines / P));
+  }
   /// The cheapest way to solve exactly. Groups, where these are, have as many ranks as powers of two.
   struct Way {
     double            seconds;
@@ -40,9 +49,11 @@ struct CutCost {
   Way best(double P, double lines) const
   {
     const double every = every_rank(P, lines), one = dealt_out(P, lines);
-    Way          way = every <= one ? Way{every, PC_LINE_CUT_EXCHANGE_EVERY_RANK} : Way{one, PC_LINE_CUT_EXCHANGE_DEALT_OUT};
+    Way          way =
+      every <= one ? Way{every, PC_LINE_CUT_EXCHANGE_EVERY_RANK} : Way{one, PC_LINE_CUT_EXCHANGE_DEALT_OUT};
     for (double size = 2; 2 * size <= P; size *= 2)
-      if (const double seconds = groups(P, lines, std::floor(P / size)); seconds < way.seconds) way = {seconds, PC_LINE_CUT_EXCHANGE_GROUPS, static_cast<std::int64_t>(P / size)};
+      if (const double seconds = groups(P, lines, std::floor(P / size)); seconds < way.seconds)
+        way = {seconds, PC_LINE_CUT_EXCHANGE_GROUPS, static_cast<std::int64_t>(P / size)};
     return way;
   }
 
@@ -50,7 +61,8 @@ private:
   double groups(double P, double lines, double groups) const
   {
     const double size = P / groups, own = std::max(1.0, lines / size);
-    return level + 2 * dealt(size, lines) + neighbours(own) + 2 * size * solve(own) + best(groups, own).seconds;
+    return level + 2 * dealt(size, lines) + neighbours(own) + 2 * size * solve(own) +
+           best(groups, own).seconds;
   }
   /// There or back.
   double dealt(double P, double lines) const { return (P - 1) * (message + number_bytes * lines / P * byte); }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_exchange.hpp  What ranks that hold pieces of the same lines tell each other: the reduced systems between the pieces, and who solves them.
+/// @file cut_exchange.hpp  What ranks that hold pieces of the same lines tell each other: the reduced systems
+///   between the pieces, and who solves them.
 ///
-/// A solve is send(), reduce(), receive(); between them a rank may do other work, with other exchanges under way. docs/distributed.md has the cost of each way.
+/// A solve is send(), reduce(), receive(); between them a rank may do other work, with other exchanges under
+/// way. docs/distributed.md has the cost of each way.
 #pragma once
 
 #include "../lines/chain.hpp"
@@ -60,7 +62,10 @@ public:
   virtual bool         takes_columns() const { return true; }
   virtual std::string  who() const = 0;
   virtual FactorReport report() const { return reduced_.report(); }
-  virtual std::size_t  bytes() const { return report().bytes + ends_.bytes() + all_.bytes() + z_.size() * sizeof(Scalar); }
+  virtual std::size_t  bytes() const
+  {
+    return report().bytes + ends_.bytes() + all_.bytes() + z_.size() * sizeof(Scalar);
+  }
 
 protected:
   explicit CutExchange(CutPlace place) : place_(std::move(place)) { }
@@ -81,16 +86,20 @@ protected:
   }
 
   /// Rows `separators` of the reduced matrices of lines [first, first + lines), coupled to each other or not.
-  Input matrices(const Exec &exec, const ReducedMatrix &R, const std::vector<std::int64_t> &separators, std::int64_t first, std::int64_t lines, bool coupled) const
+  Input matrices(const Exec &exec, const ReducedMatrix &R, const std::vector<std::int64_t> &separators,
+                 std::int64_t first, std::int64_t lines, bool coupled) const
   {
     Bands<Scalar, Kokkos::HostSpace> host;
     Input                            bands;
     const bool                       one = R.matrices == 1;
-    const std::size_t n = separators.size(), count = static_cast<std::size_t>(one ? std::min<std::int64_t>(lines, 1) : lines), block = static_cast<std::size_t>(place_.S) * static_cast<std::size_t>(place_.S);
-    host.values = decltype(host.values)("ribbon::reduced", count, n, 3 * block);
+    const std::size_t                n   = separators.size(),
+                      count = static_cast<std::size_t>(one ? std::min<std::int64_t>(lines, 1) : lines),
+                      block = static_cast<std::size_t>(place_.S) * static_cast<std::size_t>(place_.S);
+    host.values             = decltype(host.values)("ribbon::reduced", count, n, 3 * block);
     for (std::size_t l = 0; l < count; ++l)
       for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t e = coupled ? 0 : block; e < (coupled ? 3 : 2) * block; ++e) host.values(l, i, e) = R.entry(one ? 0 : first + static_cast<std::int64_t>(l), separators[i], e);
+        for (std::size_t e = coupled ? 0 : block; e < (coupled ? 3 : 2) * block; ++e)
+          host.values(l, i, e) = R.entry(one ? 0 : first + static_cast<std::int64_t>(l), separators[i], e);
     bands.lhs = one ? Lhs::shared : Lhs::per_line, bands.lower = bands.upper = 1, bands.block = place_.S;
     bands.values = allocate<typename Input::values_type>(exec, "ribbon::reduced", count, n, 3 * block);
     Kokkos::deep_copy(exec, bands.values, host.values);
@@ -98,7 +107,8 @@ protected:
     if (!one && lines > 0) share<Scalar>(exec, bands, std::max<std::int64_t>(1, (lines - 1) / 4));
     return bands;
   }
-  void factor_reduced(const Exec &exec, Input bands, bool periodic, std::int64_t rows, std::int64_t lines, std::string *why_not)
+  void factor_reduced(const Exec &exec, Input bands, bool periodic, std::int64_t rows, std::int64_t lines,
+                      std::string *why_not)
   {
     bands.periodic = periodic;
     reduced_       = LineSolver<Scalar, Exec>(exec, reduced_lines(rows, lines), bands);
@@ -114,7 +124,8 @@ protected:
   PetscErrorCode Wait()
   {
     PetscFunctionBegin;
-    PetscCallMPI(MPI_Waitall(static_cast<PetscMPIInt>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
+    PetscCallMPI(
+      MPI_Waitall(static_cast<PetscMPIInt>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
     requests_.clear();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -142,7 +153,8 @@ public:
     PetscFunctionBegin;
     if (place_.has_left()) own.push_back(place_.left());
     if (place_.has_right()) own.push_back(place_.chain->own);
-    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, own, 0, place_.lines, false), false, static_cast<std::int64_t>(own.size()), place_.lines, why_not));
+    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, own, 0, place_.lines, false), false,
+                                      static_cast<std::int64_t>(own.size()), place_.lines, why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void reserve(const Exec &exec, std::int64_t lines) override
@@ -174,13 +186,18 @@ public:
     for (bool of_left : {true, false}) {
       const std::int64_t at = of_left ? 0 : each;
       if (of_left ? place_.has_left() : place_.has_right())
-        PetscCallCXX(Kokkos::parallel_for("ribbon::cut_exchange::add", indices(exec, each), AddKernel<Scalar>{ends_.data() + at, all_.data() + at, const_cast<Scalar *>(z(of_left, lines))}));
+        PetscCallCXX(Kokkos::parallel_for(
+          "ribbon::cut_exchange::add", indices(exec, each),
+          AddKernel<Scalar>{ends_.data() + at, all_.data() + at, const_cast<Scalar *>(z(of_left, lines))}));
     }
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const Scalar *z(bool of_left, std::int64_t lines) const override { return z_.data() + (of_left || !place_.has_left() ? 0 : place_.S * lines); }
-  std::string   who() const override { return "by neighbours"; }
+  const Scalar *z(bool of_left, std::int64_t lines) const override
+  {
+    return z_.data() + (of_left || !place_.has_left() ? 0 : place_.S * lines);
+  }
+  std::string who() const override { return "by neighbours"; }
 };
 
 /// Every rank solves all.
@@ -195,21 +212,26 @@ public:
   PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
   {
     PetscFunctionBegin;
-    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, this->all_separators(), 0, place_.lines, true), place_.periodic, place_.separators(), place_.lines, why_not));
+    PetscCallCXX(this->factor_reduced(exec,
+                                      this->matrices(exec, R, this->all_separators(), 0, place_.lines, true),
+                                      place_.periodic, place_.separators(), place_.lines, why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void reserve(const Exec &exec, std::int64_t lines) override
   {
     const std::int64_t numbers = 2 * place_.S * lines;
-    ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)), all_ = MessageBuffer<Exec>(exec, Base::words(numbers * place_.size()));
-    z_ = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", Base::words(std::max(numbers, place_.separators() * place_.S * lines)));
+    ends_                      = MessageBuffer<Exec>(exec, Base::words(numbers)),
+    all_                       = MessageBuffer<Exec>(exec, Base::words(numbers * place_.size()));
+    z_                         = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
+                                Base::words(std::max(numbers, place_.separators() * place_.S * lines)));
   }
   PetscErrorCode send(const Exec &exec, std::int64_t lines) override
   {
     const auto n = static_cast<PetscMPIInt>(2 * place_.S * lines);
     PetscFunctionBegin;
     PetscCall(ends_.to_mpi(exec));
-    PetscCallMPI(MPI_Iallgather(ends_.for_mpi(), n, MPIU_SCALAR, all_.for_mpi(), n, MPIU_SCALAR, place_.chain->comm, this->request()));
+    PetscCallMPI(MPI_Iallgather(ends_.for_mpi(), n, MPIU_SCALAR, all_.for_mpi(), n, MPIU_SCALAR,
+                                place_.chain->comm, this->request()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
@@ -219,7 +241,9 @@ public:
     PetscFunctionBegin;
     PetscCall(this->Wait());
     PetscCall(all_.from_mpi(exec));
-    PetscCallCXX(Kokkos::parallel_for("ribbon::cut_exchange::reduced", indices(exec, set.unknowns()), ReducedRightHandSide<Scalar>{all_.data(), at, place_.size(), lines, place_.S, z_.data()}));
+    PetscCallCXX(Kokkos::parallel_for(
+      "ribbon::cut_exchange::reduced", indices(exec, set.unknowns()),
+      ReducedRightHandSide<Scalar>{all_.data(), at, place_.size(), lines, place_.S, z_.data()}));
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -231,7 +255,8 @@ public:
   std::string who() const override { return "on every rank"; }
 };
 
-/// Ranks that deal the lines out among them, so that each solves some in whole: those of a chain. All their reduced systems go to one rank each and come back.
+/// Ranks that deal the lines out among them, so that each solves some in whole: those of a chain. All their
+/// reduced systems go to one rank each and come back.
 template <class Exec>
 class DealtExchange : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
@@ -240,24 +265,32 @@ protected:
   using Base::place_, Base::ends_, Base::all_, Base::z_;
 
 public:
-  explicit DealtExchange(CutPlace place) : Base(std::move(place)) { deal_among(place_.chain->comm, place_.size(), place_.chain->own, place_.size()); }
+  explicit DealtExchange(CutPlace place) : Base(std::move(place))
+  {
+    deal_among(place_.chain->comm, place_.size(), place_.chain->own, place_.size());
+  }
 
   PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
   {
     PetscFunctionBegin;
-    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, this->all_separators(), first_line(), own_lines(), true), place_.periodic, place_.separators(), own_lines(), why_not));
+    PetscCallCXX(this->factor_reduced(
+      exec, this->matrices(exec, R, this->all_separators(), first_line(), own_lines(), true), place_.periodic,
+      place_.separators(), own_lines(), why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void reserve(const Exec &exec, std::int64_t) override
   {
     const std::int64_t numbers = 2 * place_.S * place_.lines, own = 2 * place_.S * own_lines();
-    ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)), back_ = MessageBuffer<Exec>(exec, Base::words(numbers));
-    all_ = MessageBuffer<Exec>(exec, Base::words(own * (ranks_ + 1))); // the last place: of a rank beyond
-    z_   = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", Base::words(std::max(numbers, own * (ranks_ + 1))));
+    ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)),
+    back_ = MessageBuffer<Exec>(exec, Base::words(numbers));
+    all_  = MessageBuffer<Exec>(exec, Base::words(own * (ranks_ + 1))); // the last place: of a rank beyond
+    z_    = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
+                                Base::words(std::max(numbers, own * (ranks_ + 1))));
     for (auto *v : {&piece_count_, &piece_at_, &own_count_, &own_at_}) v->clear();
     for (PetscMPIInt q = 0; q < ranks_; ++q) {
       const bool takes = q < shares_.parts;
-      piece_count_.push_back(takes ? Base::count(2 * place_.S * shares_.count(q)) : 0), piece_at_.push_back(takes ? Base::count(2 * place_.S * shares_.begin(q)) : 0);
+      piece_count_.push_back(takes ? Base::count(2 * place_.S * shares_.count(q)) : 0),
+        piece_at_.push_back(takes ? Base::count(2 * place_.S * shares_.begin(q)) : 0);
       own_count_.push_back(Base::count(own)), own_at_.push_back(Base::count(own * q));
     }
   }
@@ -266,7 +299,9 @@ public:
     PetscFunctionBegin;
     PetscCallCXX(deal_out(exec, ends_layout(), shares_, ends_.data(), back_.data()));
     PetscCall(back_.to_mpi(exec));
-    PetscCallMPI(MPI_Ialltoallv(back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR, comm_, this->request()));
+    PetscCallMPI(MPI_Ialltoallv(back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR,
+                                all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR, comm_,
+                                this->request()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t) override
@@ -275,7 +310,9 @@ public:
     PetscCall(this->Wait());
     PetscCall(SolveOwn(exec));
     PetscCall(all_.to_mpi(exec));
-    PetscCallMPI(MPI_Ialltoallv(all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR, back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, comm_, this->request()));
+    PetscCallMPI(MPI_Ialltoallv(all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR,
+                                back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, comm_,
+                                this->request()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode receive(const Exec &exec, std::int64_t) override
@@ -286,10 +323,13 @@ public:
     PetscCallCXX(take_back(exec, ends_layout(), shares_, z_.data(), back_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const Scalar *z(bool of_left, std::int64_t lines) const override { return z_.data() + (of_left ? 0 : place_.S * lines); }
-  bool          takes_columns() const override { return false; }
-  std::string   who() const override { return "dealt out by lines"; }
-  std::size_t   bytes() const override { return Base::bytes() + back_.bytes(); }
+  const Scalar *z(bool of_left, std::int64_t lines) const override
+  {
+    return z_.data() + (of_left ? 0 : place_.S * lines);
+  }
+  bool        takes_columns() const override { return false; }
+  std::string who() const override { return "dealt out by lines"; }
+  std::size_t bytes() const override { return Base::bytes() + back_.bytes(); }
 
 protected:
   /// Lines go to the first `parts` of these ranks.
@@ -309,14 +349,18 @@ protected:
     const LineSet      set = this->reduced_lines(place_.separators(), own);
     PetscFunctionBegin;
     PetscCall(all_.from_mpi(exec));
-    PetscCallCXX(Kokkos::parallel_for("ribbon::cut_exchange::reduced", indices(exec, set.unknowns()), ReducedRightHandSide<Scalar>{all_.data(), own_layout(), place_.size(), own, place_.S, z_.data()}));
+    PetscCallCXX(Kokkos::parallel_for(
+      "ribbon::cut_exchange::reduced", indices(exec, set.unknowns()),
+      ReducedRightHandSide<Scalar>{all_.data(), own_layout(), place_.size(), own, place_.S, z_.data()}));
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     spread(exec, z_.data(), nullptr, place_.separators());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void spread(const Exec &exec, const Scalar *z, const Scalar *before, std::int64_t separators) const
   {
-    Kokkos::parallel_for("ribbon::cut_exchange::spread", indices(exec, 2 * place_.S * own_lines() * ranks_), ReducedSolution<Scalar>{z, before, own_layout(), ranks_, separators, own_lines(), place_.S, all_.data()});
+    Kokkos::parallel_for("ribbon::cut_exchange::spread", indices(exec, 2 * place_.S * own_lines() * ranks_),
+                         ReducedSolution<Scalar>{z, before, own_layout(), ranks_, separators, own_lines(),
+                                                 place_.S, all_.data()});
   }
 
   PetscMPIInt ranks_ = 1;

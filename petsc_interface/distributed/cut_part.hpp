@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_part.hpp  Some lines that the partition cuts, solved where their pieces are: cut_lines.hpp on each rank, and a reduced system between them.
+/// @file cut_part.hpp  Some lines that the partition cuts, solved where their pieces are: cut_lines.hpp on
+///   each rank, and a reduced system between them.
 #pragma once
 
 #include "../support/session.hpp"
@@ -18,26 +19,33 @@ class CutPart {
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  /// Factors; `why_not` says why these lines have to be solved otherwise, the same on all ranks of the chain, on which this is collective.
+  /// Factors; `why_not` says why these lines have to be solved otherwise, the same on all ranks of the chain,
+  /// on which this is collective.
   /// @param lines  pieces of this rank
   /// @param bands  of these, with the entries in columns of other ranks where Bands ignore them
   /// @param how    how.cut: PC_LINE_CUT_AUTO, _EXACT or _DROP
   /// @param dots   whether pieces may bring what dot products give, which probe() is to check
-  PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines, const Input &bands, bool periodic, const CutChoices &how, bool dots, const LineSolverOptions &options,
-                        std::string *why_not)
+  PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
+                        const Input &bands, bool periodic, const CutChoices &how, bool dots,
+                        const LineSolverOptions &options, std::string *why_not)
   {
     CutPiece            piece;
     std::vector<Scalar> us;
     ReducedMatrix       R;
     int                 number = 0;
     PetscFunctionBegin;
-    piece.m = lines.rows, piece.lines = lines.lines(), piece.K = std::max(1, bands.half_bandwidth()), piece.B = bands.block;
+    piece.m = lines.rows, piece.lines = lines.lines(), piece.K = std::max(1, bands.half_bandwidth()),
+    piece.B    = bands.block;
     place_     = {std::move(chain), periodic, piece.S(), lines.lines()};
     piece.left = place_.has_left(), piece.right = place_.has_right();
     for (PetscMPIInt q = 0; q < place_.size(); ++q)
-      if (place_.chain->pieces[static_cast<std::size_t>(q)].rows < piece.K && (periodic || q + 1 < place_.size())) *why_not = "couplings reach further than a piece is long";
+      if (place_.chain->pieces[static_cast<std::size_t>(q)].rows < piece.K &&
+          (periodic || q + 1 < place_.size()))
+        *why_not = "couplings reach further than a piece is long";
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands) : std::vector<Scalar>(), &us));
+    PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands)
+                                   : std::vector<Scalar>(),
+                       &us));
     try {
       cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, dots, options, *why_not);
     } catch (const std::invalid_argument &e) {
@@ -63,22 +71,32 @@ public:
   /// How these lines are solved, in words.
   std::string facts() const
   {
-    const long long   rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(), m = cut_.piece().m;
-    const std::string how = !asks_neighbours_ ? format("exactly, reduced systems of %lld unknowns solved ", rows) : exact_ ? "exactly " : "approximately ";
-    if (cut_.way() == CutWay::known) return how + who() + format(", separators from dot products with %lld of %lld rows", static_cast<long long>(cut_.rows_read()), m);
-    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m) + (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "");
+    const long long rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(),
+                    m     = cut_.piece().m;
+    const std::string how = !asks_neighbours_
+                              ? format("exactly, reduced systems of %lld unknowns solved ", rows)
+                            : exact_ ? "exactly "
+                                     : "approximately ";
+    if (cut_.way() == CutWay::known)
+      return how + who() +
+             format(", separators from dot products with %lld of %lld rows",
+                    static_cast<long long>(cut_.rows_read()), m);
+    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m) +
+           (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "");
   }
   FactorReport report() const
   {
     FactorReport r = cut_.has_interior() ? cut_.report() : exchange_->report();
-    if (cut_.has_interior()) r.smallest_pivot = std::min(r.smallest_pivot, exchange_->report().smallest_pivot);
+    if (cut_.has_interior())
+      r.smallest_pivot = std::min(r.smallest_pivot, exchange_->report().smallest_pivot);
     r.probe_error = probe_error_, r.rcond = rcond_;
     r.bytes = cut_.bytes() + exchange_->bytes();
     return r;
   }
 
-  /// What becomes of a solve, in this order: forward(), send(), meanwhile(), reduce(), backward(). Collective on the chain. forward() allocates where there are more lines than ever before, as with several right-hand
-  /// sides.
+  /// What becomes of a solve, in this order: forward(), send(), meanwhile(), reduce(), backward().
+  /// Collective on the chain. forward() allocates where there are more lines than ever before, as with
+  /// several right-hand sides.
   PetscErrorCode forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
     const Events *events;
@@ -90,8 +108,12 @@ public:
     PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode send(const Exec &exec, std::int64_t lines) { return Exchange(&CutExchange<Exec>::send, exec, lines); }
-  PetscErrorCode meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  PetscErrorCode send(const Exec &exec, std::int64_t lines)
+  {
+    return Exchange(&CutExchange<Exec>::send, exec, lines);
+  }
+  PetscErrorCode meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x,
+                           const LineSet &out)
   {
     const Events *events;
     PetscFunctionBegin;
@@ -102,7 +124,10 @@ public:
     PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode reduce(const Exec &exec, std::int64_t lines) { return Exchange(&CutExchange<Exec>::reduce, exec, lines); }
+  PetscErrorCode reduce(const Exec &exec, std::int64_t lines)
+  {
+    return Exchange(&CutExchange<Exec>::reduce, exec, lines);
+  }
   PetscErrorCode backward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
     const Events *events;
@@ -125,11 +150,13 @@ public:
     PetscCall(backward(exec, b, in, x, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /// Solution of the last solve left of this piece (`of_left`), or in its own separators; number s of line l at s lines + l.
+  /// Solution of the last solve left of this piece (`of_left`), or in its own separators; number s
+  /// of line l at s lines + l.
   const Scalar *z(bool of_left, std::int64_t lines) const { return exchange_->z(of_left, lines); }
 
-  /// Solves right-hand sides whose backward errors tell whether the digits of these lines are kept; `why_not` says that they are not. Dot products lose some where an inverse is large: pieces are
-  /// corrected where that keeps more. Collective on the chain.
+  /// Solves right-hand sides whose backward errors tell whether the digits of these lines are kept; `why_not`
+  /// says that they are not. Dot products lose some where an inverse is large: pieces are corrected where
+  /// that keeps more. Collective on the chain.
   PetscErrorCode probe(const Exec &exec, const LineSet &like, PCLineCut cut, std::string *why_not)
   {
     const double sound = 45 * static_cast<double>(unit_roundoff<Scalar>());
@@ -144,8 +171,10 @@ public:
       if (!(probe_error_ <= before / 2)) cut_.correct(false), probe_error_ = before;
     }
     cut_.keep();
-    if (rcond_ <= 1000 * static_cast<double>(unit_roundoff<Scalar>())) *why_not = "a line is singular, or nearly so";
-    else if (!(probe_error_ <= sound) && cut != PC_LINE_CUT_DROP) *why_not = "the probe found the reduced system to lose digits";
+    if (rcond_ <= 1000 * static_cast<double>(unit_roundoff<Scalar>()))
+      *why_not = "a line is singular, or nearly so";
+    else if (!(probe_error_ <= sound) && cut != PC_LINE_CUT_DROP)
+      *why_not = "the probe found the reduced system to lose digits";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -161,34 +190,52 @@ private:
     const std::int64_t K = piece.K, all = place_.lines;
     PetscFunctionBegin;
     probe_error_ = 0, rcond_ = 1;
-    const LineSet             set   = (like.is_contiguous() ? LineSet::contiguous(piece.m, all) : LineSet::interleaved(piece.m, all)).with_components(piece.B);
-    const auto                x     = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-    const auto                norms = allocate_zeros<Kokkos::View<Real *, Memory>>(exec, "ribbon::probe::norms", static_cast<std::size_t>(4 * all));
-    const MessageBuffer<Exec> out(exec, static_cast<std::size_t>(K * all * piece.B)), in(exec, static_cast<std::size_t>(K * all * piece.B));
-    std::vector<Real>         found(norms.size());
-    LineSet                   first = set;
-    PetscMPIInt               sent, received, words;
+    const LineSet set =
+      (like.is_contiguous() ? LineSet::contiguous(piece.m, all) : LineSet::interleaved(piece.m, all))
+        .with_components(piece.B);
+    const auto x     = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe",
+                                                            static_cast<std::size_t>(set.unknowns()));
+    const auto norms = allocate_zeros<Kokkos::View<Real *, Memory>>(exec, "ribbon::probe::norms",
+                                                                    static_cast<std::size_t>(4 * all));
+    const MessageBuffer<Exec> out(exec, static_cast<std::size_t>(K * all * piece.B)),
+      in(exec, static_cast<std::size_t>(K * all * piece.B));
+    std::vector<Real> found(norms.size());
+    LineSet           first = set;
+    PetscMPIInt       sent, received, words;
     first.rows = std::min(K, piece.m);
     PetscCall(PetscMPIIntCast(static_cast<PetscInt>(first.unknowns()), &sent));
     PetscCall(PetscMPIIntCast(static_cast<PetscInt>(K * all * piece.B), &received));
     PetscCall(PetscMPIIntCast(static_cast<PetscInt>(4 * all), &words));
     for (int kind = 0; kind < 3; ++kind) {
-      Kernel kernel{cut_.parts().A, piece, set, chain().mine().first, chain().length(), kind, x.data(), nullptr, in.data(), norms.data()};
-      PetscCallCXX(Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, typename Kernel::Fill, Kokkos::IndexType<std::int64_t>>(exec, 0, all), kernel));
+      Kernel kernel{cut_.parts().A, piece,   set,       chain().mine().first, chain().length(), kind,
+                    x.data(),       nullptr, in.data(), norms.data()};
+      PetscCallCXX(Kokkos::parallel_for(
+        "ribbon::probe::fill",
+        Kokkos::RangePolicy<Exec, typename Kernel::Fill, Kokkos::IndexType<std::int64_t>>(exec, 0, all),
+        kernel));
       PetscCall(solve(exec, x.data(), set, x.data(), set));
       PetscCallCXX(deal_out(exec, first, LineShares{all, 1}, x.data(), out.data()));
       PetscCall(out.to_mpi(exec));
-      PetscCallMPI(MPI_Sendrecv(out.for_mpi(), sent, MPIU_SCALAR, place_.left(), 0, in.for_mpi(), received, MPIU_SCALAR, place_.right(), 0, comm(), MPI_STATUS_IGNORE));
+      PetscCallMPI(MPI_Sendrecv(out.for_mpi(), sent, MPIU_SCALAR, place_.left(), 0, in.for_mpi(), received,
+                                MPIU_SCALAR, place_.right(), 0, comm(), MPI_STATUS_IGNORE));
       PetscCall(in.from_mpi(exec));
       kernel.zl = z(true, all);
-      PetscCallCXX(Kokkos::parallel_for("ribbon::probe::measure", Kokkos::RangePolicy<Exec, typename Kernel::Measure, Kokkos::IndexType<std::int64_t>>(exec, 0, all), kernel));
-      PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::View<Real *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found.data(), found.size()), norms));
+      PetscCallCXX(Kokkos::parallel_for(
+        "ribbon::probe::measure",
+        Kokkos::RangePolicy<Exec, typename Kernel::Measure, Kokkos::IndexType<std::int64_t>>(exec, 0, all),
+        kernel));
+      PetscCallCXX(
+        Kokkos::deep_copy(exec,
+                          Kokkos::View<Real *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                            found.data(), found.size()),
+                          norms));
       PetscCallCXX(exec.fence());
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found.data(), words, MPIU_REAL, MPI_MAX, comm()));
       const auto L = static_cast<std::size_t>(all);
       for (std::size_t l = 0; l < L; ++l) {
         const Real size_of = found[L + l] * found[2 * L + l], b = found[3 * L + l];
-        if (found[l] > 0) probe_error_ = std::max(probe_error_, static_cast<double>(found[l] / (size_of + b)));
+        if (found[l] > 0)
+          probe_error_ = std::max(probe_error_, static_cast<double>(found[l] / (size_of + b)));
         if (size_of > 0) rcond_ = std::min(rcond_, static_cast<double>(b / size_of));
       }
     }
@@ -201,34 +248,45 @@ private:
     PetscMPIInt out, in = 0;
     PetscFunctionBegin;
     PetscCall(PetscMPIIntCast(static_cast<PetscInt>(to_right.size()), &out));
-    PetscCallMPI(MPI_Sendrecv(&out, 1, MPI_INT, place_.right(), 0, &in, 1, MPI_INT, place_.left(), 0, comm(), MPI_STATUS_IGNORE));
+    PetscCallMPI(MPI_Sendrecv(&out, 1, MPI_INT, place_.right(), 0, &in, 1, MPI_INT, place_.left(), 0, comm(),
+                              MPI_STATUS_IGNORE));
     from_left->resize(static_cast<std::size_t>(place_.has_left() ? in : place_.S * place_.S), Scalar(0));
-    PetscCallMPI(MPI_Sendrecv(to_right.data(), out, MPIU_SCALAR, place_.right(), 1, from_left->data(), in, MPIU_SCALAR, place_.left(), 1, comm(), MPI_STATUS_IGNORE));
+    PetscCallMPI(MPI_Sendrecv(to_right.data(), out, MPIU_SCALAR, place_.right(), 1, from_left->data(), in,
+                              MPIU_SCALAR, place_.left(), 1, comm(), MPI_STATUS_IGNORE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Chooses who solves the reduced systems, and factors these. Where groups of ranks cannot, their ranks deal them out.
-  PetscErrorCode Connect(const Exec &exec, const ReducedMatrix &R, const CutChoices &how, std::string *why_not)
+  /// Chooses who solves the reduced systems, and factors these. Where groups of ranks cannot,
+  /// their ranks deal them out.
+  PetscErrorCode Connect(const Exec &exec, const ReducedMatrix &R, const CutChoices &how,
+                         std::string *why_not)
   {
-    const bool   decayed = R.decay() <= static_cast<double>(unit_roundoff<Scalar>()) / 4, is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
-    const double P = place_.size();
+    const bool decayed = R.decay() <= static_cast<double>(unit_roundoff<Scalar>()) / 4,
+               is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
+    const double P     = place_.size();
     PetscFunctionBegin;
-    asks_neighbours_ = how.cut == PC_LINE_CUT_DROP || (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
-    exact_           = !asks_neighbours_ || decayed || R.separators == 1;
-    CutCost::Way way{0, how.exchange, static_cast<std::int64_t>(std::min(std::ceil(std::sqrt(P)), std::floor(P / 2)))};
+    asks_neighbours_ = how.cut == PC_LINE_CUT_DROP ||
+                       (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
+    exact_ = !asks_neighbours_ || decayed || R.separators == 1;
+    CutCost::Way way{0, how.exchange,
+                     static_cast<std::int64_t>(std::min(std::ceil(std::sqrt(P)), std::floor(P / 2)))};
     if (is_auto) way = CutCost(place_.S, sizeof(Scalar)).best(P, static_cast<double>(place_.lines));
-    if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS && way.groups < 2) way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
+    if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS && way.groups < 2)
+      way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
     for (bool again = true; again;) {
       int number = 0;
       again      = false;
       why_not->clear();
       if (asks_neighbours_) exchange_ = std::make_shared<NeighbourExchange<Exec>>(place_);
-      else if (way.exchange == PC_LINE_CUT_EXCHANGE_EVERY_RANK) exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
-      else if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS) exchange_ = std::make_shared<GroupedExchange<Exec>>(place_, way.groups, how);
+      else if (way.exchange == PC_LINE_CUT_EXCHANGE_EVERY_RANK)
+        exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
+      else if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS)
+        exchange_ = std::make_shared<GroupedExchange<Exec>>(place_, way.groups, how);
       else exchange_ = std::make_shared<DealtExchange<Exec>>(place_);
       PetscCall(exchange_->factor(exec, R, why_not));
       PetscCall(AgreeOnSentence(comm(), why_not, &number));
-      if (!why_not->empty() && !asks_neighbours_ && way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS) again = true, way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
+      if (!why_not->empty() && !asks_neighbours_ && way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS)
+        again = true, way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -241,7 +299,8 @@ private:
     room_ = lines;
   }
 
-  PetscErrorCode Exchange(PetscErrorCode (CutExchange<Exec>::*step)(const Exec &, std::int64_t), const Exec &exec, std::int64_t lines)
+  PetscErrorCode Exchange(PetscErrorCode (CutExchange<Exec>::*step)(const Exec &, std::int64_t),
+                          const Exec &exec, std::int64_t lines)
   {
     const Events *events;
     PetscFunctionBegin;

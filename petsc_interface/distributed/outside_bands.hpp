@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file outside_bands.hpp  Bands of pieces of lines that know what couples them to the pieces of other ranks: the entries beyond their ends, which Bands leave room for.
+/// @file outside_bands.hpp  Bands of pieces of lines that know what couples them to the pieces of other
+///   ranks: the entries beyond their ends, which Bands leave room for.
 #pragma once
 
 #include "../lines/line_map.hpp"
@@ -14,17 +15,23 @@ namespace ribbon::petsc {
 /// Puts entries in columns of other ranks into the bands, one matrix per line, of lines of a direction.
 /// @param entries  by rows; others than those of these lines may be among them
 template <class Exec>
-void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries, const LineDirection &direction, const Bands<Scalar, typename Exec::memory_space> &bands)
+void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries,
+                    const LineDirection &direction, const Bands<Scalar, typename Exec::memory_space> &bands)
 {
   const LineSet            &s = direction.lines;
   const int                 B = direction.components, h = bands.kl();
   std::vector<std::int64_t> place;
   std::vector<Scalar>       value;
   for (std::int64_t l = 0; l < s.lines(); ++l)
-    for (std::int64_t i = 0; i < s.rows; i = i == h - 1 ? std::max(i + 1, s.rows - h) : i + 1) { // rows that reach over an end
+    for (std::int64_t i = 0; i < s.rows;
+         i              = i == h - 1 ? std::max(i + 1, s.rows - h) : i + 1) { // rows that reach over an end
       const std::int64_t first = s(l, i) * B;
-      for (auto e = std::lower_bound(entries.begin(), entries.end(), first, [](const OutsideEntry &entry, std::int64_t row) { return entry.row < row; }); e != entries.end() && e->row < first + B; ++e) {
-        const std::int64_t d = B == 1 ? e->distance + h : ((e->distance + h) * B + (e->row - first)) * B + e->component;
+      for (auto e =
+             std::lower_bound(entries.begin(), entries.end(), first,
+                              [](const OutsideEntry &entry, std::int64_t row) { return entry.row < row; });
+           e != entries.end() && e->row < first + B; ++e) {
+        const std::int64_t d =
+          B == 1 ? e->distance + h : ((e->distance + h) * B + (e->row - first)) * B + e->component;
         place.push_back(l + s.lines() * (i + s.rows * d)), value.push_back(e->value);
       }
     }
@@ -34,32 +41,43 @@ void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries, 
   exec.fence(); // the tables end here
 }
 
-/// The pieces of the transposed lines, from the pieces of all ranks: what couples a rank to the next in A couples the next to it in A^T. Pieces are as long as their couplings reach, the
-/// last of an open line excepted. Collective on the chain.
+/// The pieces of the transposed lines, from the pieces of all ranks: what couples a rank to the next in A
+/// couples the next to it in A^T. Pieces are as long as their couplings reach, the last of an open line
+/// excepted. Collective on the chain.
 template <class Exec>
-PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool periodic, std::int64_t lines, const Bands<Scalar, typename Exec::memory_space> &pieces,
-                               Bands<Scalar, typename Exec::memory_space> *transposed)
+PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool periodic, std::int64_t lines,
+                               const Bands<Scalar, typename Exec::memory_space> &pieces,
+                               Bands<Scalar, typename Exec::memory_space>       *transposed)
 {
   using Input            = Bands<Scalar, typename Exec::memory_space>;
   const PetscMPIInt left = chain.left(periodic), right = chain.right(periodic);
   const auto        from  = to_host(pieces);
   const auto        inner = to_host(ribbon::transpose<Scalar>(exec, pieces));
   const int         kl = pieces.kl(), ku = pieces.ku(), K = std::max(kl, ku), B = pieces.block;
-  const auto        m = static_cast<std::int64_t>(pieces.values.extent(1)), S = static_cast<std::int64_t>(K) * B;
-  int               several = pieces.lhs != Lhs::shared;
+  const auto m = static_cast<std::int64_t>(pieces.values.extent(1)), S = static_cast<std::int64_t>(K) * B;
+  int        several = pieces.lhs != Lhs::shared;
   PetscFunctionBegin;
   exec.fence();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, chain.comm));
   const std::int64_t count     = several ? lines : std::min<std::int64_t>(lines, 1);
-  const auto         matrix_of = [&](std::int64_t l) { return static_cast<std::size_t>(pieces.lhs == Lhs::shared ? 0 : pieces.lhs == Lhs::classes ? from.class_of_line(static_cast<std::size_t>(l)) : l); };
-  // entry (row, column) of A, rows of this rank in columns beyond its end; number (a S + e) count + l, a among the K rows of the rank on the left, e of the one on the right
+  const auto         matrix_of = [&](std::int64_t l) {
+    return static_cast<std::size_t>(pieces.lhs == Lhs::shared ? 0
+                                            : pieces.lhs == Lhs::classes
+                                              ? from.class_of_line(static_cast<std::size_t>(l))
+                                              : l);
+  };
+  // entry (row, column) of A, rows of this rank in columns beyond its end; number (a S + e) count + l, a
+  // among the K rows of the rank on the left, e of the one on the right
   const auto beyond = [&](bool to_right) {
     std::vector<Scalar> words(static_cast<std::size_t>(S * S * count), Scalar(0));
     for (std::int64_t k = 0; k < S * S * count; ++k) {
       const std::int64_t l = k % count, a = k / count / S, e = k / count % S;
-      const std::int64_t row = to_right ? m - K + a / B : e / B, d = to_right ? K + e / B - a / B : a / B - K - e / B;
-      const int          r = static_cast<int>((to_right ? a : e) % B), c = static_cast<int>((to_right ? e : a) % B);
-      if (row >= 0 && row < m && d >= -kl && d <= ku) words[static_cast<std::size_t>(k)] = from.values(matrix_of(l), static_cast<std::size_t>(row), static_cast<std::size_t>(((d + kl) * B + r) * B + c));
+      const std::int64_t row = to_right ? m - K + a / B : e / B,
+                         d   = to_right ? K + e / B - a / B : a / B - K - e / B;
+      const int r = static_cast<int>((to_right ? a : e) % B), c = static_cast<int>((to_right ? e : a) % B);
+      if (row >= 0 && row < m && d >= -kl && d <= ku)
+        words[static_cast<std::size_t>(k)] = from.values(
+          matrix_of(l), static_cast<std::size_t>(row), static_cast<std::size_t>(((d + kl) * B + r) * B + c));
     }
     return words;
   };
@@ -67,24 +85,37 @@ PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool pe
   std::vector<Scalar>       from_left(to_right.size(), Scalar(0)), from_right(to_left.size(), Scalar(0));
   PetscMPIInt               n;
   PetscCall(PetscMPIIntCast(static_cast<PetscInt>(to_right.size()), &n));
-  PetscCallMPI(MPI_Sendrecv(to_right.data(), n, MPIU_SCALAR, right, 0, from_left.data(), n, MPIU_SCALAR, left, 0, chain.comm, MPI_STATUS_IGNORE));
-  PetscCallMPI(MPI_Sendrecv(to_left.data(), n, MPIU_SCALAR, left, 1, from_right.data(), n, MPIU_SCALAR, right, 1, chain.comm, MPI_STATUS_IGNORE));
+  PetscCallMPI(MPI_Sendrecv(to_right.data(), n, MPIU_SCALAR, right, 0, from_left.data(), n, MPIU_SCALAR, left,
+                            0, chain.comm, MPI_STATUS_IGNORE));
+  PetscCallMPI(MPI_Sendrecv(to_left.data(), n, MPIU_SCALAR, left, 1, from_right.data(), n, MPIU_SCALAR, right,
+                            1, chain.comm, MPI_STATUS_IGNORE));
   Bands<Scalar, Kokkos::HostSpace> all;
-  all.values = decltype(all.values)("ribbon::transposed bands", static_cast<std::size_t>(count), static_cast<std::size_t>(m), inner.values.extent(2));
+  all.values = decltype(all.values)("ribbon::transposed bands", static_cast<std::size_t>(count),
+                                    static_cast<std::size_t>(m), inner.values.extent(2));
   for (std::int64_t l = 0; l < count; ++l) {
     const auto c = static_cast<std::size_t>(l);
     for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i)
-      for (std::size_t d = 0; d < inner.values.extent(2); ++d) all.values(c, i, d) = inner.values(matrix_of(l), i, d);
+      for (std::size_t d = 0; d < inner.values.extent(2); ++d)
+        all.values(c, i, d) = inner.values(matrix_of(l), i, d);
     for (std::int64_t k = 0; k < S * S; ++k) { // A^T has ku sub- and kl superdiagonals
-      const std::int64_t a = k / S, e = k % S, up = a / B - K - e / B, down = -up, first = e / B, last = m - K + a / B;
-      const auto entry = [&](std::int64_t i, std::int64_t d, std::int64_t r, std::int64_t s) -> Scalar & { return all.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(((d + ku) * B + r) * B + s)); };
-      if (left != MPI_PROC_NULL && first < m && up >= -ku && up <= kl) entry(first, up, e % B, a % B) = from_left[static_cast<std::size_t>(k * count + l)];
-      if (right != MPI_PROC_NULL && last >= 0 && down >= -ku && down <= kl) entry(last, down, a % B, e % B) = from_right[static_cast<std::size_t>(k * count + l)];
+      const std::int64_t a = k / S, e = k % S, up = a / B - K - e / B, down = -up, first = e / B,
+                         last = m - K + a / B;
+      const auto entry = [&](std::int64_t i, std::int64_t d, std::int64_t r, std::int64_t s) -> Scalar & {
+        return all.values(c, static_cast<std::size_t>(i),
+                          static_cast<std::size_t>(((d + ku) * B + r) * B + s));
+      };
+      if (left != MPI_PROC_NULL && first < m && up >= -ku && up <= kl)
+        entry(first, up, e % B, a % B) = from_left[static_cast<std::size_t>(k * count + l)];
+      if (right != MPI_PROC_NULL && last >= 0 && down >= -ku && down <= kl)
+        entry(last, down, a % B, e % B) = from_right[static_cast<std::size_t>(k * count + l)];
     }
   }
   *transposed       = Input();
-  transposed->lower = ku, transposed->upper = kl, transposed->block = B, transposed->lhs = several ? Lhs::per_line : Lhs::shared;
-  PetscCallCXX(transposed->values = allocate<typename Input::values_type>(exec, "ribbon::transposed bands", all.values.extent(0), all.values.extent(1), all.values.extent(2)));
+  transposed->lower = ku, transposed->upper = kl, transposed->block = B,
+  transposed->lhs = several ? Lhs::per_line : Lhs::shared;
+  PetscCallCXX(transposed->values =
+                 allocate<typename Input::values_type>(exec, "ribbon::transposed bands", all.values.extent(0),
+                                                       all.values.extent(1), all.values.extent(2)));
   PetscCallCXX(Kokkos::deep_copy(exec, transposed->values, all.values));
   PetscCallCXX(exec.fence());
   if (several) PetscCallCXX(share<Scalar>(exec, *transposed, std::max<std::int64_t>(1, (lines - 1) / 4)));

@@ -49,7 +49,8 @@ double ReducedMatrix::decay() const
   return most;
 }
 
-PetscErrorCode GetReducedMatrix(const LineChain &chain, const std::vector<Scalar> &blocks, int S, bool periodic, ReducedMatrix *R)
+PetscErrorCode GetReducedMatrix(const LineChain &chain, const std::vector<Scalar> &blocks, int S,
+                                bool periodic, ReducedMatrix *R)
 {
   const std::size_t block = static_cast<std::size_t>(S) * static_cast<std::size_t>(S);
   PetscInt          lines = static_cast<PetscInt>(blocks.size() / (4 * block)), most;
@@ -58,17 +59,23 @@ PetscErrorCode GetReducedMatrix(const LineChain &chain, const std::vector<Scalar
   PetscCallMPI(MPI_Allreduce(&lines, &most, 1, MPIU_INT, MPI_MAX, chain.comm));
   const auto          all = static_cast<std::size_t>(most), words = 4 * block * all;
   std::vector<Scalar> mine(words), gathered(words * chain.pieces.size());
-  for (std::size_t w = 0; w < words; ++w) mine[w] = lines == most ? blocks[w] : blocks[w / all]; // one for all lines
+  // one for all lines
+  for (std::size_t w = 0; w < words; ++w) mine[w] = lines == most ? blocks[w] : blocks[w / all];
   PetscCall(PetscMPIIntCast(static_cast<PetscInt>(words), &count));
-  PetscCallMPI(MPI_Allgather(mine.data(), count, MPIU_SCALAR, gathered.data(), count, MPIU_SCALAR, chain.comm));
+  PetscCallMPI(
+    MPI_Allgather(mine.data(), count, MPIU_SCALAR, gathered.data(), count, MPIU_SCALAR, chain.comm));
   R->matrices = most, R->separators = periodic ? chain.size() : chain.size() - 1, R->S = S;
   R->values.resize(static_cast<std::size_t>(R->matrices * R->separators) * 3 * block);
-  const auto of = [&](std::size_t piece, std::size_t which, std::size_t e, std::size_t line) { return gathered[piece * words + (which * block + e) * all + line]; };
+  const auto of = [&](std::size_t piece, std::size_t which, std::size_t e, std::size_t line) {
+    return gathered[piece * words + (which * block + e) * all + line];
+  };
   for (std::size_t l = 0; l < all; ++l)
     for (std::size_t p = 0; p < static_cast<std::size_t>(R->separators); ++p) {
       const std::size_t next = (p + 1) % chain.pieces.size();
       Scalar           *row  = &R->values[(l * static_cast<std::size_t>(R->separators) + p) * 3 * block];
-      for (std::size_t e = 0; e < block; ++e) row[e] = of(p, 1, e, l), row[block + e] = of(p, 0, e, l) + of(next, 2, e, l), row[2 * block + e] = of(next, 3, e, l);
+      for (std::size_t e = 0; e < block; ++e)
+        row[e] = of(p, 1, e, l), row[block + e] = of(p, 0, e, l) + of(next, 2, e, l),
+        row[2 * block + e] = of(next, 3, e, l);
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file whole_lines.hpp  Lines that the partition cuts, brought together: each rank of a chain gets some of them in whole.
+/// @file whole_lines.hpp  Lines that the partition cuts, brought together: each rank of a chain
+///   gets some of them in whole.
 ///
-/// Every unknown travels to the rank that solves its line, and back. It takes whatever lines there are, pieces shorter than their couplings reach, singular pieces and
-/// singular lines among them, which is what it is for; cut_lines.hpp moves less.
+/// Every unknown travels to the rank that solves its line, and back. It takes whatever lines there are,
+/// pieces shorter than their couplings reach, singular pieces and singular lines among them, which is what it
+/// is for; cut_lines.hpp moves less.
 #pragma once
 
 #include "../lines/chain.hpp"
@@ -26,9 +28,11 @@ class WholeLines {
 public:
   WholeLines() = default;
   /// @param pieces  lines of this rank as they were factored
-  WholeLines(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &pieces) : chain_(std::move(chain)), shares_{pieces.lines(), chain_->size()}
+  WholeLines(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &pieces)
+      : chain_(std::move(chain)), shares_{pieces.lines(), chain_->size()}
   {
-    lines_  = LineSet::interleaved(chain_->length(), shares_.count(chain_->own)).with_components(pieces.components);
+    lines_ =
+      LineSet::interleaved(chain_->length(), shares_.count(chain_->own)).with_components(pieces.components);
     pieces_ = MessageBuffer<Exec>(exec, static_cast<std::size_t>(pieces.unknowns()));
     whole_  = MessageBuffer<Exec>(exec, static_cast<std::size_t>(lines_.unknowns()));
     counts_ = counts(pieces.components);
@@ -44,33 +48,44 @@ public:
   PetscErrorCode bands(const Exec &exec, const Input &pieces, bool periodic, Input *whole) const
   {
     PetscFunctionBegin;
-    const auto          host = to_host(pieces);
-    const std::size_t   rows = host.values.extent(1), width = host.values.extent(2), n = static_cast<std::size_t>(lines_.rows), count = static_cast<std::size_t>(lines_.lines());
+    const auto        host = to_host(pieces);
+    const std::size_t rows = host.values.extent(1), width = host.values.extent(2),
+                      n     = static_cast<std::size_t>(lines_.rows),
+                      count = static_cast<std::size_t>(lines_.lines());
     std::vector<Scalar> out(rows * static_cast<std::size_t>(shares_.lines) * width), in(n * count * width);
     for (std::int64_t l = 0; l < shares_.lines; ++l) {
-      const auto         matrix = static_cast<std::size_t>(host.lhs == Lhs::shared ? 0 : host.lhs == Lhs::classes ? host.class_of_line(static_cast<std::size_t>(l)) : l);
+      const auto matrix =
+        static_cast<std::size_t>(host.lhs == Lhs::shared    ? 0
+                                 : host.lhs == Lhs::classes ? host.class_of_line(static_cast<std::size_t>(l))
+                                                            : l);
       const std::int64_t part = shares_.part_of(l), l0 = shares_.begin(part), of_part = shares_.count(part);
       for (std::size_t i = 0; i < rows; ++i) {
-        const auto to = static_cast<std::size_t>(static_cast<std::int64_t>(rows) * l0 + static_cast<std::int64_t>(i) * of_part + l - l0) * width;
+        const auto to = static_cast<std::size_t>(static_cast<std::int64_t>(rows) * l0 +
+                                                 static_cast<std::int64_t>(i) * of_part + l - l0) *
+                        width;
         for (std::size_t d = 0; d < width; ++d) out[to + d] = host.values(matrix, i, d);
       }
     }
-    PetscCall(Deal(reinterpret_cast<PetscScalar *>(out.data()), reinterpret_cast<PetscScalar *>(in.data()), counts(static_cast<std::int64_t>(width)), true));
+    PetscCall(Deal(reinterpret_cast<PetscScalar *>(out.data()), reinterpret_cast<PetscScalar *>(in.data()),
+                   counts(static_cast<std::int64_t>(width)), true));
     Bands<Scalar, Kokkos::HostSpace> lines;
     lines.values = decltype(lines.values)("ribbon::bands", count, n, width);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t l = 0; l < count; ++l)
         for (std::size_t d = 0; d < width; ++d) lines.values(l, i, d) = in[(i * count + l) * width + d];
     *whole          = Input();
-    whole->periodic = periodic, whole->lhs = Lhs::per_line, whole->lower = host.lower, whole->upper = host.upper, whole->block = host.block;
-    PetscCallCXX(whole->values = allocate<typename Input::values_type>(exec, "ribbon::bands", count, n, width));
+    whole->periodic = periodic, whole->lhs = Lhs::per_line, whole->lower = host.lower,
+    whole->upper = host.upper, whole->block = host.block;
+    PetscCallCXX(whole->values =
+                   allocate<typename Input::values_type>(exec, "ribbon::bands", count, n, width));
     PetscCallCXX(Kokkos::deep_copy(exec, whole->values, lines.values));
     PetscCallCXX(exec.fence());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /// x = A^-1 b, with lines where the vectors have them. Collective on the chain.
-  PetscErrorCode solve(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  PetscErrorCode solve(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b,
+                       const LineSet &in, Scalar *x, const LineSet &out) const
   {
     const Events *events;
     PetscFunctionBegin;
@@ -100,14 +115,17 @@ private:
   {
     Counts     all;
     const auto count = [](std::int64_t n) {
-      if (n > PETSC_MPI_INT_MAX) throw std::length_error("pieces of lines are too long for one message of MPI");
+      if (n > PETSC_MPI_INT_MAX)
+        throw std::length_error("pieces of lines are too long for one message of MPI");
       return static_cast<PetscMPIInt>(n);
     };
     const std::int64_t mine = chain_->mine().rows, lines = shares_.count(chain_->own);
     for (PetscMPIInt q = 0; q < chain_->size(); ++q) {
       const LineChain::Piece &of = chain_->pieces[static_cast<std::size_t>(q)];
-      all.piece.push_back(count(mine * shares_.count(q) * width)), all.piece_at.push_back(count(mine * shares_.begin(q) * width));
-      all.whole.push_back(count(of.rows * lines * width)), all.whole_at.push_back(count(of.first * lines * width));
+      all.piece.push_back(count(mine * shares_.count(q) * width)),
+        all.piece_at.push_back(count(mine * shares_.begin(q) * width));
+      all.whole.push_back(count(of.rows * lines * width)),
+        all.whole_at.push_back(count(of.first * lines * width));
     }
     return all;
   }
@@ -116,8 +134,12 @@ private:
   PetscErrorCode Deal(PetscScalar *pieces, PetscScalar *whole, const Counts &c, bool outwards) const
   {
     PetscFunctionBegin;
-    if (outwards) PetscCallMPI(MPI_Alltoallv(pieces, c.piece.data(), c.piece_at.data(), MPIU_SCALAR, whole, c.whole.data(), c.whole_at.data(), MPIU_SCALAR, chain_->comm));
-    else PetscCallMPI(MPI_Alltoallv(whole, c.whole.data(), c.whole_at.data(), MPIU_SCALAR, pieces, c.piece.data(), c.piece_at.data(), MPIU_SCALAR, chain_->comm));
+    if (outwards)
+      PetscCallMPI(MPI_Alltoallv(pieces, c.piece.data(), c.piece_at.data(), MPIU_SCALAR, whole,
+                                 c.whole.data(), c.whole_at.data(), MPIU_SCALAR, chain_->comm));
+    else
+      PetscCallMPI(MPI_Alltoallv(whole, c.whole.data(), c.whole_at.data(), MPIU_SCALAR, pieces,
+                                 c.piece.data(), c.piece_at.data(), MPIU_SCALAR, chain_->comm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

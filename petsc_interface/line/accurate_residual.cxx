@@ -19,7 +19,8 @@ public:
   {
     PetscBool same = PETSC_TRUE;
     PetscFunctionBegin;
-    if (is_device_space<Exec>) PetscCall(PetscObjectTypeCompare((PetscObject)v, ((PetscObject)like)->type_name, &same));
+    if (is_device_space<Exec>)
+      PetscCall(PetscObjectTypeCompare((PetscObject)v, ((PetscObject)like)->type_name, &same));
     *there = v;
     if (same) PetscFunctionReturn(PETSC_SUCCESS);
     if (!copy_) PetscCall(VecDuplicate(like, &copy_));
@@ -119,7 +120,8 @@ private:
     if (out[1]) PetscCall(sizes.open(out[1], Access::write));
     A.block[0] = rows[0].rows, A.block[1] = rows[1].rows, A.columns = columns_;
     A.x[0] = x.data(), A.x[1] = ghosts.data(), A.b = b.data();
-    PetscCallCXX(csr_residual(exec, A, r.data(), out[1] ? sizes.data() : static_cast<Scalar *>(nullptr), which));
+    PetscCallCXX(
+      csr_residual(exec, A, r.data(), out[1] ? sizes.data() : static_cast<Scalar *>(nullptr), which));
     if (!is_device_space<Exec>) PetscCallCXX(exec.fence());
     if (out[1]) PetscCall(sizes.close());
     PetscCall(r.close());
@@ -148,7 +150,8 @@ PetscErrorCode CreateOn(Mat aij, PetscInt columns, Vec like, std::unique_ptr<Acc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CreateWhereRowsAre(Mat aij, PetscInt columns, Vec like, std::unique_ptr<AccurateResidual> *residual)
+PetscErrorCode CreateWhereRowsAre(Mat aij, PetscInt columns, Vec like,
+                                  std::unique_ptr<AccurateResidual> *residual)
 {
   Mat             block[2];
   const PetscInt *others;
@@ -177,8 +180,8 @@ PetscErrorCode RowsOf(Mat A, Mat *aij, PetscInt *columns)
   *aij = nullptr, *columns = 1;
   PetscCall(IsAIJ(A, &is_aij));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &is_maij, MATSEQMAIJ, MATMPIMAIJ, ""));
-  PetscCall(
-    PetscObjectTypeCompareAny((PetscObject)A, &is_blocked, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &is_blocked, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
+                                      MATMPISBAIJ, ""));
   if (is_blocked) {
     PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, aij));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,12 +10,13 @@
 
 namespace ribbon::petsc {
 
-/// r = b - A x, or b - A^T x, in doubled precision, where the entries of A are. Keeps a copy of A where A has to be
-/// converted or transposed.
+/// r = b - A x, or b - A^T x, in doubled precision, where the entries of A are. Keeps a copy of A where A has
+/// to be converted or transposed.
 class AccurateResidual {
 public:
   virtual ~AccurateResidual() = default;
-  /// For AIJ of any kind, MATMAIJ of such a matrix, BAIJ and SBAIJ; *residual is null for other types. Collective.
+  /// For AIJ of any kind, MATMAIJ of such a matrix, BAIJ and SBAIJ; *residual is null
+  /// for other types. Collective.
   static PetscErrorCode create(Mat A, bool transposed, std::unique_ptr<AccurateResidual> *residual);
 
   /// Whether it was made for this matrix, with these values.

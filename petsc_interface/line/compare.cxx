@@ -23,7 +23,8 @@ Scalar entry(const KroneckerFactors<Scalar> &f, const std::vector<Scalar> &value
 
 using Row = std::vector<std::pair<std::int64_t, Scalar>>;
 
-/// The diagonal of a row grows by `shift` times the largest entry, a diagonal of zero in the direction of one.
+/// The diagonal of a row grows by `shift` times the largest entry, a diagonal of
+/// zero in the direction of one.
 void shift_diagonal(Row *row, std::int64_t u, double shift)
 {
   Scalar         diagonal(0);
@@ -32,12 +33,14 @@ void shift_diagonal(Row *row, std::int64_t u, double shift)
     largest = std::max(largest, magnitude(value));
     if (column == u) diagonal += value;
   }
-  const real_t<Scalar> size = magnitude(diagonal), more = static_cast<real_t<Scalar>>(shift) * (largest > 0 ? largest : 1);
+  const real_t<Scalar> size = magnitude(diagonal),
+                       more = static_cast<real_t<Scalar>>(shift) * (largest > 0 ? largest : 1);
   row->emplace_back(u, size > 0 ? diagonal * (more / size) : Scalar(more));
 }
 
-/// Least squares and zero mean for a matrix whose rows sum to zero and which has no other null vector: with l^H A = 0 the part of b along l is out of reach, the rest
-/// is solved with the last unknown zero, and what is left of the constant is taken away.
+/// Least squares and zero mean for a matrix whose rows sum to zero and which has no other null vector: with
+/// l^H A = 0 the part of b along l is out of reach, the rest is solved with the last unknown zero, and what
+/// is left of the constant is taken away.
 std::vector<Scalar> solve_zero_mean(const std::vector<Row> &A, std::vector<Scalar> b)
 {
   const std::size_t   last = b.size() - 1;
@@ -47,14 +50,17 @@ std::vector<Scalar> solve_zero_mean(const std::vector<Row> &A, std::vector<Scala
     for (const auto &[j, value] : A[i]) {
       if (static_cast<std::size_t>(j) == last) continue;
       if (i == last) right[static_cast<std::size_t>(j)] -= conjugate(value);
-      else inner[i].emplace_back(j, value), adjoint[static_cast<std::size_t>(j)].emplace_back(static_cast<std::int64_t>(i), conjugate(value));
+      else
+        inner[i].emplace_back(j, value),
+          adjoint[static_cast<std::size_t>(j)].emplace_back(static_cast<std::int64_t>(i), conjugate(value));
     }
   std::vector<Scalar> l = reference::solve(adjoint, right);
   if (l.empty()) return {};
   l.push_back(Scalar(1));
   Scalar         along(0), sum(0);
   real_t<Scalar> norm = 0;
-  for (std::size_t i = 0; i <= last; ++i) along += conjugate(l[i]) * b[i], norm += magnitude(l[i]) * magnitude(l[i]);
+  for (std::size_t i = 0; i <= last; ++i)
+    along += conjugate(l[i]) * b[i], norm += magnitude(l[i]) * magnitude(l[i]);
   for (std::size_t i = 0; i <= last; ++i) b[i] -= along / norm * l[i];
   b.pop_back();
   std::vector<Scalar> x = reference::solve(inner, b);
@@ -65,7 +71,8 @@ std::vector<Scalar> solve_zero_mean(const std::vector<Row> &A, std::vector<Scala
   return x;
 }
 
-/// Solves every set of unknowns that couple with each other by itself: those of singular pieces, whose rows sum to zero, by solve_zero_mean().
+/// Solves every set of unknowns that couple with each other by itself: those of singular pieces, whose rows
+/// sum to zero, by solve_zero_mean().
 std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Scalar> &b)
 {
   const std::size_t        n = b.size();
@@ -81,7 +88,8 @@ std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Sc
       if (value != Scalar(0)) piece[std::max(a, c)] = std::min(a, c);
     }
   std::vector<std::vector<std::size_t>> members(n);
-  for (std::size_t u = 0; u < n; ++u) number[u] = members[first_of(u)].size(), members[first_of(u)].push_back(u);
+  for (std::size_t u = 0; u < n; ++u)
+    number[u] = members[first_of(u)].size(), members[first_of(u)].push_back(u);
   std::vector<Scalar> x(n);
   for (const auto &own : members) {
     if (own.empty()) continue;
@@ -98,7 +106,8 @@ std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Sc
         rows.back().emplace_back(static_cast<std::int64_t>(number[static_cast<std::size_t>(column)]), value);
         sum += value, largest = std::max(largest, magnitude(value));
       }
-      singular = singular && magnitude(sum) <= 4 * static_cast<real_t<Scalar>>(rows.back().size()) * unit_roundoff<Scalar>() * largest;
+      singular = singular && magnitude(sum) <= 4 * static_cast<real_t<Scalar>>(rows.back().size()) *
+                                                 unit_roundoff<Scalar>() * largest;
     }
     found = singular ? solve_zero_mean(rows, right) : reference::solve(rows, right);
     if (found.empty()) return {};
@@ -109,7 +118,8 @@ std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Sc
 
 } // namespace
 
-PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, const LineRequest &request, double shift, std::unique_ptr<LineReference> *reference)
+PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, const LineRequest &request,
+                                     double shift, std::unique_ptr<LineReference> *reference)
 {
   const LineDirection            &direction = request.direction;
   const KroneckerFactors<Scalar> &f         = source.factors;
@@ -117,12 +127,15 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
   PetscFunctionBegin;
   PetscCallCXX(*reference = std::make_unique<LineReference>());
   LineReference &r = **reference;
-  r.omega_ = request.omega, r.pinned_ = request.solver.singular == "zero_mean", r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
+  r.omega_ = request.omega, r.pinned_ = request.solver.singular == "zero_mean",
+  r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
   PetscCall(GetHostRows(source.block, true, &A));
   std::vector<std::int64_t> lengths;
   const std::vector<Place>  places = places_of(direction, A.rows, &lengths);
   r.lines_.resize(lengths.size());
-  for (std::size_t l = 0; l < lengths.size(); ++l) r.lines_[l].at.resize(static_cast<std::size_t>(lengths[l] * f.p)), r.lines_[l].rows.resize(r.lines_[l].at.size());
+  for (std::size_t l = 0; l < lengths.size(); ++l)
+    r.lines_[l].at.resize(static_cast<std::size_t>(lengths[l] * f.p)),
+      r.lines_[l].rows.resize(r.lines_[l].at.size());
   for (std::int64_t row = 0; row < A.rows; ++row) {
     const Place &own = places[static_cast<std::size_t>(row)];
     if (own.line < 0) continue;
@@ -131,34 +144,46 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
       for (int c = 0; c < f.p; ++c)
         for (int d = 0; d < f.p; ++d) {
           const Scalar v = value * entry(f, factors, c, d);
-          if (v != Scalar(0)) line.rows[static_cast<std::size_t>(own.number * f.p + c)].emplace_back(column.number * f.p + d, v);
+          if (v != Scalar(0))
+            line.rows[static_cast<std::size_t>(own.number * f.p + c)].emplace_back(column.number * f.p + d,
+                                                                                    v);
         }
     };
-    for (int c = 0; c < f.p; ++c) line.at[static_cast<std::size_t>(own.number * f.p + c)] = static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
+    for (int c = 0; c < f.p; ++c)
+      line.at[static_cast<std::size_t>(own.number * f.p + c)] =
+        static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
     if (source.kronecker) add(own, Scalar(1), f.S);
     for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
       const Place &column = places[static_cast<std::size_t>(A.column[e])];
-      if (on_line(own, column, direction, request.half_bandwidth, request.periodic)) add(column, A.value[e], f.T);
+      if (on_line(own, column, direction, request.half_bandwidth, request.periodic))
+        add(column, A.value[e], f.T);
     }
   }
   PetscCall(RestoreHostRows(source.block, &A));
   if (direction.chain) {
     const LineChain   &chain = *direction.chain;
-    const std::int64_t size = direction.components, first = static_cast<std::int64_t>(chain.mine().first) * size * f.p, all = chain.length();
+    const std::int64_t size  = direction.components,
+                       first = static_cast<std::int64_t>(chain.mine().first) * size * f.p,
+                       all   = chain.length();
     for (OneLine &line : r.lines_) // numbers along the whole line from here on
       for (Row &row : line.rows)
         for (auto &[column, value] : row) column += first;
     for (const OutsideEntry &e : *request.outside) {
       const Place &own = places[static_cast<std::size_t>(e.row)];
       if (own.line < 0) continue;
-      const std::int64_t element = (chain.mine().first + own.along + e.distance + all) % all, number = element * size + (size > 1 ? e.component : 0);
+      const std::int64_t element = (chain.mine().first + own.along + e.distance + all) % all,
+                         number  = element * size + (size > 1 ? e.component : 0);
       for (int c = 0; c < f.p; ++c)
-        for (int d = 0; d < f.p; ++d) r.lines_[static_cast<std::size_t>(own.line)].rows[static_cast<std::size_t>(own.number * f.p + c)].emplace_back(number * f.p + d, e.value * entry(f, f.T, c, d));
+        for (int d = 0; d < f.p; ++d)
+          r.lines_[static_cast<std::size_t>(own.line)]
+            .rows[static_cast<std::size_t>(own.number * f.p + c)]
+            .emplace_back(number * f.p + d, e.value * entry(f, f.T, c, d));
     }
     PetscCall(r.BringTogether(request, size * f.p));
   }
   for (OneLine &line : r.lines_)
-    for (std::size_t u = 0; u < line.rows.size() && shift > 0; ++u) shift_diagonal(&line.rows[u], static_cast<std::int64_t>(u), shift);
+    for (std::size_t u = 0; u < line.rows.size() && shift > 0; ++u)
+      shift_diagonal(&line.rows[u], static_cast<std::int64_t>(u), shift);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,17 +203,22 @@ PetscErrorCode LineReference::BringTogether(const LineRequest &request, std::int
     for (std::size_t u = 0; u < lines_[l].rows.size(); ++u) {
       const std::int64_t row = first + static_cast<std::int64_t>(u);
       sent_.push_back(lines_[l].at[u]);
-      mine.push_back({static_cast<std::int64_t>(l), row, row, begin_ + static_cast<std::int64_t>(lines_[l].at[u]), Scalar(0)});
-      for (const auto &[column, value] : lines_[l].rows[u]) mine.push_back({static_cast<std::int64_t>(l), row, column, -1, value});
+      mine.push_back({static_cast<std::int64_t>(l), row, row,
+                      begin_ + static_cast<std::int64_t>(lines_[l].at[u]), Scalar(0)});
+      for (const auto &[column, value] : lines_[l].rows[u])
+        mine.push_back({static_cast<std::int64_t>(l), row, column, -1, value});
     }
   const auto root = chain_->own == 0 ? static_cast<std::size_t>(chain_->size()) : 0;
   all.resize(root), at.resize(root), count_.resize(root), begin_at_.resize(root);
-  bytes = static_cast<PetscMPIInt>(mine.size() * sizeof(Number)), length = static_cast<PetscMPIInt>(sent_.size());
+  bytes  = static_cast<PetscMPIInt>(mine.size() * sizeof(Number)),
+  length = static_cast<PetscMPIInt>(sent_.size());
   PetscCallMPI(MPI_Gather(&bytes, 1, MPI_INT, all.data(), 1, MPI_INT, 0, chain_->comm));
   PetscCallMPI(MPI_Gather(&length, 1, MPI_INT, count_.data(), 1, MPI_INT, 0, chain_->comm));
-  for (std::size_t q = 1; q < root; ++q) at[q] = at[q - 1] + all[q - 1], begin_at_[q] = begin_at_[q - 1] + count_[q - 1];
+  for (std::size_t q = 1; q < root; ++q)
+    at[q] = at[q - 1] + all[q - 1], begin_at_[q] = begin_at_[q - 1] + count_[q - 1];
   std::vector<Number> numbers(root ? static_cast<std::size_t>(at.back() + all.back()) / sizeof(Number) : 0);
-  PetscCallMPI(MPI_Gatherv(mine.data(), bytes, MPI_BYTE, numbers.data(), all.data(), at.data(), MPI_BYTE, 0, chain_->comm));
+  PetscCallMPI(MPI_Gatherv(mine.data(), bytes, MPI_BYTE, numbers.data(), all.data(), at.data(), MPI_BYTE, 0,
+                           chain_->comm));
   if (!root) lines_.clear();
   for (OneLine &line : lines_) {
     line.at.assign(static_cast<std::size_t>(chain_->length() * unknowns_of_element), 0);
@@ -208,7 +238,8 @@ PetscErrorCode LineReference::Order(const PetscScalar *from, std::vector<PetscSc
   PetscFunctionBegin;
   for (std::size_t place : sent_) mine.push_back(from[place]);
   to->resize(name_.size());
-  PetscCallMPI(MPI_Gatherv(mine.data(), static_cast<PetscMPIInt>(mine.size()), MPIU_SCALAR, to->data(), count_.data(), begin_at_.data(), MPIU_SCALAR, 0, chain_->comm));
+  PetscCallMPI(MPI_Gatherv(mine.data(), static_cast<PetscMPIInt>(mine.size()), MPIU_SCALAR, to->data(),
+                           count_.data(), begin_at_.data(), MPIU_SCALAR, 0, chain_->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,7 +263,8 @@ PetscErrorCode LineReference::compare(Vec x, bool transposed)
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &a));
   if (chain_) PetscCall(Order(a, &ordered));
-  for (std::size_t l = 0; l < lines_.size(); ++l) PetscCallCXX(compare_line(l, kept_.data(), chain_ ? ordered.data() : a, transposed));
+  for (std::size_t l = 0; l < lines_.size(); ++l)
+    PetscCallCXX(compare_line(l, kept_.data(), chain_ ? ordered.data() : a, transposed));
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,7 +282,8 @@ PetscErrorCode LineReference::compare(const PetscScalar *b, const PetscScalar *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void LineReference::compare_line(std::size_t line, const PetscScalar *b, const PetscScalar *x, bool transposed)
+void LineReference::compare_line(std::size_t line, const PetscScalar *b, const PetscScalar *x,
+                                 bool transposed)
 {
   const std::vector<Row>         &own      = lines_[line].rows;
   const std::vector<std::size_t> &position = lines_[line].at;
@@ -259,21 +292,26 @@ void LineReference::compare_line(std::size_t line, const PetscScalar *b, const P
   for (std::size_t u = 0; u < own.size(); ++u) {
     right[u] = reinterpret_cast<const Scalar &>(b[position[u]]) * Scalar(omega_);
     if (transposed)
-      for (const auto &[column, value] : own[u]) turned[static_cast<std::size_t>(column)].emplace_back(static_cast<std::int64_t>(u), value);
+      for (const auto &[column, value] : own[u])
+        turned[static_cast<std::size_t>(column)].emplace_back(static_cast<std::int64_t>(u), value);
   }
-  std::vector<Scalar> wanted  = pinned_ ? solve_pieces(transposed ? turned : own, right) : reference::solve(transposed ? turned : own, right);
+  std::vector<Scalar> wanted  = pinned_ ? solve_pieces(transposed ? turned : own, right)
+                                        : reference::solve(transposed ? turned : own, right);
   const bool          regular = !wanted.empty();
   double              largest = 0, size = -1;
   std::size_t         at = 0;
   if (!regular) wanted.assign(own.size(), Scalar(std::numeric_limits<real_t<Scalar>>::quiet_NaN()));
   for (const Scalar &w : wanted) largest = std::max(largest, static_cast<double>(magnitude(w)));
   for (std::size_t u = 0; u < wanted.size(); ++u) {
-    const double difference = static_cast<double>(magnitude(reinterpret_cast<const Scalar &>(x[position[u]]) - wanted[u]));
-    const double relative   = std::isfinite(difference) ? (difference == 0 ? 0 : difference / largest) : std::numeric_limits<double>::infinity();
+    const double difference =
+      static_cast<double>(magnitude(reinterpret_cast<const Scalar &>(x[position[u]]) - wanted[u]));
+    const double relative = std::isfinite(difference) ? (difference == 0 ? 0 : difference / largest)
+                                                      : std::numeric_limits<double>::infinity();
     if (relative > size) size = relative, at = u;
   }
   if (size <= worst.size) return;
-  worst = {size, name_.empty() ? begin_ + static_cast<std::int64_t>(position[at]) : name_[position[at]], static_cast<std::int64_t>(line), static_cast<double>(PetscRealPart(x[position[at]])),
+  worst = {size, name_.empty() ? begin_ + static_cast<std::int64_t>(position[at]) : name_[position[at]],
+           static_cast<std::int64_t>(line), static_cast<double>(PetscRealPart(x[position[at]])),
            static_cast<double>(PetscRealPart(reinterpret_cast<const PetscScalar &>(wanted[at])))};
 }
 
@@ -291,7 +329,8 @@ PetscErrorCode CompareColumns(PC_Line *line, Mat B, Mat X, bool transposed)
   for (PetscInt c = 0; c < columns; ++c)
     for (const LineBatch &batch : line->sweep.groups[0].batches) {
       const auto column = static_cast<std::size_t>(c);
-      PetscCall(batch.reference->compare(b + column * static_cast<std::size_t>(ldb), x + column * static_cast<std::size_t>(ldx), transposed));
+      PetscCall(batch.reference->compare(b + column * static_cast<std::size_t>(ldb),
+                                         x + column * static_cast<std::size_t>(ldx), transposed));
     }
   PetscCall(MatDenseRestoreArrayRead(X, &x));
   PetscCall(MatDenseRestoreArrayRead(B, &b));
@@ -321,8 +360,12 @@ PetscErrorCode PrintComparison(PC pc, PC_Line *line)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &place, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm));
   const char *prefix = ((PetscObject)pc)->prefix;
   if (rank == place.rank)
-    text = format("PC line -%spc_line_compare: application %lld differs from the serial reference by %.1e of the line's largest number at most: row %lld (line %lld of rank %d along %s) has %.17g instead of %.17g",
-                  prefix ? prefix : "", static_cast<long long>(line->compared), worst.size, static_cast<long long>(worst.row), static_cast<long long>(worst.line), (int)rank, direction.c_str(), worst.value, worst.wanted);
+    text = format(
+      "PC line -%spc_line_compare: application %lld differs from the serial reference by %.1e of the line's "
+      "largest number at most: row %lld (line %lld of rank %d along %s) has %.17g instead of %.17g",
+      prefix ? prefix : "", static_cast<long long>(line->compared), worst.size,
+      static_cast<long long>(worst.row), static_cast<long long>(worst.line), (int)rank, direction.c_str(),
+      worst.value, worst.wanted);
   ++line->compared;
   std::vector<char> all(512, '\0'); // rank 0 prints
   text.copy(all.data(), all.size() - 1);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Global number of the first row of the line with the smallest rcond of a batch, -1: nobody tells, or it is a line of
-/// several ranks. Of a class it is that of its first line.
+/// Global number of the first row of the line with the smallest rcond of a batch, -1: nobody tells, or it is
+/// a line of several ranks. Of a class it is that of its first line.
 PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
 {
   const auto          *line = static_cast<const PC_Line *>(pc->data);
@@ -27,8 +27,9 @@ PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
   if (batch.facts.lhs == Lhs::classes) PetscCall(batch.op->line_of_class(l, &l));
   if (l < 0 || l >= d.lines.lines()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(pc->pmat, &begin, nullptr));
-  const std::int64_t place = d.lines(l, 0), element = d.element ? (*d.element)[static_cast<std::size_t>(place)] : place;
-  *row = begin + static_cast<PetscInt>(element) * d.components;
+  const std::int64_t place   = d.lines(l, 0),
+                     element = d.element ? (*d.element)[static_cast<std::size_t>(place)] : place;
+  *row                       = begin + static_cast<PetscInt>(element) * d.components;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +58,8 @@ PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *co
       bool                 known = false;
       double               of_batch;
       std::complex<double> its_sign;
-      most -= static_cast<double>(batch.facts.matrices * batch.request.direction.lines.rows * batch.request.block);
+      most -=
+        static_cast<double>(batch.facts.matrices * batch.request.direction.lines.rows * batch.request.block);
       if (line->failure.empty() && most >= 0) PetscCall(batch.op->determinant(&of_batch, &its_sign, &known));
       if (!known) knows = 0;
       else {

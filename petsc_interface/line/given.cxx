@@ -10,7 +10,7 @@ PetscErrorCode LineTakesBands(PC pc, PCLineDirection direction, bool *takes)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLINE, &is_line));
   const auto *line = is_line ? static_cast<const PC_Line *>(pc->data) : nullptr;
-  *takes           = line && line->directions == std::vector<PCLineDirection>{direction} && line->iterations == 1 &&
+  *takes = line && line->directions == std::vector<PCLineDirection>{direction} && line->iterations == 1 &&
            line->ordering != PC_LINE_ORDERING_ZEBRA && !line->compare;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

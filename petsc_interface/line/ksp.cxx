@@ -42,8 +42,11 @@ static PetscErrorCode KSPView_Line(KSP ksp, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !line->judged) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CountLines(ksp, &counts));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve: %" PetscInt64_FMT " lines, %" PetscInt64_FMT " refined, %" PetscInt64_FMT " not at the tolerance, largest residual %.1e of its right-hand side\n", counts.lines,
-                                   counts.refined, counts.open, (double)counts.worst));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  last solve: %" PetscInt64_FMT " lines, %" PetscInt64_FMT
+                                   " refined, %" PetscInt64_FMT
+                                   " not at the tolerance, largest residual %.1e of its right-hand side\n",
+                                   counts.lines, counts.refined, counts.open, (double)counts.worst));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,7 +44,8 @@ PetscErrorCode GetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, PetscInt *op
 {
   LineCounts counts;
   PetscFunctionBegin;
-  PetscCheck(context(ksp)->solved, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "KSPLineGetInfo: call KSPSolve() first");
+  PetscCheck(context(ksp)->solved, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE,
+             "KSPLineGetInfo: call KSPSolve() first");
   PetscCall(CountLines(ksp, &counts));
   if (lines) *lines = static_cast<PetscInt>(counts.lines);
   if (refined) *refined = static_cast<PetscInt>(counts.refined);
@@ -104,9 +105,11 @@ PetscErrorCode ChoosePC(KSP ksp, bool at_creation)
   PetscCall(KSPGetPC(ksp, &pc));
   bool choose = !((PetscObject)pc)->type_name;
   if (at_creation) {
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_type", &by_option));
+    PetscCall(
+      PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_type", &by_option));
     if (by_option) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_type", type, sizeof type, &asked));
+    PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_type",
+                                    type, sizeof type, &asked));
     if (!choose) PetscCall(IsDefault(pc, &by_default));
     choose = choose || by_default || (asked && std::strcmp(type, KSPLINE) == 0);
   }
@@ -133,7 +136,8 @@ PetscErrorCode PassPrecision(KSP ksp)
   if (!line->precision_set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
   PetscCheck(is_line || line->precision == PC_LINE_PRECISION_SAME, PetscObjectComm((PetscObject)ksp),
-             PETSC_ERR_ARG_INCOMP, "KSP line: -ksp_line_precision %s is for PC line, but the PC is of type %s",
+             PETSC_ERR_ARG_INCOMP,
+             "KSP line: -ksp_line_precision %s is for PC line, but the PC is of type %s",
              PCLinePrecisions[line->precision], ((PetscObject)ksp->pc)->type_name);
   PetscCall(PCLineSetPrecision(ksp->pc, line->precision));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,8 +149,8 @@ PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach)
   PetscCall(ComposeOptions(ksp, ksp_line_options, attach));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineView_C", attach ? ViewLines : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetInfo_C", attach ? GetInfo : nullptr));
-  PetscCall(
-    PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetBackwardError_C", attach ? GetBackwardError : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetBackwardError_C",
+                                       attach ? GetBackwardError : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +182,8 @@ PetscErrorCode KSPLineGetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, Petsc
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscUseMethod(ksp, "KSPLineGetInfo_C", (KSP, PetscInt *, PetscInt *, PetscInt *, PetscReal *), (ksp, lines, refined, open, worst));
+  PetscUseMethod(ksp, "KSPLineGetInfo_C", (KSP, PetscInt *, PetscInt *, PetscInt *, PetscReal *),
+                 (ksp, lines, refined, open, worst));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

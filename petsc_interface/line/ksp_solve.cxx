@@ -19,7 +19,10 @@ public:
   /// @param period    every so many-th number counts
   /// @param factor    it is progress where it is below this times the last that was
   /// @param patience  so many without progress are too many
-  Progress(PetscInt period, PetscReal factor, PetscInt patience) : period_(period), patience_(patience), factor_(factor) { }
+  Progress(PetscInt period, PetscReal factor, PetscInt patience)
+      : period_(period), patience_(patience), factor_(factor)
+  {
+  }
   bool ends_with(PetscReal value)
   {
     if (++seen_ % period_ != 0) return false;
@@ -35,11 +38,15 @@ private:
 
 /// Of one right-hand side.
 struct Column {
-  PetscReal          norm = 0, norm0 = 0, tolerance = 0;                               ///< the last two are what the convergence test keeps in the KSP
-  PetscReal          kept       = PETSC_MAX_REAL; ///< norm of the solution that is kept
-  bool               taken_back = false;                                               ///< what was held was better
-  bool               spares     = false;                                               ///< lines that are done are left alone
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING; ///< held: what the test said while lines were left
+  /// the last two are what the convergence test keeps in the KSP
+  PetscReal norm = 0, norm0 = 0, tolerance = 0;
+  PetscReal kept = PETSC_MAX_REAL; ///< norm of the solution that is kept
+  /// what was held was better
+  bool taken_back = false;
+  /// lines that are done are left alone
+  bool spares = false;
+  /// held: what the test said while lines were left
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING;
   Progress           all, lines;
 };
 
@@ -79,7 +86,9 @@ PetscErrorCode Residuals(KSP ksp, Mat A, Block &k)
   PetscBool at_once = PETSC_FALSE;
   PetscFunctionBegin;
   // of Kokkos matrices PETSc 3.24 multiplies the columns as host vectors, and crashes
-  if (k.B && !ksp->transpose_solve) PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &at_once, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  if (k.B && !ksp->transpose_solve)
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &at_once, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE,
+                                        MATMPIAIJCUSPARSE, ""));
   if (at_once) {
     PetscCall(MatMatMult(A, k.X, k.R ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, PETSC_DEFAULT, &k.R));
     PetscCall(MatAYPX(k.R, -1, k.B, SAME_NONZERO_PATTERN));
@@ -90,7 +99,10 @@ PetscErrorCode Residuals(KSP ksp, Mat A, Block &k)
   for (PetscInt c = 0; c < k.columns; ++c)
     PetscCall(WithWrite(k.r, k.R, c, [&](Vec r) {
       PetscFunctionBegin;
-      PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return k.native.with(k.like, x, r, [&](Vec native_x, Vec native_r) { return KSP_MatMult(ksp, A, native_x, native_r); }); }));
+      PetscCall(WithRead(k.x, k.X, c, [&](Vec x) {
+        return k.native.with(
+          k.like, x, r, [&](Vec native_x, Vec native_r) { return KSP_MatMult(ksp, A, native_x, native_r); });
+      }));
       PetscCall(WithRead(k.b, k.B, c, [&](Vec b) { return VecAYPX(r, -1, b); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
@@ -111,7 +123,10 @@ PetscErrorCode Precondition(KSP ksp, Mat A, Vec r, Mat R, Vec z, Mat Z, PetscInt
     PetscCall(PCMatApply(ksp->pc, R, Z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt c = 0; c < columns; ++c) PetscCall(WithWrite(z, Z, c, [&](Vec to) { return WithRead(r, R, c, [&](Vec from) { return KSP_PCApply(ksp, from, to); }); }));
+  for (PetscInt c = 0; c < columns; ++c)
+    PetscCall(WithWrite(z, Z, c, [&](Vec to) {
+      return WithRead(r, R, c, [&](Vec from) { return KSP_PCApply(ksp, from, to); });
+    }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,8 +144,9 @@ PetscErrorCode ResidualOf(Block &k, PetscInt c, AccurateResidual *accurate, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// x += M r, but on lines that are done, and in columns that are. Where M is direct, what is left of rounding in the
-/// solution is less than that in a residual of working precision: corrections by such would make it worse.
+/// x += M r, but on lines that are done, and in columns that are. Where M is direct, what is left of
+/// rounding in the solution is less than that in a residual of working precision: corrections by
+/// such would make it worse.
 PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &columns, LineResiduals *lines,
                        bool from_zero, bool direct)
 {
@@ -191,8 +207,8 @@ PetscErrorCode AgreedFailure(KSP ksp, PCFailedReason *failed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sets up what changed since the last solve, as KSPPREONLY does: the matrix, or an option. A PC of other PCs, which keeps the failure of one of them for good,
-/// forgets that of a matrix that is no more.
+/// Sets up what changed since the last solve, as KSPPREONLY does: the matrix, or an option. A PC of other
+/// PCs, which keeps the failure of one of them for good, forgets that of a matrix that is no more.
 PetscErrorCode SetUpAgain(KSP ksp)
 {
   const PC         pc   = ksp->pc;
@@ -213,7 +229,8 @@ PetscErrorCode PassFailure(KSP ksp, PCFailedReason reason)
 {
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(ksp->pc, reason));
-  PetscCall(PetscObjectStateGet((PetscObject)ksp->pc->pmat, &static_cast<KSP_Line *>(ksp->data)->failed_with));
+  PetscCall(
+    PetscObjectStateGet((PetscObject)ksp->pc->pmat, &static_cast<KSP_Line *>(ksp->data)->failed_with));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,17 +240,19 @@ PetscErrorCode EndNotFinite(KSP ksp, Block &k)
   PCFailedReason reason;
   PetscFunctionBegin;
   static_cast<KSP_Line *>(ksp->data)->judged = false;
-  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has not converged due to infinity or NaN norm");
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED,
+             "KSPSolve has not converged due to infinity or NaN norm");
   PetscCall(AgreedFailure(ksp, &reason));
   ksp->reason = reason ? KSP_DIVERGED_PC_FAILED : KSP_DIVERGED_NANORINF;
   if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PassFailure(ksp, reason));
-  for (PetscInt c = 0; c < k.columns; ++c) PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
+  for (PetscInt c = 0; c < k.columns; ++c)
+    PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A PC whose set-up failed ends the solve before any iteration. PC line applies what there is: it knows which lines
-/// failed.
+/// A PC whose set-up failed ends the solve before any iteration. PC line applies what there is: it
+/// knows which lines failed.
 PetscErrorCode EndFailed(KSP ksp, Mat A, Block &k, bool *failed)
 {
   PCFailedReason reason = PC_NOERROR;
@@ -283,13 +302,17 @@ PetscErrorCode Keep(Block &k, PetscInt c)
   PetscFunctionBegin;
   if (k.B && !k.Kept) PetscCall(MatDuplicate(k.X, MAT_DO_NOT_COPY_VALUES, &k.Kept));
   if (!k.B && !k.kept) PetscCall(VecDuplicate(k.x, &k.kept));
-  PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return WithWrite(k.kept, k.Kept, c, [&](Vec kept) { return VecCopy(x, kept); }); }));
+  PetscCall(WithRead(k.x, k.X, c, [&](Vec x) {
+    return WithWrite(k.kept, k.Kept, c, [&](Vec kept) { return VecCopy(x, kept); });
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode TakeBack(Block &k, PetscInt c)
 {
   PetscFunctionBegin;
-  PetscCall(WithRead(k.kept, k.Kept, c, [&](Vec kept) { return WithWrite(k.x, k.X, c, [&](Vec x) { return VecCopy(kept, x); }); }));
+  PetscCall(WithRead(k.kept, k.Kept, c, [&](Vec kept) {
+    return WithWrite(k.x, k.X, c, [&](Vec x) { return VecCopy(kept, x); });
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,9 +329,10 @@ PetscErrorCode KeepTheBest(Block &k, std::vector<Column> &columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the residual of every line is what rounding leaves: at most 45 epsilon times the largest |A| |x| + |b| of
-/// the line, which is the backward error that PC line accepts of a direct solve.
-PetscErrorCode IsAtRounding(KSP ksp, Block &k, PetscInt c, LineResiduals *lines, AccurateResidual *accurate, bool *is)
+/// Whether the residual of every line is what rounding leaves: at most 45 epsilon times the largest |A| |x| +
+/// |b| of the line, which is the backward error that PC line accepts of a direct solve.
+PetscErrorCode IsAtRounding(KSP ksp, Block &k, PetscInt c, LineResiduals *lines, AccurateResidual *accurate,
+                            bool *is)
 {
   std::vector<PetscReal> residual, size;
   Vec                    sizes;
@@ -323,12 +347,14 @@ PetscErrorCode IsAtRounding(KSP ksp, Block &k, PetscInt c, LineResiduals *lines,
     const bool finite = !PetscIsInfOrNanReal(residual[l]) && !PetscIsInfOrNanReal(size[l]);
     if (residual[l] > 0) worst = PetscMax(worst, finite ? residual[l] / size[l] : PETSC_MAX_REAL);
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   *is = worst <= 45 * PETSC_MACHINE_EPSILON;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A tolerance that no solution in working precision has, and a solution that is exact but for rounding: it converged.
+/// A tolerance that no solution in working precision has, and a solution that is exact but
+/// for rounding: it converged.
 PetscErrorCode EndAtRounding(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns)
 {
   AccurateResidual *accurate = nullptr;
@@ -345,28 +371,34 @@ PetscErrorCode EndAtRounding(KSP ksp, Block &k, LineResiduals *lines, std::vecto
     PetscCall(IsAtRounding(ksp, k, c, lines, accurate, &is));
     if (!is) continue;
     column.reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
-    PetscCall(PetscInfo(ksp, "The solution is exact but for rounding; its residual norm %g is above the tolerance %g\n",
-                        (double)column.norm, (double)column.tolerance));
+    PetscCall(PetscInfo(
+      ksp, "The solution is exact but for rounding; its residual norm %g is above the tolerance %g\n",
+      (double)column.norm, (double)column.tolerance));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Judges all lines where M is direct; lines that are not done hold back what the default test said, as long as they get better.
-PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns, bool look_at_b, bool last)
+/// Judges all lines where M is direct; lines that are not done hold back what the default test said,
+/// as long as they get better.
+PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns,
+                          bool look_at_b, bool last)
 {
   std::vector<PetscReal> worst(columns.size());
   PetscFunctionBegin;
   for (PetscInt c = 0; c < k.columns; ++c) {
     if (ksp->its == 0) PetscCall(WithRead(k.b, k.B, c, [&](Vec b) { return lines->look(b, c, true); }));
-    if (ksp->its > 0 || !look_at_b) PetscCall(WithRead(k.r, k.R, c, [&](Vec r) { return lines->look(r, c, false); }));
+    if (ksp->its > 0 || !look_at_b)
+      PetscCall(WithRead(k.r, k.R, c, [&](Vec r) { return lines->look(r, c, false); }));
     PetscCall(lines->judge(c, ksp->rtol, ksp->abstol, ksp->its, &worst[static_cast<std::size_t>(c)]));
   }
   if (ksp->converged != KSPConvergedDefault) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<PetscMPIInt>(worst.size()), MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<PetscMPIInt>(worst.size()), MPIU_REAL,
+                             MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Column &column = columns[c];
     if (worst[c] <= 1) column.spares = false; // should the norm ask for more
-    if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
+    if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c]))
+      continue;
     column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
     column.kept = column.norm;
     PetscCall(Keep(k, static_cast<PetscInt>(c)));
@@ -395,15 +427,18 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
   PetscFunctionBegin;
   if (column.reason) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->rnorm0 = column.norm0, ksp->ttol = column.tolerance;
-  PetscCall(Show(ksp, k, c, [&] { return (*ksp->converged)(ksp, ksp->its, column.norm, &column.reason, ksp->cnvP); }));
+  PetscCall(Show(ksp, k, c,
+                 [&] { return (*ksp->converged)(ksp, ksp->its, column.norm, &column.reason, ksp->cnvP); }));
   column.norm0 = ksp->rnorm0, column.tolerance = ksp->ttol;
   if (column.held && column.reason <= 0) { // refined lines lost more than they gained
     PetscCall(TakeBack(k, c));
     column.reason = column.held, column.taken_back = true;
   }
-  column.held       = KSP_CONVERGED_ITERATING;
-  const bool judged = ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
-  // a solve leaves a residual of roundoff times |A| |x|, which may be large next to b where rows or unknowns are in different units: refinement tells
+  column.held = KSP_CONVERGED_ITERATING;
+  const bool judged =
+    ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
+  // a solve leaves a residual of roundoff times |A| |x|, which may be large next to b where rows or unknowns
+  // are in different units: refinement tells
   const bool grew = column.reason == KSP_DIVERGED_DTOL && judged && direct && !last;
   if (grew) column.reason = KSP_CONVERGED_ITERATING;
   if (grew && ksp->its == 1) column.all = Progress(1, 0.5, 2);
@@ -412,11 +447,15 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
       column.spares = false;
     } else {
       column.reason = grew ? KSP_DIVERGED_DTOL : KSP_DIVERGED_BREAKDOWN;
-      PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));
+      PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm,
+                          direct ? "the tolerance lies below what rounding allows"
+                                 : "the iteration does not converge"));
     }
   }
-  if (!column.reason && last) column.reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
-  if (column.reason < 0 && direct && column.norm > 2 * column.kept) { // norms that differ by less differ by rounding
+  if (!column.reason && last)
+    column.reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
+  // norms that differ by less differ by rounding
+  if (column.reason < 0 && direct && column.norm > 2 * column.kept) {
     PetscCall(TakeBack(k, c));
     column.taken_back = true;
   }
@@ -433,7 +472,8 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   Mat         A;
   PetscFunctionBegin;
   PetscCall(RibbonGetDiagonalScale(ksp->pc, &scales));
-  PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "Krylov method %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
+  PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "Krylov method %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
   PetscCall(Prepare(ksp, k.columns, &direct, &single));
@@ -444,9 +484,12 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
   const RefinedOutside refined(is_line ? static_cast<PC_Line *>(ksp->pc->data) : nullptr, normed);
   // without norms nothing tells when to stop: a direct solve is refined once, in single precision three times
-  const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip ? ksp->max_it : PetscMin(ksp->max_it, single ? 4 : 2);
+  const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip
+                               ? ksp->max_it
+                               : PetscMin(ksp->max_it, single ? 4 : 2);
   std::vector<Column> columns(static_cast<std::size_t>(k.columns));
-  // with an approximate M residuals may grow at first, for as many iterations as pieces of a line follow each other
+  // with an approximate M residuals may grow at first, for as many iterations as pieces
+  // of a line follow each other
   for (Column &column : columns) {
     column.all    = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1);
     column.lines  = Progress(1, 0.5, 2);
@@ -464,19 +507,25 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
       PetscCall(EndNotFinite(ksp, k));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    const auto shown = std::max_element(columns.begin(), columns.end(), [](const Column &a, const Column &b) { return a.norm < b.norm; });
+    const auto shown = std::max_element(columns.begin(), columns.end(),
+                                        [](const Column &a, const Column &b) { return a.norm < b.norm; });
     PetscCall(KSPLogResidualHistory(ksp, norm));
-    PetscCall(Show(ksp, k, static_cast<PetscInt>(shown - columns.begin()), [&] { return KSPMonitor(ksp, ksp->its, norm); }));
-    for (PetscInt c = 0; c < k.columns; ++c) PetscCall(Test(ksp, k, c, columns[static_cast<std::size_t>(c)], direct, last));
+    PetscCall(Show(ksp, k, static_cast<PetscInt>(shown - columns.begin()),
+                   [&] { return KSPMonitor(ksp, ksp->its, norm); }));
+    for (PetscInt c = 0; c < k.columns; ++c)
+      PetscCall(Test(ksp, k, c, columns[static_cast<std::size_t>(c)], direct, last));
     if (std::any_of(columns.begin(), columns.end(), [](const Column &column) { return column.taken_back; })) {
       PetscCall(Residuals(ksp, A, k));
       PetscCall(Norms(k.r, k.R, columns, &ksp->rnorm));
     }
     if (lines)
-      PetscCall(Logged(&Events::judge_lines, [&] { return JudgeLines(ksp, k, lines, columns, start, last); }));
-    done = std::all_of(columns.begin(), columns.end(), [](const Column &column) { return column.reason != KSP_CONVERGED_ITERATING; });
+      PetscCall(
+        Logged(&Events::judge_lines, [&] { return JudgeLines(ksp, k, lines, columns, start, last); }));
+    done = std::all_of(columns.begin(), columns.end(),
+                       [](const Column &column) { return column.reason != KSP_CONVERGED_ITERATING; });
     if (done) break;
-    if (direct && normed && !start && ksp->converged == KSPConvergedDefault) PetscCall(KeepTheBest(k, columns));
+    if (direct && normed && !start && ksp->converged == KSPConvergedDefault)
+      PetscCall(KeepTheBest(k, columns));
     PetscCall(Correct(ksp, A, k, columns, lines, start, direct));
     ++ksp->its;
   }

@@ -12,8 +12,9 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr int shown  = 5;                // worst lines
-constexpr int lowest = -17, highest = 0; // decades of the histogram; the first holds what is smaller, the last what is larger
+constexpr int shown = 5; // worst lines
+// decades of the histogram; the first holds what is smaller, the last what is larger
+constexpr int lowest = -17, highest = 0;
 constexpr int decades = highest - lowest + 1;
 
 /// One of the worst lines, as ranks exchange it.
@@ -23,7 +24,9 @@ struct Worst {
 
 PetscReal ratio(const LineOutcome &line)
 {
-  return line.residual == 0 ? 0 : line.scale == 0 ? static_cast<PetscReal>(PETSC_INFINITY) : line.residual / line.scale;
+  return line.residual == 0 ? 0
+         : line.scale == 0  ? static_cast<PetscReal>(PETSC_INFINITY)
+                            : line.residual / line.scale;
 }
 
 PetscInt solves(KSP ksp, const LineOutcome &line)
@@ -53,7 +56,8 @@ PetscErrorCode Count(KSP ksp, const std::vector<LineOutcome> &lines, LineCounts 
     counts->worst = PetscMax(counts->worst, ratio(line));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &counts->worst, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &counts->worst, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   counts->lines = sums[0], counts->refined = sums[1], counts->untouched = sums[2], counts->open = sums[3];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,14 +72,21 @@ PetscErrorCode GatherWorst(KSP ksp, std::vector<LineOutcome> lines, std::vector<
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   const std::size_t count = std::min<std::size_t>(shown, lines.size());
-  const auto        worse = [](const LineOutcome &a, const LineOutcome &b) { return ratio(a) != ratio(b) ? ratio(a) > ratio(b) : a.column != b.column ? a.column < b.column : a.row < b.row; };
+  const auto        worse = [](const LineOutcome &a, const LineOutcome &b) {
+    return ratio(a) != ratio(b)   ? ratio(a) > ratio(b)
+                  : a.column != b.column ? a.column < b.column
+                                         : a.row < b.row;
+  };
   std::partial_sort(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(count), lines.end(), worse);
   for (std::size_t k = 0; k < count; ++k)
-    own[k] = {static_cast<double>(ratio(lines[k])), static_cast<double>(lines[k].row), static_cast<double>(lines[k].column), static_cast<double>(solves(ksp, lines[k])), static_cast<double>(rank)};
+    own[k] = {static_cast<double>(ratio(lines[k])), static_cast<double>(lines[k].row),
+              static_cast<double>(lines[k].column), static_cast<double>(solves(ksp, lines[k])),
+              static_cast<double>(rank)};
   constexpr int words = shown * static_cast<int>(sizeof(Worst) / sizeof(double));
   worst->resize(rank == 0 ? static_cast<std::size_t>(size) * shown : 0);
   PetscCallMPI(MPI_Gather(own, words, MPI_DOUBLE, worst->data(), words, MPI_DOUBLE, 0, comm));
-  std::stable_sort(worst->begin(), worst->end(), [](const Worst &a, const Worst &b) { return a.ratio > b.ratio; });
+  std::stable_sort(worst->begin(), worst->end(),
+                   [](const Worst &a, const Worst &b) { return a.ratio > b.ratio; });
   worst->resize(std::min<std::size_t>(shown, worst->size()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,10 +97,14 @@ PetscErrorCode Histogram(KSP ksp, const std::vector<LineOutcome> &lines, PetscIn
   std::fill(std::begin(counts), std::end(counts), 0);
   for (const LineOutcome &line : lines) {
     const double r = static_cast<double>(ratio(line));
-    const int    d = r == 0 ? lowest : !std::isfinite(r) ? highest : std::clamp(static_cast<int>(std::floor(std::log10(r))), lowest, highest);
+    const int    d = r == 0 ? lowest
+                     : !std::isfinite(r)
+                       ? highest
+                       : std::clamp(static_cast<int>(std::floor(std::log10(r))), lowest, highest);
     ++counts[d - lowest];
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, decades, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, counts, decades, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,8 +130,9 @@ PetscErrorCode ViewBackwardErrors(KSP ksp, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(GetAccurateResidual(ksp, &accurate));
   if (line->of_a_matrix || !accurate) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  componentwise backward error: unknown %s\n",
-                                     accurate ? "after KSPMatSolve()" : "of matrices whose rows cannot be read"));
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  componentwise backward error: unknown %s\n",
+                             accurate ? "after KSPMatSolve()" : "of matrices whose rows cannot be read"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(BackwardErrors(ksp, &errors));
@@ -129,7 +145,8 @@ PetscErrorCode ViewBackwardErrors(KSP ksp, PetscViewer viewer)
     PetscCall(line->lines->maxima(errors, &largest));
     for (PetscReal error : largest) lines.push_back({error, 1});
     PetscCall(Histogram(ksp, lines, histogram));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    lines of each power of ten: %s\n", text_of(histogram).c_str()));
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "    lines of each power of ten: %s\n", text_of(histogram).c_str()));
   }
   PetscCall(VecDestroy(&errors));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,8 +161,8 @@ PetscErrorCode BackwardErrors(KSP ksp, Vec *errors)
   AccurateResidual *accurate;
   Vec               r;
   PetscFunctionBegin;
-  PetscCheck(line->solved && !line->of_a_matrix && ksp->vec_rhs && ksp->vec_sol, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "KSPLineGetBackwardError: call KSPSolve() first");
+  PetscCheck(line->solved && !line->of_a_matrix && ksp->vec_rhs && ksp->vec_sol, comm,
+             PETSC_ERR_ARG_WRONGSTATE, "KSPLineGetBackwardError: call KSPSolve() first");
   PetscCall(GetAccurateResidual(ksp, &accurate));
   PetscCheck(accurate, comm, PETSC_ERR_SUP, "KSPLineGetBackwardError: cannot read the rows of Amat");
   PetscCall(VecDuplicate(ksp->vec_sol, errors));
@@ -179,14 +196,15 @@ PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectPrintClassNamePrefixType((PetscObject)ksp, viewer));
   PetscCall(PetscViewerGetFormat(viewer, &format_of_viewer));
-  const bool detailed =
-    format_of_viewer == PETSC_VIEWER_ASCII_INFO_DETAIL && line->solved && ksp->reason != KSP_DIVERGED_PC_FAILED;
+  const bool detailed = format_of_viewer == PETSC_VIEWER_ASCII_INFO_DETAIL && line->solved &&
+                        ksp->reason != KSP_DIVERGED_PC_FAILED;
   if (!line->judged) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  lines are not looked at one by one: %s\n",
-                                     !line->solved                          ? "nothing is solved"
-                                     : ksp->normtype == KSP_NORM_NONE       ? "no norms are asked for"
-                                     : ksp->reason == KSP_DIVERGED_NANORINF ? "numbers are not finite"
-                                                                            : "the PC is not the inverse of separate lines"));
+                                     !line->solved                    ? "nothing is solved"
+                                     : ksp->normtype == KSP_NORM_NONE ? "no norms are asked for"
+                                     : ksp->reason == KSP_DIVERGED_NANORINF
+                                       ? "numbers are not finite"
+                                       : "the PC is not the inverse of separate lines"));
     if (detailed) PetscCall(ViewBackwardErrors(ksp, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -194,17 +212,25 @@ PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer)
   PetscCall(Count(ksp, lines, &counts));
   PetscCall(GatherWorst(ksp, lines, &worst));
   PetscCall(Histogram(ksp, lines, histogram));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %" PetscInt64_FMT ": solved once %" PetscInt64_FMT ", refined %" PetscInt64_FMT ", left alone %" PetscInt64_FMT "; not at the tolerance %" PetscInt64_FMT "\n",
-                                   counts.lines, counts.lines - counts.refined - counts.untouched, counts.refined, counts.untouched, counts.open));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  largest residual / right-hand side, lines of each power of ten: %s\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  lines: %" PetscInt64_FMT ": solved once %" PetscInt64_FMT
+                                   ", refined %" PetscInt64_FMT ", left alone %" PetscInt64_FMT
+                                   "; not at the tolerance %" PetscInt64_FMT "\n",
+                                   counts.lines, counts.lines - counts.refined - counts.untouched,
+                                   counts.refined, counts.untouched, counts.open));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  largest residual / right-hand side, lines of each power of ten: %s\n",
                                    text_of(histogram).c_str()));
   for (const Worst &w : worst) // rank 0 has them, and prints
     if (w.ratio >= 0)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "    %.1e  line that begins at row %lld%s (rank %d), %d solve%s\n", w.ratio, static_cast<long long>(w.row),
-                                       line->columns > 1 ? format(" of column %d", static_cast<int>(w.column)).c_str() : "", static_cast<int>(w.rank), static_cast<int>(w.solves), w.solves == 1 ? "" : "s"));
+      PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    %.1e  line that begins at row %lld%s (rank %d), %d solve%s\n", w.ratio,
+        static_cast<long long>(w.row),
+        line->columns > 1 ? format(" of column %d", static_cast<int>(w.column)).c_str() : "",
+        static_cast<int>(w.rank), static_cast<int>(w.solves), w.solves == 1 ? "" : "s"));
   if (ksp->reason == KSP_CONVERGED_HAPPY_BREAKDOWN)
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  exact but for rounding: no solution in this precision has the tolerance\n"));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  exact but for rounding: no solution in this precision has the tolerance\n"));
   if (detailed) PetscCall(ViewBackwardErrors(ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

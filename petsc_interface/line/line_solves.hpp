@@ -33,8 +33,8 @@ public:
                                    std::string *failure) = 0;
   /// Stores report, memory and number of refinement steps in facts.
   virtual PetscErrorCode describe(const Exec &exec, LineFacts *facts) = 0;
-  /// Multiplies `sign` by the sign of the determinant of all lines, and adds the logarithm of its magnitude to
-  /// `log_abs`. `known`: false if it is not known.
+  /// Multiplies `sign` by the sign of the determinant of all lines, and adds the logarithm of its magnitude
+  /// to `log_abs`. `known`: false if it is not known.
   virtual PetscErrorCode determinant(double *log_abs, std::complex<double> *sign, bool *known) = 0;
   /// The first line of a class, or -1.
   virtual std::int64_t line_of_class(std::int64_t) const { return -1; }

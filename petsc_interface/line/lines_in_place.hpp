@@ -12,9 +12,9 @@ namespace ribbon::petsc {
 template <class Exec, class Number>
 class LinesInPlace final : public LocalLines<Exec, Number> {
   using Base = LocalLines<Exec, Number>;
-  using typename Base::Input, typename Base::Solver;
   using Base::lines_, Base::matrices_, Base::options_, Base::refined_, Base::solver_, Base::transposed_;
   using Base::rounds;
+  using typename Base::Input, typename Base::Solver;
 
 public:
   using Base::Base;

@@ -14,7 +14,8 @@ PetscErrorCode ribbon::petsc::CheckIsSetUp(PC pc)
     PetscCall(PetscObjectStateGet((PetscObject)line->watched, &state));
     if (state != line->watched_state) PetscUseTypeMethod(pc, setup);
   }
-  PetscCheck(!static_cast<PC_Line *>(pc->data)->sweep.sequences.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PC line: not set up, or the set-up raised an error");
+  PetscCheck(!static_cast<PC_Line *>(pc->data)->sweep.sequences.empty(), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONGSTATE, "PC line: not set up, or the set-up raised an error");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,16 +51,18 @@ PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
   const auto *line    = static_cast<const PC_Line *>(pc->data);
   bool        rounded = false; // not those that span ranks
   PetscFunctionBegin;
-  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside) PetscFunctionReturn(PETSC_SUCCESS);
+  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside)
+    PetscFunctionReturn(PETSC_SUCCESS);
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) rounded = rounded || batch.facts.rounded;
   if (!rounded) PetscFunctionReturn(PETSC_SUCCESS);
   const std::string option = option_of(pc, "pc_line_precision");
-  PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option,
-                     "PC line: " + option +
-                       " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method "
-                       "may report a residual that its solution does not have; use " +
-                       option + " single, or a KSP that docs/PCLINE.md calls safe"));
+  PetscCall(WarnOnce(
+    PetscObjectComm((PetscObject)pc), option,
+    "PC line: " + option +
+      " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method "
+      "may report a residual that its solution does not have; use " +
+      option + " single, or a KSP that docs/PCLINE.md calls safe"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +169,8 @@ static PetscErrorCode PCReset_Line(PC pc)
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(),
     line->pinned.clear(), line->one_way.clear();
   line->refreshes = 0, line->status = ribbon::FactorStatus::ok, line->ordered = PC_LINE_ORDERING_JACOBI;
-  line->some = line->direct = line->plain = line->left_out = line->swapped = line->equal = line->not_finite = false;
+  line->some = line->direct = line->plain = line->left_out = line->swapped = line->equal = line->not_finite =
+    false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

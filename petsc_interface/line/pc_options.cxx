@@ -5,17 +5,25 @@
 #include <algorithm>
 #include <limits>
 
-const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "matrix", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
-const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
-const char *const PCLineOrderings[]    = {"auto", "jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
-const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
-const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
-const char *const PCLineProbes[] = {"auto", "always", "never", "PCLineProbe", "PC_LINE_PROBE_", nullptr};
-const char *const PCLineCutExchanges[] = {"auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
-const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
-const char *const PCLinePrecisions[]   = {"same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_",
-                                          nullptr};
-const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
+const char *const PCLineDirections[] = {
+  "auto", "x", "y", "z", "rows", "matrix", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
+const char *const PCLineCompositions[] = {
+  "auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
+const char *const PCLineOrderings[] = {"auto", "jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_",
+                                       nullptr};
+const char *const PCLineLhsTypes[]  = {"auto",      "shared",       "classes", "per_line",
+                                       "PCLineLhs", "PC_LINE_LHS_", nullptr};
+const char *const PCLineCuts[]      = {"auto",  "exact",     "drop",         "local",
+                                       "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
+const char *const PCLineProbes[]    = {"auto", "always", "never", "PCLineProbe", "PC_LINE_PROBE_", nullptr};
+const char *const PCLineCutExchanges[] = {
+  "auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
+const char *const PCLineAlgorithms[] = {
+  "auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
+const char *const PCLinePrecisions[] = {
+  "same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
+const char *const PCLineShiftTypes[] = {"none",           "nonzero", "pin", "PCLineShiftType",
+                                        "PC_LINE_SHIFT_", nullptr};
 
 namespace ribbon::petsc {
 
@@ -31,12 +39,17 @@ PetscErrorCode SetDirections(PC pc, PetscInt n, const PCLineDirection directions
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscFunctionBegin;
-  PetscCheck(n > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: the list is empty");
+  PetscCheck(n > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "PCLineSetDirections, -pc_line_direction: the list is empty");
   for (PetscInt k = 0; k < n; ++k) {
     const PCLineDirection d = directions[k];
-    PetscCheck(d >= PC_LINE_DIRECTION_AUTO && d <= PC_LINE_DIRECTION_MATRIX, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections: %d is no PCLineDirection", (int)d);
-    PetscCheck(n == 1 || (d >= PC_LINE_DIRECTION_X && d <= PC_LINE_DIRECTION_Z), comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s stands alone, a list has x, y and z", PCLineDirections[d]);
-    PetscCheck(std::find(directions, directions + k, d) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s is in the list twice", PCLineDirections[d]);
+    PetscCheck(d >= PC_LINE_DIRECTION_AUTO && d <= PC_LINE_DIRECTION_MATRIX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "PCLineSetDirections: %d is no PCLineDirection", (int)d);
+    PetscCheck(
+      n == 1 || (d >= PC_LINE_DIRECTION_X && d <= PC_LINE_DIRECTION_Z), comm, PETSC_ERR_ARG_OUTOFRANGE,
+      "PCLineSetDirections, -pc_line_direction: %s stands alone, a list has x, y and z", PCLineDirections[d]);
+    PetscCheck(std::find(directions, directions + k, d) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "PCLineSetDirections, -pc_line_direction: %s is in the list twice", PCLineDirections[d]);
   }
   PetscCall(Stored<PC, &PC_Line::directions, SetUpAgain>::set(pc, {directions, directions + n}));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,23 +73,30 @@ PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection
     end                    = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     PetscCall(PetscEnumFind(PCLineDirections, name.c_str(), &choice, &found));
-    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows matrix, or a list of x, y and z",
-               name.empty() ? "(nothing)" : name.c_str(), ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER,
+               "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows matrix, or a "
+               "list of x, y and z",
+               name.empty() ? "(nothing)" : name.c_str(),
+               ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
     directions->push_back(static_cast<PCLineDirection>(choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt *rows, PetscInt *matrices, PetscInt *half_bandwidth, PetscLogDouble *bytes)
+PetscErrorCode GetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt *rows, PetscInt *matrices,
+                       PetscInt *half_bandwidth, PetscLogDouble *bytes)
 {
   const PC_Line *line = context(pc);
   PetscFunctionBegin;
-  PetscCheck(!line->requests.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCLineGetInfo: call PCSetUp() first");
+  PetscCheck(!line->requests.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PCLineGetInfo: call PCSetUp() first");
   std::int64_t sum_lines = 0, sum_matrices = 0;
   std::size_t  sum_bytes = 0;
   int          widest    = 0;
   for (const LineGroup &group : line->sweep.groups)
-    for (const LineBatch &batch : group.batches) sum_lines += batch.request.direction.lines.lines(), sum_matrices += batch.facts.matrices, sum_bytes += batch.facts.bytes;
+    for (const LineBatch &batch : group.batches)
+      sum_lines += batch.request.direction.lines.lines(), sum_matrices += batch.facts.matrices,
+        sum_bytes += batch.facts.bytes;
   for (const LineRequest &request : line->requests) widest = std::max(widest, request.half_bandwidth);
   if (direction) *direction = line->names.c_str();
   if (lines) *lines = static_cast<PetscInt>(sum_lines);
@@ -87,8 +107,8 @@ PetscErrorCode GetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det,
-                             PetscScalar *det_sign)
+PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth,
+                             PetscReal *log_abs_det, PetscScalar *det_sign)
 {
   LineCondition c;
   PetscFunctionBegin;
@@ -101,7 +121,8 @@ PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *
   if (log_abs_det) *log_abs_det = static_cast<PetscReal>(c.log_abs_det);
   if (det_sign) {
 #if defined(PETSC_USE_COMPLEX)
-    *det_sign = PetscScalar(static_cast<PetscReal>(c.det_sign.real()), static_cast<PetscReal>(c.det_sign.imag()));
+    *det_sign =
+      PetscScalar(static_cast<PetscReal>(c.det_sign.real()), static_cast<PetscReal>(c.det_sign.imag()));
 #else
     *det_sign = static_cast<PetscScalar>(c.det_sign.real());
 #endif
@@ -232,7 +253,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 
 } // namespace ribbon::petsc
 
-// The public functions: each does nothing, or raises an error where a result is asked for, on a PC of another type.
+// The public functions: each does nothing, or raises an error where a result is asked
+// for, on a PC of another type.
 
 using namespace ribbon::petsc;
 
@@ -258,7 +280,8 @@ PetscErrorCode PCLineSetDirections(PC pc, PetscInt n, const PCLineDirection dire
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, n, 2);
-  PetscCheck(n <= 0 || directions, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NULL, "PCLineSetDirections: %" PetscInt_FMT " directions, but the array is NULL", n);
+  PetscCheck(n <= 0 || directions, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NULL,
+             "PCLineSetDirections: %" PetscInt_FMT " directions, but the array is NULL", n);
   for (PetscInt k = 0; k < n; ++k) PetscValidLogicalCollectiveEnum(pc, directions[k], 3);
   PetscTryMethod(pc, "PCLineSetDirections_C", (PC, PetscInt, const PCLineDirection[]), (pc, n, directions));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,7 +291,8 @@ PetscErrorCode PCLineGetDirections(PC pc, PetscInt *n, const PCLineDirection *di
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetDirections_C", (PC, PetscInt *, const PCLineDirection **), (pc, n, directions));
+  PetscUseMethod(pc, "PCLineGetDirections_C", (PC, PetscInt *, const PCLineDirection **),
+                 (pc, n, directions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,20 +312,24 @@ PetscErrorCode PCLineGetDirection(PC pc, PCLineDirection *direction)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCLineGetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt *rows, PetscInt *matrices, PetscInt *half_bandwidth, PetscLogDouble *bytes)
+PetscErrorCode PCLineGetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt *rows,
+                             PetscInt *matrices, PetscInt *half_bandwidth, PetscLogDouble *bytes)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetInfo_C", (PC, const char **, PetscInt *, PetscInt *, PetscInt *, PetscInt *, PetscLogDouble *), (pc, direction, lines, rows, matrices, half_bandwidth, bytes));
+  PetscUseMethod(pc, "PCLineGetInfo_C",
+                 (PC, const char **, PetscInt *, PetscInt *, PetscInt *, PetscInt *, PetscLogDouble *),
+                 (pc, direction, lines, rows, matrices, half_bandwidth, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCLineGetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det,
-                                   PetscScalar *det_sign)
+PetscErrorCode PCLineGetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth,
+                                   PetscReal *log_abs_det, PetscScalar *det_sign)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetFactorInfo_C", (PC, PetscReal *, PetscInt *, PetscReal *, PetscReal *, PetscScalar *),
+  PetscUseMethod(pc, "PCLineGetFactorInfo_C",
+                 (PC, PetscReal *, PetscInt *, PetscReal *, PetscReal *, PetscScalar *),
                  (pc, rcond, row, growth, log_abs_det, det_sign));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,10 +32,10 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
         h.matrices += batch.facts.matrices;
         h.bytes += static_cast<double>(batch.facts.bytes);
         h.singular += batch.facts.report.singular_lines;
-        h.shift          = std::max(h.shift, batch.facts.shift);
-        h.lhs            = std::max(h.lhs, batch.facts.lhs);
-        h.unproved       = h.unproved || (batch.facts.report.ok() && std::isnan(batch.facts.report.probe_error));
-        h.probe_error    = std::max(h.probe_error, batch.facts.report.probe_error);
+        h.shift       = std::max(h.shift, batch.facts.shift);
+        h.lhs         = std::max(h.lhs, batch.facts.lhs);
+        h.unproved    = h.unproved || (batch.facts.report.ok() && std::isnan(batch.facts.report.probe_error));
+        h.probe_error = std::max(h.probe_error, batch.facts.report.probe_error);
         h.smallest_pivot = std::min(h.smallest_pivot, batch.facts.report.smallest_pivot);
       }
   return h;
@@ -45,9 +45,10 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
 PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewer viewer)
 {
   constexpr std::size_t shown = 10;
-  long long             counts[2] = {0, 0}; // batches of which some lines are solved; lines or classes that are not
-  long long            &count = counts[1];
-  std::string           first;
+  // batches of which some lines are solved; lines or classes that are not
+  long long   counts[2] = {0, 0};
+  long long  &count     = counts[1];
+  std::string first;
   PetscFunctionBegin;
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) {
@@ -65,11 +66,12 @@ PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewe
         first += format("%s%lld", first.empty() ? "" : ", ", static_cast<long long>(report.failed[k]));
       if (report.failed.size() > shown) first += ", ...";
     }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
   if (count > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not solved: %lld lines or classes%s%s\n", count,
                                      first.empty() ? "" : (" (" + first + " on rank 0)").c_str(),
-                                     !line->some   ? ""
+                                     !line->some     ? ""
                                      : counts[0] > 0 ? "; they hold NaN, the others are solved"
                                                      : "; they hold NaN"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,7 +96,8 @@ PetscErrorCode ViewCondition(PC pc, PC_Line *line, std::size_t d, PetscViewer vi
   PetscFunctionBegin;
   if (!line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
   PetscCall(GetCondition(pc, d, 1e7, &c));
-  const std::string where  = c.row < 0 ? "" : format(" (line that begins at row %lld)", static_cast<long long>(c.row));
+  const std::string where =
+    c.row < 0 ? "" : format(" (line that begins at row %lld)", static_cast<long long>(c.row));
   const std::string growth = std::isnan(c.growth) ? "" : format(", growth %.1e", c.growth);
   const std::string sign   = std::is_floating_point_v<Scalar>
                                ? format("%g", c.det_sign.real())
@@ -102,11 +105,11 @@ PetscErrorCode ViewCondition(PC pc, PC_Line *line, std::size_t d, PetscViewer vi
   const std::string det =
     std::isnan(c.log_abs_det) ? "" : format(", log |det| %.10g of sign %s", c.log_abs_det, sign.c_str());
   if (std::isnan(c.rcond) && line->probe == PC_LINE_PROBE_NEVER)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  condition not estimated (-pc_line_probe never)%s%s\n", growth.c_str(),
-                                     det.c_str()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  condition not estimated (-pc_line_probe never)%s%s\n",
+                                     growth.c_str(), det.c_str()));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  smallest reciprocal condition number of a line %.1e%s%s%s\n", c.rcond,
-                                     where.c_str(), growth.c_str(), det.c_str()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  smallest reciprocal condition number of a line %.1e%s%s%s\n",
+                                     c.rcond, where.c_str(), growth.c_str(), det.c_str()));
   if (c.rcond < 1e3 * unit)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  remark: a line is ill-conditioned, its solution may have no more than %d correct digits\n",
@@ -121,33 +124,57 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
   Held                 h    = sum_up(line->sweep, d);
   const char          *rank = size > 1 ? "on rank 0: " : "";
   PetscFunctionBegin;
-  const std::string band = q.half_bandwidth == 1 ? "tridiagonal" : q.half_bandwidth == 2 ? "pentadiagonal" : format("banded, %d entries on either side of the diagonal", q.half_bandwidth);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s%s%s\n", rank, static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows), q.periodic ? "periodic " : "",
-                                   q.block > 1 ? "block " : "", band.c_str(), q.block > 1 ? format(", blocks of %d", q.block).c_str() : ""));
-  if (way.element) PetscCall(PetscViewerASCIIPrintf(viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
-  if (line->ordered == PC_LINE_ORDERING_ZEBRA) PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n", way.colours.empty() ? 1 : static_cast<int>(way.colours.size()), way.colours.empty() ? ", as jacobi" : ""));
+  const std::string band = q.half_bandwidth == 1 ? "tridiagonal"
+                           : q.half_bandwidth == 2
+                             ? "pentadiagonal"
+                             : format("banded, %d entries on either side of the diagonal", q.half_bandwidth);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s%s%s\n", rank,
+                                   static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows),
+                                   q.periodic ? "periodic " : "", q.block > 1 ? "block " : "", band.c_str(),
+                                   q.block > 1 ? format(", blocks of %d", q.block).c_str() : ""));
+  if (way.element)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
+  if (line->ordered == PC_LINE_ORDERING_ZEBRA)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n",
+                                     way.colours.empty() ? 1 : static_cast<int>(way.colours.size()),
+                                     way.colours.empty() ? ", as jacobi" : ""));
   if (size > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all,
-                                     way.lines_cut == 0   ? ""
-                                     : way.place.joinable ? ", solved as one"
-                                                          : ", each piece is solved on its rank"));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut,
+      way.lines_all,
+      way.lines_cut == 0   ? ""
+      : way.place.joinable ? ", solved as one"
+                           : ", each piece is solved on its rank"));
   if (h.first && !h.first->facts.joined.empty())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  joined: %s%s%s\n", rank, h.first->facts.whole ? "each line is brought to one rank, because " : "", h.first->facts.joined.c_str()));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.singular, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
-  if (h.singular > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular lines: %lld, solved for the solution of zero mean (%s)\n", h.singular, line->pinned.c_str()));
-  if (h.shift > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted: diagonals by %.1e of the largest entry of their rows, because of zero pivots\n", h.shift));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  joined: %s%s%s\n", rank,
+                                     h.first->facts.whole ? "each line is brought to one rank, because " : "",
+                                     h.first->facts.joined.c_str()));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.singular, 1, MPI_LONG_LONG, MPI_SUM,
+                             PetscObjectComm((PetscObject)viewer)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
+  if (h.singular > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  singular lines: %lld, solved for the solution of zero mean (%s)\n",
+                                     h.singular, line->pinned.c_str()));
+  if (h.shift > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  shifted: diagonals by %.1e of the largest entry of their rows, because of zero pivots\n",
+      h.shift));
   PetscCall(ViewFailed(line, d, viewer));
   PetscCall(ViewCondition(pc, line, d, viewer));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct%s, %.3g bytes held on %s\n", rank,
-                                   to_string(h.lhs), static_cast<long long>(h.matrices), in_precision(line, h).c_str(),
-                                   h.bytes, h.first->facts.space));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(), report.reason.c_str()));
+                                   to_string(h.lhs), static_cast<long long>(h.matrices),
+                                   in_precision(line, h).c_str(), h.bytes, h.first->facts.space));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(),
+                                   report.reason.c_str()));
   const std::string accuracy =
     h.unproved ? "accuracy not known (-pc_line_probe never)" : format("probe error %.1e", h.probe_error);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, smallest pivot %.1e of its row\n", accuracy.c_str(), h.smallest_pivot));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, smallest pivot %.1e of its row\n", accuracy.c_str(),
+                                   h.smallest_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,26 +188,39 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (line->requests.empty()) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  direction %s, composition %s, ordering %s, lhs %s, cut %s, shift type %s (not set up)\n", names_of(line->directions).c_str(), PCLineCompositions[line->composition],
-                                     PCLineOrderings[line->ordering], PCLineLhsTypes[line->lhs], PCLineCuts[line->cut], PCLineShiftTypes[line->shift_type]));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  direction %s, composition %s, ordering %s, lhs %s, cut %s, shift type %s (not set up)\n",
+      names_of(line->directions).c_str(), PCLineCompositions[line->composition],
+      PCLineOrderings[line->ordering], PCLineLhsTypes[line->lhs], PCLineCuts[line->cut],
+      PCLineShiftTypes[line->shift_type]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (%s), from the %s\n", line->names.c_str(), line->why.c_str(), line->source.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (%s), from the %s\n", line->names.c_str(),
+                                   line->why.c_str(), line->source.c_str()));
   PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  sweep: %s%s, %s%s%s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed],
+    viewer, "  sweep: %s%s, %s%s%s, omega %s%s, iterations %" PetscInt_FMT "\n",
+    PCLineCompositions[line->composed],
     line->one_way.empty() ? "" : " (auto: multiplicative under a KSP that takes any preconditioner)",
-    PCLineOrderings[line->ordered], line->ordering == PC_LINE_ORDERING_AUTO && line->ordered == PC_LINE_ORDERING_ZEBRA ? " (auto: on a multigrid level)" : "",
+    PCLineOrderings[line->ordered],
+    line->ordering == PC_LINE_ORDERING_AUTO && line->ordered == PC_LINE_ORDERING_ZEBRA
+      ? " (auto: on a multigrid level)"
+      : "",
     IsSweptTwice(line) ? ", all colours twice" : "", format("%g", (double)line->requests[0].omega).c_str(),
     line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)",
     line->iterations));
-  if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
+  if (!line->failure.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
   if (line->left_out)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  rows couple off these lines: one application is no inverse of the matrix, a KSP has to iterate (preonly does not)\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  rows couple off these lines: one application is no inverse "
+                                             "of the matrix, a KSP has to iterate (preonly does not)\n"));
   if (line->sweep.rest_bytes() > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  kept: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  kept: %swhat lines leave out, %.3g bytes\n",
+                                     size > 1 ? "on rank 0: " : "",
+                                     static_cast<double>(line->sweep.rest_bytes())));
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
-    if (line->requests.size() > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s\n", line->requests[d].direction.name.c_str()));
+    if (line->requests.size() > 1)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s\n", line->requests[d].direction.name.c_str()));
     PetscCall(ViewDirection(pc, line, d, size, viewer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

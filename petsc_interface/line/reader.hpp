@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reader.hpp  What an operator of lines reads of a block before anything is factored, and where lines lie in vectors.
+/// @file reader.hpp  What an operator of lines reads of a block before anything is factored, and
+///   where lines lie in vectors.
 #pragma once
 
 #include "operator.hpp"
@@ -32,19 +33,30 @@ class LineReaderOn : public LineOperator {
 public:
   bool on_device() const override { return is_device_space<Exec>; }
 
-  PetscErrorCode histograms(Mat block, const std::vector<LineDirection> &directions, std::vector<std::vector<std::int64_t>> *votes) override
+  PetscErrorCode histograms(Mat block, const std::vector<LineDirection> &directions,
+                            std::vector<std::vector<std::int64_t>> *votes) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) { *votes = strength_histograms(current_space<Exec>(), A, places_of(directions, A.rows), every(A.rows, enough)); });
+    return WithCsr<Exec>(block, [&](const auto &A) {
+      *votes =
+        strength_histograms(current_space<Exec>(), A, places_of(directions, A.rows), every(A.rows, enough));
+    });
   }
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows)); });
+    return WithCsr<Exec>(block, [&](const auto &A) {
+      *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows));
+    });
   }
 
-  PetscErrorCode preferences(Mat block, const std::vector<LineDirection> &directions, const std::vector<LineComparison> &comparisons, double factor, std::vector<LinePreference> *found) override
+  PetscErrorCode preferences(Mat block, const std::vector<LineDirection> &directions,
+                             const std::vector<LineComparison> &comparisons, double factor,
+                             std::vector<LinePreference> *found) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_preferences(current_space<Exec>(), A, places_of(directions, A.rows), comparisons, factor, every(A.rows, enough)); });
+    return WithCsr<Exec>(block, [&](const auto &A) {
+      *found = line_preferences(current_space<Exec>(), A, places_of(directions, A.rows), comparisons, factor,
+                                every(A.rows, enough));
+    });
   }
 
   void look_at(std::int64_t rows) override { most_ = rows; }
@@ -66,20 +78,28 @@ protected:
     Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
   };
 
-  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
+  /// Where the rows of a block are on lines. Tables are uploaded once, however often
+  /// their direction is looked at.
   LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
   {
     LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
     const Exec exec = current_space<Exec>();
     if (direction.outside) {
       auto sums = outside_.find(direction.outside);
-      if (sums == outside_.end()) sums = outside_.emplace(direction.outside, upload(exec, "ribbon::outside", *direction.outside)).first;
+      if (sums == outside_.end())
+        sums = outside_.emplace(direction.outside, upload(exec, "ribbon::outside", *direction.outside)).first;
       places.outside = sums->second.data();
     }
     if (!direction.element) return places;
     auto found = tables_.find(direction.element);
-    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
-    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
+    if (found == tables_.end())
+      found = tables_
+                .emplace(direction.element,
+                         Tables{make_packing(exec, *direction.element, rows / direction.components),
+                                upload(exec, "ribbon::part", *direction.part)})
+                .first;
+    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(),
+    places.part = found->second.part.data();
     return places;
   }
 
@@ -91,13 +111,15 @@ protected:
   }
 
   /// Reads the matrices of lines from a block, or takes those that somebody else has.
-  PetscErrorCode Extract(const Exec &exec, const LineSource &source, const LineRequest &request, LineMatrices<Exec> *read)
+  PetscErrorCode Extract(const Exec &exec, const LineSource &source, const LineRequest &request,
+                         LineMatrices<Exec> *read)
   {
     const LineDirection &direction = request.direction;
     PetscFunctionBegin;
     if (source.given) {
       const auto *here = dynamic_cast<const GivenBandsOn<Exec> *>(source.given);
-      PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: given bands are not in the memory of %s", Exec::name());
+      PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: given bands are not in the memory of %s",
+                 Exec::name());
       PetscCallCXX(read->bands = here->bands(exec, LooksAtLines(request)));
       read->bands.periodic = request.periodic && !direction.chain;
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,12 +138,17 @@ protected:
   /// Lets go of what looking at directions needed.
   void forget_places() { tables_.clear(), outside_.clear(); }
 
-  std::int64_t                                                                                              most_ = 0; ///< of look_at()
-  std::map<Table, Tables>                                                                                   tables_;   ///< of directions that were looked at
-  std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>> outside_;  ///< likewise
+  /// of look_at()
+  std::int64_t most_ = 0;
+  /// of directions that were looked at
+  std::map<Table, Tables> tables_;
+  /// likewise
+  std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>>
+    outside_;
 };
 
-/// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.
+/// Lines as the vectors hold them: of blocks where components couple, else as many as there are
+/// components, next to each other.
 inline LineSet solved_lines(const LineSource &source, const LineRequest &request)
 {
   const LineSet &lines = request.direction.lines;

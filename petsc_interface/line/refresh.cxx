@@ -25,8 +25,8 @@ PetscErrorCode StoresOthers(Mat rows, bool *stores)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether a sample of the rows chooses as it did at the last set-up that chose directions. A sample suffices, because
-/// directions affect the quality of the preconditioner, not its correctness. Collective.
+/// Whether a sample of the rows chooses as it did at the last set-up that chose directions. A sample
+/// suffices, because directions affect the quality of the preconditioner, not its correctness. Collective.
 PetscErrorCode ChoosesTheSame(PC pc, const PC_Line *line, const LineSource &source, int *same)
 {
   std::unique_ptr<LineOperator> reader;
@@ -46,9 +46,9 @@ PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
 {
   bool others = false;
   PetscFunctionBegin;
-  *is = pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN && (line->settled || line->candidates) && !line->requests.empty() &&
-        line->failure.empty() && line->pinned.empty() && !line->watched && !line->given && !line->compare && line->lhs_tol == 0 &&
-        line->precision == PC_LINE_PRECISION_SAME;
+  *is = pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN && (line->settled || line->candidates) &&
+        !line->requests.empty() && line->failure.empty() && line->pinned.empty() && !line->watched &&
+        !line->given && !line->compare && line->lhs_tol == 0 && line->precision == PC_LINE_PRECISION_SAME;
   for (Mat A : {pc->pmat, pc->mat}) {
     MatNullSpace space = nullptr;
     if (A) PetscCall(MatGetNullSpace(A, &space));
@@ -56,7 +56,8 @@ PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
   }
   if (*is) PetscCall(StoresOthers(pc->pmat, &others));
   for (const LineRequest &request : line->requests)
-    *is = *is && request.block == request.direction.components && !request.direction.chain && (request.coupled || !others);
+    *is = *is && request.block == request.direction.components && !request.direction.chain &&
+          (request.coupled || !others);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,10 +28,12 @@ public:
     for (const LineBatch &batch : static_cast<PC_Line *>(pc->data)->sweep.groups[0].batches) {
       const LineDirection &direction = batch.request.direction;
       Batch                own;
-      own.lines = batch.op->lines(), own.first = lines_, own.count = own.lines.lines(), own.element = direction.element, own.part = direction.part;
+      own.lines = batch.op->lines(), own.first = lines_, own.count = own.lines.lines(),
+      own.element = direction.element, own.part = direction.part;
       if (own.element) {
         own.count = own.part->empty() ? 0 : 1 + *std::max_element(own.part->begin(), own.part->end());
-        PetscCallCXX(own.packed = {own.lines, upload(exec, "ribbon::element", *own.element), upload(exec, "ribbon::part", *own.part), own.lines.components});
+        PetscCallCXX(own.packed = {own.lines, upload(exec, "ribbon::element", *own.element),
+                                   upload(exec, "ribbon::part", *own.part), own.lines.components});
       }
       lines_ += own.count;
       batches_.push_back(own);
@@ -56,10 +58,12 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode judge(PetscInt column, PetscReal rtol, PetscReal abstol, PetscInt iteration, PetscReal *worst) override
+  PetscErrorCode judge(PetscInt column, PetscReal rtol, PetscReal abstol, PetscInt iteration,
+                       PetscReal *worst) override
   {
     PetscFunctionBegin;
-    PetscCallCXX(*worst = ribbon::judge<Real>(current_space<Exec>(), of(column), rtol, abstol, static_cast<int>(iteration)));
+    PetscCallCXX(*worst = ribbon::judge<Real>(current_space<Exec>(), of(column), rtol, abstol,
+                                              static_cast<int>(iteration)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -80,7 +84,8 @@ public:
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
-    const auto there = allocate<Kokkos::View<Real *, Memory>>(exec, "ribbon::maxima", static_cast<std::size_t>(lines_));
+    const auto there =
+      allocate<Kokkos::View<Real *, Memory>>(exec, "ribbon::maxima", static_cast<std::size_t>(lines_));
     PetscCall(find_maxima(exec, v, there.data()));
     PetscCallCXX(exec.fence());
     const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), there);
@@ -96,7 +101,9 @@ public:
     const auto scale   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), states_.scale);
     const auto closed  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), states_.closed);
     all->resize(largest.extent(0));
-    for (std::size_t k = 0; k < all->size(); ++k) (*all)[k] = {largest(k), scale(k), closed(k), 0, static_cast<PetscInt>(static_cast<std::int64_t>(k) / lines_)};
+    for (std::size_t k = 0; k < all->size(); ++k)
+      (*all)[k] = {largest(k), scale(k), closed(k), 0,
+                   static_cast<PetscInt>(static_cast<std::int64_t>(k) / lines_)};
     for (std::int64_t c = 0; c < (lines_ > 0 ? static_cast<std::int64_t>(all->size()) / lines_ : 0); ++c)
       for (const Batch &batch : batches_) name(batch, all->data() + c * lines_ + batch.first);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,8 +121,10 @@ private:
   /// The states of the lines of one column.
   LineStates<Real, Memory> of(PetscInt column) const
   {
-    const auto range = std::make_pair(static_cast<std::size_t>(column * lines_), static_cast<std::size_t>((column + 1) * lines_));
-    return {Kokkos::subview(states_.largest, range), Kokkos::subview(states_.scale, range), Kokkos::subview(states_.closed, range)};
+    const auto range = std::make_pair(static_cast<std::size_t>(column * lines_),
+                                      static_cast<std::size_t>((column + 1) * lines_));
+    return {Kokkos::subview(states_.largest, range), Kokkos::subview(states_.scale, range),
+            Kokkos::subview(states_.closed, range)};
   }
 
   /// First rows of the lines of a batch.
@@ -157,22 +166,25 @@ private:
       PetscCall(writes ? VecGetArray(v, &a) : VecGetArrayRead(v, const_cast<const PetscScalar **>(&a)));
       PetscCallCXX(f(reinterpret_cast<Scalar *>(a)));
       PetscCallCXX(exec.fence());
-      PetscCall(writes ? VecRestoreArray(v, &a) : VecRestoreArrayRead(v, const_cast<const PetscScalar **>(&a)));
+      PetscCall(writes ? VecRestoreArray(v, &a)
+                       : VecRestoreArrayRead(v, const_cast<const PetscScalar **>(&a)));
     } else {
       PetscMemType where;
-      PetscCall(writes ? VecGetArrayAndMemType(v, &a, &where) : VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a), &where));
+      PetscCall(writes ? VecGetArrayAndMemType(v, &a, &where)
+                       : VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a), &where));
       PetscCall(staged_.load(exec, a, where, {rows_, 1, rows_}));
       PetscCallCXX(f(staged_.data()));
       if (writes) PetscCall(staged_.store(exec));
       else if (staged_.is_staged()) PetscCallCXX(exec.fence());
-      PetscCall(writes ? VecRestoreArrayAndMemType(v, &a) : VecRestoreArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a)));
+      PetscCall(writes ? VecRestoreArrayAndMemType(v, &a)
+                       : VecRestoreArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a)));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   std::vector<Batch>       batches_;
   LineStates<Real, Memory> states_;
-  StagedArray<Exec>        staged_; ///< of a device
+  StagedArray<Exec>        staged_;    ///< of a device
   std::int64_t             lines_ = 0; ///< of this rank, for each column
   PetscInt                 begin_ = 0, rows_ = 0;
 };

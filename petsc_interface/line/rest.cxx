@@ -24,7 +24,8 @@ PetscErrorCode LineRest::takes(Mat A, PetscBool *takes)
 }
 
 /// Copies the rows of the groups of one direction, which are in order in each.
-PetscErrorCode LineRest::CopyDirection(const Reading &from, const std::vector<LineGroup> &groups, std::size_t direction)
+PetscErrorCode LineRest::CopyDirection(const Reading &from, const std::vector<LineGroup> &groups,
+                                       std::size_t direction)
 {
   std::vector<Place>        places(static_cast<std::size_t>(from.own.rows));
   std::vector<std::int64_t> lengths;
@@ -49,14 +50,20 @@ PetscErrorCode LineRest::CopyDirection(const Reading &from, const std::vector<Li
     Part &part = parts_[group_of[static_cast<std::size_t>(at.line)]];
     for (PetscInt e = from.own.row_begin[row]; e < from.own.row_begin[row + 1]; ++e) {
       const PetscInt column = from.own.column[e];
-      if (from.own.value[e] == Scalar(0) || on_line(at, places[static_cast<std::size_t>(column)], request->direction, request->half_bandwidth, request->periodic)) continue;
-      part.own.column.push_back(column), part.own.value.push_back(reinterpret_cast<const PetscScalar &>(from.own.value[e]));
+      if (from.own.value[e] == Scalar(0) ||
+          on_line(at, places[static_cast<std::size_t>(column)], request->direction, request->half_bandwidth,
+                  request->periodic))
+        continue;
+      part.own.column.push_back(column),
+        part.own.value.push_back(reinterpret_cast<const PetscScalar &>(from.own.value[e]));
     }
     part.own.close(row);
     const std::size_t before = part.others.column.size();
-    for (PetscInt e = from.has_others ? from.others.row_begin[row] : 0; from.has_others && e < from.others.row_begin[row + 1]; ++e)
+    for (PetscInt e = from.has_others ? from.others.row_begin[row] : 0;
+         from.has_others && e < from.others.row_begin[row + 1]; ++e)
       if (from.others.value[e] != Scalar(0) && !std::binary_search(along.begin(), along.end(), e))
-        part.others.column.push_back(from.others.column[e]), part.others.value.push_back(reinterpret_cast<const PetscScalar &>(from.others.value[e]));
+        part.others.column.push_back(from.others.column[e]),
+          part.others.value.push_back(reinterpret_cast<const PetscScalar &>(from.others.value[e]));
     if (part.others.column.size() > before) part.others.close(row);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +92,8 @@ PetscErrorCode LineRest::AskWhatSettles(Mat A)
   std::vector<int>   couples(parts_.size(), 0);
   PetscMPIInt        count;
   const auto         meets = [](const Rows &rows, const PetscScalar *marks) {
-    return std::any_of(rows.column.begin(), rows.column.end(), [marks](PetscInt column) { return marks[column] != PetscScalar(0); });
+    return std::any_of(rows.column.begin(), rows.column.end(),
+                               [marks](PetscInt column) { return marks[column] != PetscScalar(0); });
   };
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &marked, nullptr));
@@ -104,7 +112,8 @@ PetscErrorCode LineRest::AskWhatSettles(Mat A)
   }
   PetscCall(VecDestroy(&marked));
   PetscCall(PetscMPIIntCast(static_cast<PetscInt>(couples.size()), &count));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, couples.data(), count, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, couples.data(), count, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   for (std::size_t g = 0; g < parts_.size(); ++g) parts_[g].settles = couples[g] == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,7 +188,9 @@ PetscErrorCode LineRest::residual(std::size_t g, Vec b, Vec x, Vec r)
     PetscCall(VecScatterEnd(scatter_, x, ghosts_, INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(VecGetArrayRead(ghosts_, &ghosts));
     for (std::size_t k = 0; k < others.row.size(); ++k)
-      for (PetscInt e = others.begin[k]; e < others.begin[k + 1]; ++e) pr[others.row[k]] -= others.value[static_cast<std::size_t>(e)] * ghosts[others.column[static_cast<std::size_t>(e)]];
+      for (PetscInt e = others.begin[k]; e < others.begin[k + 1]; ++e)
+        pr[others.row[k]] -=
+          others.value[static_cast<std::size_t>(e)] * ghosts[others.column[static_cast<std::size_t>(e)]];
     PetscCall(VecRestoreArrayRead(ghosts_, &ghosts));
   }
   PetscCall(VecRestoreArray(r, &pr));

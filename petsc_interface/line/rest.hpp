@@ -10,9 +10,10 @@ namespace ribbon::petsc {
 
 struct LineGroup;
 
-/// For every group of lines the rows on them and N = A - A_lines there: the entries of an AIJ matrix in host memory that are not on the line of their row. With the new values z of a group,
+/// For every group of lines the rows on them and N = A - A_lines there: the entries of an AIJ matrix in host
+/// memory that are not on the line of their row. With the new values z of a group,
 ///
-///     z = (1 - omega) z + omega A_lines^-1 (b - N z)        in place of        z += omega A_lines^-1 (b - A z),
+///     z = (1 - omega) z + omega A_lines^-1 (b - N z)   in place of   z += omega A_lines^-1 (b - A z),
 ///
 /// a residual reads fewer entries, of the rows that it is for alone.
 class LineRest {
@@ -29,7 +30,8 @@ public:
   PetscErrorCode reset();
   bool           is_made() const { return !parts_.empty(); }
   std::size_t    bytes() const;
-  /// Whether a second solve of group g right after a first one finds nothing to do, on all ranks: nothing couples its lines with each other.
+  /// Whether a second solve of group g right after a first one finds nothing to do, on all ranks: nothing
+  /// couples its lines with each other.
   bool settles(std::size_t g) const { return parts_[g].settles; }
   /// r = b - N x in the rows of group g. Collective.
   PetscErrorCode residual(std::size_t g, Vec b, Vec x, Vec r);
@@ -40,21 +42,30 @@ private:
   struct Rows {
     std::vector<PetscInt>    row, begin = {0}, column;
     std::vector<PetscScalar> value;
-    std::size_t              bytes() const { return (row.size() + begin.size() + column.size()) * sizeof(PetscInt) + value.size() * sizeof(PetscScalar); }
-    void                     close(PetscInt of_row) { row.push_back(of_row), begin.push_back(static_cast<PetscInt>(column.size())); }
+    std::size_t              bytes() const
+    {
+      return (row.size() + begin.size() + column.size()) * sizeof(PetscInt) +
+             value.size() * sizeof(PetscScalar);
+    }
+    void close(PetscInt of_row)
+    {
+      row.push_back(of_row), begin.push_back(static_cast<PetscInt>(column.size()));
+    }
   };
   struct Part {
-    Rows own, others; ///< columns of this rank; those of other ones, numbered as `ghosts_`, in the rows that have some
+    /// columns of this rank; those of other ones, numbered as `ghosts_`, in the rows that have some
+    Rows own, others;
     bool settles = false;
   };
   struct Reading;
 
   PetscErrorCode Make(Mat A, const std::vector<LineGroup> &groups);
-  PetscErrorCode CopyDirection(const Reading &from, const std::vector<LineGroup> &groups, std::size_t direction);
+  PetscErrorCode CopyDirection(const Reading &from, const std::vector<LineGroup> &groups,
+                               std::size_t direction);
   PetscErrorCode MakeScatter(Mat A, PetscInt count, const PetscInt *columns);
   PetscErrorCode AskWhatSettles(Mat A);
 
-  std::vector<Part> parts_;           ///< of every group
+  std::vector<Part> parts_;             ///< of every group
   Vec               ghosts_  = nullptr; ///< columns of other ranks; null: the matrix has none
   VecScatter        scatter_ = nullptr;
 };

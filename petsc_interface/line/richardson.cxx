@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which PETSc
-// hands over as a whole where it needs no norms.
+// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which
+// PETSc hands over as a whole where it needs no norms.
 #include "pc.hpp"
 
 #include "../support/native_vectors.hpp"
@@ -35,8 +35,10 @@ PetscErrorCode IsDirectNow(PC pc, bool *direct)
 
 namespace {
 
-/// `its` times x += M (b - A x). Tolerances are not looked at: no norm is known. In place of KSPSolve() of KSPRICHARDSON.
-PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscReal, PetscReal, PetscInt its, PetscBool x_is_zero, PetscInt *done, PCRichardsonConvergedReason *reason)
+/// `its` times x += M (b - A x). Tolerances are not looked at: no norm is known. In place of
+/// KSPSolve() of KSPRICHARDSON.
+PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscReal, PetscReal, PetscInt its,
+                               PetscBool x_is_zero, PetscInt *done, PCRichardsonConvergedReason *reason)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
@@ -49,10 +51,12 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
   const bool exact = current && line->direct && line->precision == PC_LINE_PRECISION_SAME;
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (line->failure.empty()) {
-    PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact, current && line->plain));
+    PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact,
+                                     current && line->plain));
     *reason = PCRICHARDSON_CONVERGED_ITS;
   } else {
-    const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED; // what PETSc makes of the reason is a KSPConvergedReason
+    // what PETSc makes of the reason is a KSPConvergedReason
+    const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED;
     static_assert(sizeof failed == sizeof *reason);
     std::memcpy(reason, &failed, sizeof failed);
     PetscCall(VecSet(x, PETSC_INFINITY));
@@ -63,14 +67,16 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether nobody asks a KSP for norms of residuals, and its iteration is x += M (b - A x) with the A and M of this PC. What is left (scale, monitors, null spaces, transposes) PETSc sees to.
+/// Whether nobody asks a KSP for norms of residuals, and its iteration is x += M (b - A x) with the A and M
+/// of this PC. What is left (scale, monitors, null spaces, transposes) PETSc sees to.
 PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
 {
   PetscBool richardson;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
-  const bool unasked     = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
-  const bool self_scaled = ksp->nwork > 2; // the flag itself is hidden; PETSc looks at the scale alone, which is 1
+  const bool unasked = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
+  // the flag itself is hidden; PETSc looks at the scale alone, which is 1
+  const bool self_scaled = ksp->nwork > 2;
   *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,20 +90,21 @@ bool needs_symmetry(const std::string &ksp)
   return all.count(ksp) > 0;
 }
 
-/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below one that
-/// needs a symmetric one, which nobody tells a PC. GMRES that estimates eigenvalues for Chebyshev's iteration has to
-/// see what that iterates with.
+/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below
+/// one that needs a symmetric one, which nobody tells a PC. GMRES that estimates eigenvalues for Chebyshev's
+/// iteration has to see what that iterates with.
 bool takes_any(const std::string &ksp, const char *prefix)
 {
   if (prefix && std::strstr(prefix, "esteig_")) return false;
-  static const std::set<std::string> all = {
-    "gmres",  "fgmres", "lgmres",   "dgmres", "agmres", "pgmres", "pipefgmres", "bcgs",    "ibcgs", "qmrcgs", "fbcgs",
-    "fbcgsr", "bcgsl",  "pipebcgs", "cgs",    "tfqmr",  "tcqmr",  "gcr",        "pipegcr", "bicg",  "cgne",   "lcd"};
+  static const std::set<std::string> all = {"gmres",      "fgmres",   "lgmres", "dgmres", "agmres", "pgmres",
+                                            "pipefgmres", "bcgs",     "ibcgs",  "qmrcgs", "fbcgs",  "fbcgsr",
+                                            "bcgsl",      "pipebcgs", "cgs",    "tfqmr",  "tcqmr",  "gcr",
+                                            "pipegcr",    "bicg",     "cgne",   "lcd"};
   return all.count(ksp) > 0;
 }
 
-/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps alone: a
-/// solve allocates nothing.
+/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps
+/// alone: a solve allocates nothing.
 void compose_one_way(PC_Line *line, bool one_way)
 {
   if (line->one_way.empty() || one_way == line->swapped) return;
@@ -108,11 +115,12 @@ void compose_one_way(PC_Line *line, bool one_way)
 /// A warning, once, where a choice that was made is not symmetric and the KSP needs it to be.
 PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
 {
-  const auto       *line      = static_cast<const PC_Line *>(pc->data);
-  const auto       &sequences = line->sweep.sequences;
-  const bool        is_zebra  = line->composed == PC_LINE_COMPOSITION_ADDITIVE;
+  const auto *line      = static_cast<const PC_Line *>(pc->data);
+  const auto &sequences = line->sweep.sequences;
+  const bool  is_zebra  = line->composed == PC_LINE_COMPOSITION_ADDITIVE;
   PetscFunctionBegin;
-  if (!needs_symmetry(ksp) || line->composed == PC_LINE_COMPOSITION_SYMMETRIC) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!needs_symmetry(ksp) || line->composed == PC_LINE_COMPOSITION_SYMMETRIC)
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (std::all_of(sequences.begin(), sequences.end(),
                   [](const std::vector<int> &sequence) { return sequence.size() <= 1; }))
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,7 +129,8 @@ PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
                      "PC line: " + option + " " + PCLineCompositions[line->composed] +
                        (is_zebra ? " with " + option_of(pc, "pc_line_ordering") + " zebra" : "") +
                        " is not symmetric, but KSP " + ksp +
-                       " needs a symmetric preconditioner and may not converge; use " + option + " symmetric"));
+                       " needs a symmetric preconditioner and may not converge; use " + option +
+                       " symmetric"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

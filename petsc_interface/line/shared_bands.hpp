@@ -18,12 +18,16 @@ namespace ribbon::petsc {
 
 /// Keeps one matrix for lines that agree, or some.
 template <class Exec>
-PetscErrorCode ShareBands(const Exec &exec, std::int64_t lines, const LineRequest &request, Bands<Scalar, typename Exec::memory_space> &bands, LineFacts *facts)
+PetscErrorCode ShareBands(const Exec &exec, std::int64_t lines, const LineRequest &request,
+                          Bands<Scalar, typename Exec::memory_space> &bands, LineFacts *facts)
 {
   PetscFunctionBegin;
   if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
     // classes while they hold less than a quarter of what one matrix per line holds
-    const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines : std::max<std::int64_t>(1, (lines - 1) / 4);
+    const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1
+                              : request.lhs == PC_LINE_LHS_CLASSES
+                                ? lines
+                                : std::max<std::int64_t>(1, (lines - 1) / 4);
     SharingResult      shared;
     PetscCallCXX(shared = share<Scalar>(exec, bands, most, request.lhs_tol));
     facts->first = shared.first, facts->different = shared.different;
@@ -53,9 +57,12 @@ PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// result = bands + s diag(diagonal) on lines that share matrices. `made`: false where they do not, or have different diagonals.
+/// result = bands + s diag(diagonal) on lines that share matrices. `made`: false where they do not, or
+/// have different diagonals.
 template <class Exec>
-PetscErrorCode ShiftBands(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &lines, Vec diagonal, PetscReal s, Bands<Scalar, typename Exec::memory_space> *result, bool *made)
+PetscErrorCode ShiftBands(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+                          const LineSet &lines, Vec diagonal, PetscReal s,
+                          Bands<Scalar, typename Exec::memory_space> *result, bool *made)
 {
   OpenVec<Exec> open;
   PetscFunctionBegin;
@@ -68,11 +75,14 @@ PetscErrorCode ShiftBands(const Exec &exec, const Bands<Scalar, typename Exec::m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether a zero pivot asks for another try, with twice the shift of the last one; from the square root of the precision on there is none.
+/// Whether a zero pivot asks for another try, with twice the shift of the last one; from the square root of
+/// the precision on there is none.
 template <class Exec>
-bool ShiftZeroPivots(const Exec &exec, const LineRequest &request, const FactorReport &report, const Bands<Scalar, typename Exec::memory_space> &bands, LineFacts *facts)
+bool ShiftZeroPivots(const Exec &exec, const LineRequest &request, const FactorReport &report,
+                     const Bands<Scalar, typename Exec::memory_space> &bands, LineFacts *facts)
 {
-  const double more = facts->shift > 0 ? facts->shift : request.shift, most = std::max(request.shift, std::sqrt(static_cast<double>(PETSC_MACHINE_EPSILON)));
+  const double more = facts->shift > 0 ? facts->shift : request.shift,
+               most = std::max(request.shift, std::sqrt(static_cast<double>(PETSC_MACHINE_EPSILON)));
   if (report.status != FactorStatus::zero_pivot || more == 0 || facts->shift + more > most) return false;
   shift_diagonal<Scalar>(exec, bands, static_cast<real_t<Scalar>>(more));
   facts->shift += more;

@@ -11,7 +11,8 @@ PetscErrorCode SetUpShiftedLine(PC pc, PC of, Vec diagonal, PetscReal s, bool *d
   LineGroup group;
   int       all;
   PetscFunctionBegin;
-  *done = from->sweep.is_one_solve() && from->plain && !from->compare && from->shift_type == PC_LINE_SHIFT_NONE;
+  *done =
+    from->sweep.is_one_solve() && from->plain && !from->compare && from->shift_type == PC_LINE_SHIFT_NONE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
   group.direction = from->sweep.groups[0].direction, group.all_rows = from->sweep.groups[0].all_rows;
   all = 1;
@@ -28,9 +29,11 @@ PetscErrorCode SetUpShiftedLine(PC pc, PC of, Vec diagonal, PetscReal s, bool *d
   *done = all != 0;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(line->sweep.reset());
-  line->requests = from->requests, line->composed = from->composed, line->names = from->names, line->source = from->source, line->why = from->why;
+  line->requests = from->requests, line->composed = from->composed, line->names = from->names,
+  line->source = from->source, line->why = from->why;
   line->failure.clear(), line->pinned.clear();
-  line->status = FactorStatus::ok, line->plain = true, line->direct = from->direct, line->left_out = from->left_out;
+  line->status = FactorStatus::ok, line->plain = true, line->direct = from->direct,
+  line->left_out = from->left_out;
   line->sweep.groups.push_back(std::move(group));
   line->sweep.sequences  = from->sweep.sequences;
   line->sweep.iterations = 1;

@@ -99,7 +99,8 @@ PetscErrorCode LineSweep::Renew(std::size_t g, Vec b, Vec z, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, const Way &way, Vec r, int *last)
+PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero,
+                              const Way &way, Vec r, int *last)
 {
   PetscFunctionBegin;
   for (std::size_t k = 0; k < sequence.size(); ++k) {
@@ -107,7 +108,8 @@ PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Ve
     LineGroup &group = groups[static_cast<std::size_t>(g)];
     const bool fresh = z_is_zero && k == 0;
     if (!fresh && way.kept) {
-      if (g != *last || !rest_.settles(static_cast<std::size_t>(g)) || omega != 1) PetscCall(Renew(static_cast<std::size_t>(g), b, z, r));
+      if (g != *last || !rest_.settles(static_cast<std::size_t>(g)) || omega != 1)
+        PetscCall(Renew(static_cast<std::size_t>(g), b, z, r));
       *last = g;
       continue;
     }
@@ -121,11 +123,12 @@ PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, const Way &way, Vec work)
+PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, const Way &way,
+                                  Vec work)
 {
   const PetscReal weight   = PetscReal(1) / static_cast<PetscReal>(sequences.size());
   const Vec       residual = residual_ ? residual_ : work, outer = outer_ ? outer_ : work;
-  int             last     = -1; // group that was solved last
+  int             last = -1; // group that was solved last
   PetscFunctionBegin;
   for (PetscInt64 k = 0; k < times; ++k) {
     const bool zero = x_is_zero && k == 0;
@@ -149,11 +152,14 @@ PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed, bool split
 {
   const Way way{transposed, splits && !transposed && rest_.is_made()};
   PetscFunctionBegin;
-  PetscCall(native_.with(residual_ ? residual_ : part_, b, x, [&](Vec native_b, Vec native_x) { return iterate(A, native_b, native_x, true, iterations, way, nullptr); }));
+  PetscCall(native_.with(residual_ ? residual_ : part_, b, x, [&](Vec native_b, Vec native_x) {
+    return iterate(A, native_b, native_x, true, iterations, way, nullptr);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact, bool splits)
+PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times,
+                                     bool exact, bool splits)
 {
   const PetscInt64 all = PetscInt64(times) * iterations;
   Way              way;
@@ -164,7 +170,8 @@ PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_ze
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (splits && !rest_.is_made()) PetscCall(LineRest::takes(A, &takes));
-  if (takes && (steps_ += all) > 4) PetscCall(rest_.make(A, groups)); // of one solve: making it takes as long as it saves in a few steps
+  // of one solve: making it takes as long as it saves in a few steps
+  if (takes && (steps_ += all) > 4) PetscCall(rest_.make(A, groups));
   way.kept = splits && rest_.is_made();
   PetscCall(iterate(A, b, x, x_is_zero, all, way, work));
   PetscFunctionReturn(PETSC_SUCCESS);

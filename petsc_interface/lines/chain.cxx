@@ -13,7 +13,8 @@ LineChain::~LineChain()
   if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
 
-PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, PetscInt begin, std::shared_ptr<const LineChain> *chain)
+PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, PetscInt begin,
+                         std::shared_ptr<const LineChain> *chain)
 {
   MPI_Comm    own;
   PetscMPIInt size;
@@ -30,7 +31,8 @@ PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, 
   std::vector<PetscInt> all(2 * static_cast<std::size_t>(size));
   PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT, all.data(), 2, MPIU_INT, own));
   PetscInt first = 0;
-  for (std::size_t q = 0; q < static_cast<std::size_t>(size); first += all[2 * q], ++q) made->pieces.push_back({all[2 * q], first, all[2 * q + 1]});
+  for (std::size_t q = 0; q < static_cast<std::size_t>(size); first += all[2 * q], ++q)
+    made->pieces.push_back({all[2 * q], first, all[2 * q + 1]});
   *chain = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,12 +52,14 @@ std::vector<RowOnChain> rows_on_chain(const LineDirection &direction, PetscInt r
   for (std::int64_t l = 0; l < direction.lines.lines(); ++l)
     for (std::int64_t i = 0; i < direction.lines.rows; ++i)
       for (std::int64_t c = 0; c < direction.components; ++c)
-        at[static_cast<std::size_t>(direction.lines(l, i) * direction.components + c)] = {chain.pieces[0].begin + static_cast<PetscInt>(l), chain.mine().first + static_cast<PetscInt>(i)};
+        at[static_cast<std::size_t>(direction.lines(l, i) * direction.components + c)] = {
+          chain.pieces[0].begin + static_cast<PetscInt>(l), chain.mine().first + static_cast<PetscInt>(i)};
   return at;
 }
 
 /// The same of the columns of other ranks. Collective.
-PetscErrorCode ColumnsOnChain(Mat rows, const std::vector<RowOnChain> &own, PetscInt count, const PetscInt *columns, std::vector<RowOnChain> *at)
+PetscErrorCode ColumnsOnChain(Mat rows, const std::vector<RowOnChain> &own, PetscInt count,
+                              const PetscInt *columns, std::vector<RowOnChain> *at)
 {
   PetscSF     sf;
   PetscLayout layout;
@@ -106,9 +110,10 @@ PetscErrorCode ReadOutside(const LineSource &source, const LineDirection &direct
         found->across = true;
         continue;
       }
-      const PetscInt straight = at[column].position - own[row].position, around = straight > 0 ? straight - n : straight + n;
-      const bool     wraps = direction.place.ring && std::abs(around) < std::abs(straight);
-      const PetscInt d     = wraps ? around : straight;
+      const PetscInt straight = at[column].position - own[row].position,
+                     around   = straight > 0 ? straight - n : straight + n;
+      const bool     wraps    = direction.place.ring && std::abs(around) < std::abs(straight);
+      const PetscInt d        = wraps ? around : straight;
       if (std::abs(d) > direction.widest) {
         found->across = true;
         if (found->too_far_row < 0) found->too_far_row = r;

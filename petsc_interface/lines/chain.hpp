@@ -13,12 +13,14 @@ namespace ribbon::petsc {
 struct LineDirection;
 struct LineSource;
 
-/// Where a rank stands among those that hold pieces of the same lines. Pieces of one number are pieces of one line on all of them.
+/// Where a rank stands among those that hold pieces of the same lines. Pieces of one number are pieces
+/// of one line on all of them.
 struct ChainPlace {
-  bool        joinable = false;         ///< on all ranks: the pieces are known to belong together
-  bool        ring     = false;         ///< entries may join the ends of a line
-  PetscMPIInt colour   = MPI_UNDEFINED; ///< the same on the ranks of one chain; undefined: this rank holds no piece
-  PetscMPIInt order    = 0;             ///< along the lines
+  bool joinable = false; ///< on all ranks: the pieces are known to belong together
+  bool ring     = false; ///< entries may join the ends of a line
+  /// the same on the ranks of one chain; undefined: this rank holds no piece
+  PetscMPIInt colour = MPI_UNDEFINED;
+  PetscMPIInt order  = 0; ///< along the lines
 };
 
 /// The ranks that hold pieces of the same lines, in their order along these.
@@ -50,7 +52,8 @@ public:
 /// Makes the chain of this rank; null where it holds no piece. Collective on `comm`.
 /// @param rows   elements of each of its pieces
 /// @param begin  global number of its first row
-PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, PetscInt begin, std::shared_ptr<const LineChain> *chain);
+PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, PetscInt begin,
+                         std::shared_ptr<const LineChain> *chain);
 
 /// An entry of a row of this rank in a column of another one, along a line.
 struct OutsideEntry {
@@ -69,7 +72,8 @@ struct OutsideCouplings {
   std::int64_t              too_far_row = -1, component_row = -1, not_finite = -1;
 };
 
-/// Reads the entries in columns of other ranks. Where the direction has no chain they all count as off the lines. Collective.
+/// Reads the entries in columns of other ranks. Where the direction has no chain they all count as
+/// off the lines. Collective.
 PetscErrorCode ReadOutside(const LineSource &source, const LineDirection &direction, OutsideCouplings *found);
 
 } // namespace ribbon::petsc

@@ -15,7 +15,8 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   std::vector<int>    colour_of;
   int                 colours = 0;
   PetscFunctionBegin;
-  const PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components; // larger blocks cannot be solved, their rows can
+  // larger blocks cannot be solved, their rows can
+  const PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components;
   options.block             = static_cast<int>(components);
   PetscCall(GetHostRows(source.block, true, &rows));
   PetscCallCXX(lines = lines_from_graph(rows, options));
@@ -24,7 +25,8 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
   for (int colour : colour_of) colours = std::max(colours, colour + 1);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
-  if (colours > 1) PetscCallCXX(direction.colours = packed_by_colour(lines, colour_of, colours, direction.lines.rows));
+  if (colours > 1)
+    PetscCallCXX(direction.colours = packed_by_colour(lines, colour_of, colours, direction.lines.rows));
   direction.name       = "matrix";
   direction.components = options.block;
   direction.widest     = 1;

@@ -12,11 +12,13 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
   MPI_Comm       comm;
   PetscFunctionBegin;
   PetscCall(PetscObjectGetComm((PetscObject)source.rows, &comm));
-  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &processes[0], &processes[1], &processes[2], &dof, nullptr, &boundary[0], &boundary[1], &boundary[2], nullptr));
+  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &processes[0], &processes[1], &processes[2],
+                        &dof, nullptr, &boundary[0], &boundary[1], &boundary[2], nullptr));
   PetscCall(DMDAGetCorners(dm, &begin[0], &begin[1], &begin[2], &local[0], &local[1], &local[2]));
   PetscCall(MatGetLocalSize(source.rows, &rows, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
-  if (source.kronecker && dof == source.factors.p) dof = 1; // the grid of A, whose rows stand for dof unknowns each
+  // the grid of A, whose rows stand for dof unknowns each
+  if (source.kronecker && dof == source.factors.p) dof = 1;
   // equal local sizes on every rank mean equal ownership
   fits = size[0] * size[1] * size[2] * dof == all && local[0] * local[1] * local[2] * dof == rows;
   PetscCallMPI(MPI_Allreduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_LAND, comm));
@@ -36,10 +38,15 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
     direction.lines_all  = size[d] > 0 ? all / dof / size[d] : 0;
     direction.lines_cut  = processes[d] > 1 ? direction.lines_all : 0;
     if (map->joined && processes[d] > 1) { // ranks are numbered as points, those of a chain are so far apart
-      const PetscInt apart = d == 0 ? 1 : d == 1 ? processes[0] : processes[0] * processes[1], along = rank / apart % processes[d];
-      direction.place = {true, boundary[d] == DM_BOUNDARY_PERIODIC, (PetscMPIInt)(rank - along * apart), (PetscMPIInt)along};
+      const PetscInt apart = d == 0   ? 1
+                             : d == 1 ? processes[0]
+                                      : processes[0] * processes[1],
+                     along = rank / apart % processes[d];
+      direction.place      = {true, boundary[d] == DM_BOUNDARY_PERIODIC, (PetscMPIInt)(rank - along * apart),
+                              (PetscMPIInt)along};
     }
-    for (int colour = 0; colour < 2 && map->coloured && direction.lines_all > 1; ++colour) direction.colours.push_back(every_second_line(box, begin, (int)d, colour));
+    for (int colour = 0; colour < 2 && map->coloured && direction.lines_all > 1; ++colour)
+      direction.colours.push_back(every_second_line(box, begin, (int)d, colour));
     map->directions.push_back(direction);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

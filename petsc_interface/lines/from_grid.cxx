@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A grid without a DM: in natural numbering every element hangs together with the next but where a grid line ends, and every grid line with the next but where a
-// plane ends. A rank holds a slab of whole lines, or begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
+// A grid without a DM: in natural numbering every element hangs together with the next but where a grid line
+// ends, and every grid line with the next but where a plane ends. A rank holds a slab of whole lines, or
+// begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
 #include "line_map.hpp"
 #include "pattern.hpp"
 
@@ -19,16 +20,22 @@ struct Grid {
   bool         is_full() const { return count == box[0] * box[1] * box[2]; }
 };
 
-/// Whether runs end at the multiples of `period`, counted from thing `first` of all; `exactly`: and nowhere else.
-bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first, PetscInt period, bool exactly)
+/// Whether runs end at the multiples of `period`, counted from thing `first` of all;
+/// `exactly`: and nowhere else.
+bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first,
+                       PetscInt period, bool exactly)
 {
-  const auto fits = [exactly](bool is_tied, bool at_multiple) { return at_multiple ? !is_tied : is_tied || !exactly; };
-  bool       all  = things == 0 || first == 0 || fits(tied_before, first % period == 0);
-  for (PetscInt e = 0; e + 1 < things; ++e) all = all && fits(tied[static_cast<std::size_t>(e)] != 0, (first + e + 1) % period == 0);
+  const auto fits = [exactly](bool is_tied, bool at_multiple) {
+    return at_multiple ? !is_tied : is_tied || !exactly;
+  };
+  bool all = things == 0 || first == 0 || fits(tied_before, first % period == 0);
+  for (PetscInt e = 0; e + 1 < things; ++e)
+    all = all && fits(tied[static_cast<std::size_t>(e)] != 0, (first + e + 1) % period == 0);
   return all;
 }
 
-/// Whether an entry, of either rank, joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows. Collective.
+/// Whether an entry, of either rank, joins the first thing of this rank to the one before it, of another
+/// rank; a thing is so many consecutive rows. Collective.
 PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
 {
   Mat             off;
@@ -43,7 +50,8 @@ PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
     PetscCall(GetHostRows(off, false, &pattern.A));
     pattern.each([&](PetscInt r, PetscInt c) {
       const PetscInt thing = (rbegin + r) / size, other = columns[c] / size;
-      borders.before = borders.before || (thing == rbegin / size && other == thing - 1), borders.after = borders.after || (other == rend / size && thing == other - 1);
+      borders.before = borders.before || (thing == rbegin / size && other == thing - 1),
+      borders.after  = borders.after || (other == rend / size && thing == other - 1);
       return false;
     });
     PetscCall(RestoreHostRows(off, &pattern.A));
@@ -57,14 +65,17 @@ PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
 struct Things {
   std::vector<char> tied; ///< to the next one
   bool              tied_before = false;
-  PetscInt          count = 0, first = 0, all = 0; ///< of this rank, the first of them by number, of all ranks
+  /// of this rank, the first of them by number, of all ranks
+  PetscInt count = 0, first = 0, all = 0;
 };
 
-/// Length of runs of consecutive things: all over the ranks, where they end at its multiples everywhere (natural), else on this rank alone, where all of every rank agree (boxes).
-/// 0: neither. Things that nothing ties, as rows of boundary conditions, belong to runs where a quarter of the things couple with the one a run away: coupled(d) counts those
-/// that couple with the one d away. Collective.
+/// Length of runs of consecutive things: all over the ranks, where they end at its multiples everywhere
+/// (natural), else on this rank alone, where all of every rank agree (boxes). 0: neither. Things that nothing
+/// ties, as rows of boundary conditions, belong to runs where a quarter of the things couple with the one a
+/// run away: coupled(d) counts those that couple with the one d away. Collective.
 template <class F>
-PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, const F &coupled, PetscInt *period, bool *natural)
+PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, const F &coupled,
+                          PetscInt *period, bool *natural)
 {
   const Runs runs    = runs_of(t.tied, t.count);
   PetscInt   longest = 0;
@@ -76,7 +87,8 @@ PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, c
     const bool     exactly = attempt == 0;
     const PetscInt length  = longest + PetscMax(attempt - 1, 0);
     PetscInt       found   = exactly ? 0 : coupled(length);
-    int            fits    = may_be_natural && (exactly || t.all % length == 0) && ends_at_multiples(t.tied, t.tied_before, t.count, t.first, length, exactly);
+    int            fits    = may_be_natural && (exactly || t.all % length == 0) &&
+               ends_at_multiples(t.tied, t.tied_before, t.count, t.first, length, exactly);
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPIU_INT, MPI_SUM, comm));
     *natural = fits && (exactly || 4 * found >= t.all);
@@ -89,7 +101,8 @@ PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines of a grid along dimension d, whose first and last planes may have holes, in the order of their first elements.
+/// Lines of a grid along dimension d, whose first and last planes may have holes, in the
+/// order of their first elements.
 LinesOfGraph LinesAlong(const Grid &g, int d)
 {
   const std::int64_t nx = g.box[0], plane = nx * g.box[1];
@@ -104,8 +117,10 @@ LinesOfGraph LinesAlong(const Grid &g, int d)
   for (std::size_t l = 0; l + 1 < at.size(); ++l) at[l + 1] += at[l];
   found.order.resize(static_cast<std::size_t>(g.count));
   found.begin = at;
-  for (std::int64_t e = 0; e < g.count; ++e) found.order[static_cast<std::size_t>(at[static_cast<std::size_t>(line_of(e))]++)] = e;
-  found.begin.erase(std::unique(found.begin.begin(), found.begin.end()), found.begin.end()); // lines without elements
+  for (std::int64_t e = 0; e < g.count; ++e)
+    found.order[static_cast<std::size_t>(at[static_cast<std::size_t>(line_of(e))]++)] = e;
+  // lines without elements
+  found.begin.erase(std::unique(found.begin.begin(), found.begin.end()), found.begin.end());
   return found;
 }
 
@@ -114,8 +129,10 @@ std::vector<int> Parities(const Grid &g, const LinesOfGraph &lines, const PetscI
 {
   std::vector<int> parity;
   for (std::int64_t l = 0; l < lines.lines(); ++l) {
-    const std::int64_t k = g.shift + lines.order[static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(l)])], at[3] = {k % g.box[0], k / g.box[0] % g.box[1], k / (g.box[0] * g.box[1])};
-    std::int64_t       sum = 0;
+    const std::int64_t k = g.shift +
+                           lines.order[static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(l)])],
+                       at[3] = {k % g.box[0], k / g.box[0] % g.box[1], k / (g.box[0] * g.box[1])};
+    std::int64_t sum         = 0;
     for (int other = 0; other < 3; ++other) sum += other == d ? 0 : begin[other] + at[other];
     parity.push_back(static_cast<int>(sum % 2));
   }
@@ -125,11 +142,16 @@ std::vector<int> Parities(const Grid &g, const LinesOfGraph &lines, const PetscI
 /// How many lines along d the borders of ranks cut, elements being numbered naturally. Collective.
 PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, int d, PetscInt *cut)
 {
-  const bool         begins = g.count > 0 && first > 0, last = d == g.dimensions - 1;                  // a rank without elements has no border of its own
-  const std::int64_t step = d == 0 ? g.box[0] : g.box[0] * g.box[1], away = begins ? first % step : 0; // lines along d end at multiples of step
+  // a rank without elements has no border of its own
+  const bool begins = g.count > 0 && first > 0, last = d == g.dimensions - 1;
+  // lines along d end at multiples of step
+  const std::int64_t step = d == 0 ? g.box[0] : g.box[0] * g.box[1], away = begins ? first % step : 0;
   PetscInt           sum = 0;
   PetscFunctionBegin;
-  if (begins) sum = last || (d == 0 && away > 0) ? 1 : static_cast<PetscInt>(std::min(away, std::min<std::int64_t>(step - away, g.box[0])));
+  if (begins)
+    sum = last || (d == 0 && away > 0)
+            ? 1
+            : static_cast<PetscInt>(std::min(away, std::min<std::int64_t>(step - away, g.box[0])));
   PetscCallMPI(MPI_Allreduce(&sum, cut, 1, MPIU_INT, MPI_SUM, comm));
   if (last) *cut = *cut == 0 ? 0 : static_cast<PetscInt>(d == 1 ? g.box[0] : step);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,8 +212,9 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   }
   Grid g;
   // without planes of one size everything is one plane
-  int      one_plane = ny == 0 || (natural_planes && (all / nx) % ny != 0) || (natural && !natural_planes && x0 + elements != nx * lines);
-  PetscInt planes    = ny == 0 ? 1 : natural_planes ? all / nx / ny : lines / ny;
+  int one_plane = ny == 0 || (natural_planes && (all / nx) % ny != 0) ||
+                  (natural && !natural_planes && x0 + elements != nx * lines);
+  PetscInt planes = ny == 0 ? 1 : natural_planes ? all / nx / ny : lines / ny;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &one_plane, 1, MPI_INT, MPI_LOR, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &planes, 1, MPIU_INT, MPI_MAX, comm));
   if (one_plane) planes = 1;
@@ -202,17 +225,21 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
-  int slabs             = map->joined && natural && g.is_full() && (planes == 1 || natural_planes); // ranks hold whole lines of all dimensions but the last
+  // ranks hold whole lines of all dimensions but the last
+  int slabs = map->joined && natural && g.is_full() && (planes == 1 || natural_planes);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &slabs, 1, MPI_INT, MPI_LAND, comm));
   // colours by global numbers where they are known
-  const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0, natural && natural_planes && planes > 1 ? first / nx / ny : 0};
+  const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0,
+                             natural && natural_planes && planes > 1 ? first / nx / ny : 0};
   for (int d = 0; d < g.dimensions; ++d) {
     LineDirection direction;
     LinesOfGraph  lines_along;
     direction.name            = std::string(1, "xyz"[d]);
     direction.components      = static_cast<int>(components);
     direction.processes       = size;
-    const std::int64_t length = d == 0 ? nx : d == 1 ? (planes > 1 ? ny : all / nx) : all / nx / PetscMax(ny, 1);
+    const std::int64_t length = d == 0   ? nx
+                                : d == 1 ? (planes > 1 ? ny : all / nx)
+                                         : all / nx / PetscMax(ny, 1);
     if (g.is_full()) {
       direction.lines = LineSet::box(g.box, d);
       direction.wrap  = size == 1 || d < g.dimensions - 1;
@@ -225,20 +252,28 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
       direction.lines_all = static_cast<PetscInt>(all / PetscMax(length, 1));
       PetscCall(CountCutLines(comm, g, first, d, &direction.lines_cut));
     } else { // the numbering does not say which
-      direction.lines_all = static_cast<PetscInt>(g.is_full() ? direction.lines.lines() : lines_along.lines());
+      direction.lines_all =
+        static_cast<PetscInt>(g.is_full() ? direction.lines.lines() : lines_along.lines());
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
       direction.lines_cut = size > 1 ? direction.lines_all : 0;
     }
-    if (slabs && d == g.dimensions - 1 && direction.lines_cut > 0) direction.place = {true, true, elements > 0 ? 0 : MPI_UNDEFINED, rank};
+    if (slabs && d == g.dimensions - 1 && direction.lines_cut > 0)
+      direction.place = {true, true, elements > 0 ? 0 : MPI_UNDEFINED, rank};
     if (map->coloured && direction.lines_all > 1) {
-      if (!g.is_full()) PetscCallCXX(direction.colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2, direction.lines.rows));
+      if (!g.is_full())
+        PetscCallCXX(direction.colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2,
+                                                          direction.lines.rows));
       else
-        for (int colour = 0; colour < 2; ++colour) direction.colours.push_back(every_second_line(g.box, begin, d, colour));
+        for (int colour = 0; colour < 2; ++colour)
+          direction.colours.push_back(every_second_line(g.box, begin, d, colour));
     }
     map->directions.push_back(direction);
   }
-  if (size == 1 || (natural && (planes == 1 || natural_planes))) map->natural[0] = nx, map->natural[1] = planes > 1 ? ny : all / nx, map->natural[2] = planes > 1 ? all / nx / ny : 1;
-  map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " + (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";
+  if (size == 1 || (natural && (planes == 1 || natural_planes)))
+    map->natural[0] = nx, map->natural[1] = planes > 1 ? ny : all / nx,
+    map->natural[2] = planes > 1 ? all / nx / ny : 1;
+  map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " +
+                (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,15 +30,20 @@ namespace {
 /// Runs of elements that entries near the diagonal tie together, and what does not fit them.
 struct RunsOfPattern {
   Runs     runs;
-  PetscInt far;                               ///< entries up to there tie
-  PetscInt widest;                            ///< entries up to there, further than far, are solved where they lie on a run
-  PetscInt stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring, in elements
-  bool     wraps = false;                     ///< some entry joins the ends of a run
+  PetscInt far; ///< entries up to there tie
+  /// entries up to there, further than far, are solved where they lie on a run
+  PetscInt widest;
+  PetscInt stray_row = -1, stray_column = -1;   ///< first entry off the runs that closes no ring, in elements
+  bool     wraps        = false;                ///< some entry joins the ends of a run
   PetscInt closes_first = -1, closes_last = -1; ///< element with such an entry in the first, in the last run
-  Borders  tied;                              ///< to the runs of other ranks
-  bool     around = false;                    ///< some entry joins the first rows of the matrix to the last ones, of another rank
-  bool     whole  = true;                     ///< with the runs of other ranks they make one line, or one ring: no entry closes a ring that is a part of the matrix
-  /// A run that goes on on another rank is no ring, though some entry joins the ends of the piece: the band is wider.
+  Borders  tied;                                ///< to the runs of other ranks
+  /// some entry joins the first rows of the matrix to the last ones, of another rank
+  bool around = false;
+  /// with the runs of other ranks they make one line, or one ring: no entry closes a ring
+  /// that is a part of the matrix
+  bool whole = true;
+  /// A run that goes on on another rank is no ring, though some entry joins the ends of the
+  /// piece: the band is wider.
   bool closes_piece() const { return (tied.before && closes_first >= 0) || (tied.after && closes_last >= 0); }
 };
 
@@ -49,17 +54,20 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
   std::vector<char> tied(static_cast<std::size_t>(n) + 1, 0);
   found.far = found.widest = far;
   pattern.each([&](PetscInt r, PetscInt c) {
-    for (PetscInt k = std::min(r, c); std::abs(c - r) <= far && k < std::max(r, c); ++k) tied[static_cast<std::size_t>(k)] = 1;
+    for (PetscInt k = std::min(r, c); std::abs(c - r) <= far && k < std::max(r, c); ++k)
+      tied[static_cast<std::size_t>(k)] = 1;
     return false;
   });
   found.runs = runs_of(tied, n);
   std::vector<PetscInt> run_of(static_cast<std::size_t>(n));
   for (std::size_t r = 0; r < found.runs.count(); ++r)
-    for (PetscInt e = found.runs.begin[r]; e < found.runs.begin[r + 1]; ++e) run_of[static_cast<std::size_t>(e)] = static_cast<PetscInt>(r);
+    for (PetscInt e = found.runs.begin[r]; e < found.runs.begin[r + 1]; ++e)
+      run_of[static_cast<std::size_t>(e)] = static_cast<PetscInt>(r);
   pattern.each([&](PetscInt r, PetscInt c) {
     if (std::abs(c - r) <= far) return false;
     const PetscInt run = run_of[static_cast<std::size_t>(r)];
-    if (run_of[static_cast<std::size_t>(c)] == run && found.runs.length(static_cast<std::size_t>(run)) - std::abs(c - r) <= far) {
+    if (run_of[static_cast<std::size_t>(c)] == run &&
+        found.runs.length(static_cast<std::size_t>(run)) - std::abs(c - r) <= far) {
       found.wraps = true;
       if (run == 0) found.closes_first = r;
       if (run + 1 == static_cast<PetscInt>(found.runs.count())) found.closes_last = r;
@@ -75,21 +83,24 @@ PetscInt length_of_first(const Pattern &pattern, PetscInt far)
   const PetscInt n = pattern.elements(), B = pattern.components;
   const auto     ties = [&](PetscInt r, PetscInt gap) { // gap lies between an element and the next one
     for (PetscInt k = pattern.A.row_begin[r * B]; k < pattern.A.row_begin[(r + 1) * B]; ++k) {
-      const PetscInt c = pattern.A.column[k] / B;
-      if (std::abs(c - r) <= far && (c > gap) != (r > gap)) return true;
+          const PetscInt c = pattern.A.column[k] / B;
+          if (std::abs(c - r) <= far && (c > gap) != (r > gap)) return true;
     }
-    return false;
+        return false;
   };
   for (PetscInt gap = 0; gap + 1 < n; ++gap) {
     bool tied = false;
-    for (PetscInt near = 0; near < far && !tied; ++near) tied = (gap >= near && ties(gap - near, gap)) || (gap + 1 + near < n && ties(gap + 1 + near, gap));
+    for (PetscInt near = 0; near < far && !tied; ++near)
+      tied = (gap >= near && ties(gap - near, gap)) || (gap + 1 + near < n && ties(gap + 1 + near, gap));
     if (!tied) return gap + 1;
   }
   return n;
 }
 
-/// The runs where all are as long as the first one and hold every entry, which is looked at where the matrix is. False: they may be others.
-PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, RunsOfPattern *found, bool *holds)
+/// The runs where all are as long as the first one and hold every entry, which is looked at where the matrix
+/// is. False: they may be others.
+PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, RunsOfPattern *found,
+                               bool *holds)
 {
   const PetscInt n = pattern.elements(), length = n > 0 ? length_of_first(pattern, far) : 0;
   UniformRuns    runs;
@@ -99,8 +110,11 @@ PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, 
   if (length == 0 || n % length != 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EnsureKokkos());
   PetscCall(BlockIsOnDevice(block, &on_device));
-  const auto look = [&](const auto &exec, const auto &A) { runs = uniform_runs(exec, A, static_cast<int>(pattern.components), length, static_cast<int>(far)); };
-  if (has_device && on_device) PetscCall(WithCsr<DeviceExec>(block, [&](const auto &A) { look(current_space<DeviceExec>(), A); }));
+  const auto look = [&](const auto &exec, const auto &A) {
+    runs = uniform_runs(exec, A, static_cast<int>(pattern.components), length, static_cast<int>(far));
+  };
+  if (has_device && on_device)
+    PetscCall(WithCsr<DeviceExec>(block, [&](const auto &A) { look(current_space<DeviceExec>(), A); }));
   else PetscCallCXX(look(current_space<HostExec>(), pattern.A));
   *holds = runs.holds;
   if (!runs.holds) PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,13 +122,17 @@ PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, 
   found->far = found->widest = far;
   for (PetscInt begin = 0; begin <= n; begin += length) found->runs.begin.push_back(begin);
   found->wraps        = runs.wraps;
-  found->closes_first = static_cast<PetscInt>(runs.closes_first), found->closes_last = static_cast<PetscInt>(runs.closes_last);
+  found->closes_first = static_cast<PetscInt>(runs.closes_first),
+  found->closes_last  = static_cast<PetscInt>(runs.closes_last);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether any entry, of either rank, couples across the borders. Collective.
-/// @param closings  an entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank
-PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool closings, RunsOfPattern *local)
+/// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether
+/// any entry, of either rank, couples across the borders. Collective.
+/// @param closings  an entry far off the diagonal may close a ring that the partition cuts: it joins the far
+///   end of the first or last local run to another rank
+PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool closings,
+                                            RunsOfPattern *local)
 {
   Mat             off;
   const PetscInt *columns;
@@ -131,13 +149,15 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool 
     const Runs    &runs = local->runs;
     pattern.each([&](PetscInt row, PetscInt column) {
       const PetscInt r = row / components, c = columns[column] / components, d = std::abs(c - (first + r));
-      const bool     closes_last  = closings && c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
-      const bool     closes_first = closings && c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
-      const bool     around       = d > far && all / components - d <= far;
-      local->tied.before          = local->tied.before || (c < first && (d <= far || closes_first));
-      local->tied.after           = local->tied.after || (c >= last && (d <= far || closes_last));
-      local->around               = local->around || around;
-      if (d <= far || around || closes_last || closes_first) local->whole = local->whole && (d <= far || around);
+      const bool     closes_last =
+        closings && c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
+      const bool closes_first = closings && c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
+      const bool around       = d > far && all / components - d <= far;
+      local->tied.before      = local->tied.before || (c < first && (d <= far || closes_first));
+      local->tied.after       = local->tied.after || (c >= last && (d <= far || closes_last));
+      local->around           = local->around || around;
+      if (d <= far || around || closes_last || closes_first)
+        local->whole = local->whole && (d <= far || around);
       else if (local->stray_row < 0) local->stray_row = r, local->stray_column = c - first;
       return false;
     });
@@ -158,16 +178,18 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_SUM, comm));
   for (int colour = 0; colour < 2 && all > 1; ++colour) {
     const std::int64_t first = (colour + upto - mine) % 2;
-    const LineSet      every_second{s.rows, (s.count0 + 1 - first) / 2, 1, 1, 2 * s.stride0, 0, first * s.stride0};
+    const LineSet every_second{s.rows, (s.count0 + 1 - first) / 2, 1, 1, 2 * s.stride0, 0, first * s.stride0};
     rows->colours.emplace_back();
     if (every_second.unknowns() > 0) rows->colours.back().push_back({every_second, nullptr, nullptr});
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs of the local block with this reach. Where they do not hold every entry, of any rank, *stray is the first of these entries (global row and column of its
-/// element's first components), else {-1, -1}. Collective.
-PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, bool closings, RunsOfPattern *found, PetscInt (&stray)[2])
+/// Runs of the local block with this reach. Where they do not hold every entry, of any rank,
+/// *stray is the first of these entries (global row and column of its element's first components),
+/// else {-1, -1}. Collective.
+PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, bool closings,
+                       RunsOfPattern *found, PetscInt (&stray)[2])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
   PetscInt       rbegin;
@@ -177,9 +199,12 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
   PetscCall(FindUniformRuns(source.block, pattern, far, found, &uniform));
   if (!uniform) PetscCallCXX(*found = find_runs(pattern, far));
   PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, closings, found));
-  if (!closings && found->closes_piece() && found->stray_row < 0) found->stray_row = found->stray_column = found->tied.before && found->closes_first >= 0 ? found->closes_first : found->closes_last;
+  if (!closings && found->closes_piece() && found->stray_row < 0)
+    found->stray_row = found->stray_column =
+      found->tied.before && found->closes_first >= 0 ? found->closes_first : found->closes_last;
   const bool     none    = found->stray_row < 0;
-  const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components, none ? 0 : rbegin + found->stray_column * pattern.components};
+  const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components,
+                            none ? 0 : rbegin + found->stray_column * pattern.components};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
   stray[1] = mine[0] == stray[0] ? mine[1] : -1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stray[1], 1, MPIU_INT, MPI_MAX, comm));
@@ -189,22 +214,31 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
 
 /// Runs as one direction. Collective.
 /// @param complete  they hold every entry
-PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, bool strict, bool complete, LineMap *map)
+PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found,
+                        bool strict, bool complete, LineMap *map)
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)source.rows);
   const Runs    &runs  = found.runs;
   const PetscInt lines = static_cast<PetscInt>(runs.count()), length = runs.common_length();
-  const bool     one       = lines == 0 || length > 0;
-  const bool     opened    = found.wraps && !one; // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
-  const PetscInt uncut     = opened ? 0 : lines - found.tied.before - found.tied.after + (lines == 1 && found.tied.before && found.tied.after);
-  PetscInt       counts[6] = {lines, found.tied.before, lines > 0, complete ? !found.whole : found.wraps, found.around, uncut}, sums[6];
-  PetscMPIInt    rank;
-  LineDirection  rows;
+  const bool     one = lines == 0 || length > 0;
+  // a rank that holds whole rings beside the piece of a cut one opens them all: lines
+  // of one set have one length
+  const bool     opened    = found.wraps && !one;
+  const PetscInt uncut     = opened ? 0
+                                    : lines - found.tied.before - found.tied.after +
+                                    (lines == 1 && found.tied.before && found.tied.after);
+  PetscInt       counts[6] = {lines,        found.tied.before,
+                              lines > 0,    complete ? !found.whole : found.wraps,
+                              found.around, uncut},
+           sums[6];
+  PetscMPIInt   rank;
+  LineDirection rows;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &rows.processes));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(counts, sums, 6, MPIU_INT, MPI_SUM, comm));
-  const PetscInt joins = PetscMin(sums[1] + (sums[4] > 0), PetscMax(sums[2] - 1, 0)); // of pieces of lines; those of a ring meet once more
+  // of pieces of lines; those of a ring meet once more
+  const PetscInt joins = PetscMin(sums[1] + (sums[4] > 0), PetscMax(sums[2] - 1, 0));
   if (strict && opened && rows.processes == 1) {
     map->why_not = "its periodic lines have different lengths";
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -216,7 +250,8 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  if (map->joined && (complete || !map->coloured) && joins > 0 && sums[3] == 0) { // all rows of all ranks are, and have one colour
+  // all rows of all ranks are, and have one colour
+  if (map->joined && (complete || !map->coloured) && joins > 0 && sums[3] == 0) {
     rows.place = {true, true, lines > 0 ? 0 : MPI_UNDEFINED, rank};
     rows.lines = LineSet::contiguous(pattern.elements(), 1);
   }
@@ -238,11 +273,14 @@ struct Reach {
   PetscInt along  = 0;     ///< the furthest of those up to 8
   bool     beyond = false; ///< there are others, or some that look as if they closed a piece of a line
   bool     ties   = false; ///< a run has more than one element
-  bool     alike  = false; ///< there are several runs, all of as many elements, and more than one: lines of a grid
+  /// there are several runs, all of as many elements, and more than one: lines of a grid
+  bool alike = false;
 };
 
-/// First element, and the one after the last, of the runs that the first and the last local run are parts of, in elements of all ranks. Collective.
-PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements, const RunsOfPattern &found, PetscInt *begin, PetscInt *end)
+/// First element, and the one after the last, of the runs that the first and the last local run are parts of,
+/// in elements of all ranks. Collective.
+PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements, const RunsOfPattern &found,
+                               PetscInt *begin, PetscInt *end)
 {
   struct Piece {
     PetscInt begin, end, first_end, last_begin, tied_before;
@@ -254,7 +292,8 @@ PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements,
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (elements > 0) mine.first_end = first + runs.begin[1], mine.last_begin = first + runs.begin[runs.count() - 1];
+  if (elements > 0)
+    mine.first_end = first + runs.begin[1], mine.last_begin = first + runs.begin[runs.count() - 1];
   PetscCallCXX(all.resize(static_cast<std::size_t>(size)));
   PetscCallMPI(MPI_Allgather(&mine, 5, MPIU_INT, all.data(), 5, MPIU_INT, comm));
   *begin = mine.begin, *end = mine.end;
@@ -274,8 +313,10 @@ PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Entries that join elements of one run, those of other ranks included, and those that close a ring. Collective.
-PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, Reach *reach)
+/// Entries that join elements of one run, those of other ranks included, and those that
+/// close a ring. Collective.
+PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found,
+                         Reach *reach)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
   const Runs     &runs = found.runs;
@@ -295,7 +336,8 @@ PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const
   };
   std::vector<std::size_t> run_of(static_cast<std::size_t>(n));
   for (std::size_t run = 0; run < runs.count(); ++run)
-    for (PetscInt e = runs.begin[run]; e < runs.begin[run + 1]; ++e) run_of[static_cast<std::size_t>(e)] = run;
+    for (PetscInt e = runs.begin[run]; e < runs.begin[run + 1]; ++e)
+      run_of[static_cast<std::size_t>(e)] = run;
   pattern.each([&](PetscInt r, PetscInt c) {
     const std::size_t run = run_of[static_cast<std::size_t>(r)];
     const PetscInt    d   = std::abs(c - r);
@@ -307,28 +349,35 @@ PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const
     PetscCall(GetHostRows(off, false, &outside.A));
     outside.each([&](PetscInt row, PetscInt column) {
       const PetscInt r = row / pattern.components, c = columns[column] / pattern.components;
-      const bool     after = c >= first + n && c < end && r >= runs.begin[runs.count() - 1], before = c < first && c >= begin && r < runs.begin[1];
+      const bool     after = c >= first + n && c < end && r >= runs.begin[runs.count() - 1],
+                 before    = c < first && c >= begin && r < runs.begin[1];
       if (after || before) look(std::abs(c - (first + r)));
       return false;
     });
     PetscCall(RestoreHostRows(off, &outside.A));
   }
-  PetscInt most[4] = {reach->along, reach->beyond || found.closes_piece(), 0, PETSC_MIN_INT}; // the last two: longest run, and the shortest one, negative
+  // the last two: longest run, and the shortest one, negative
+  PetscInt most[4] = {reach->along, reach->beyond || found.closes_piece(), 0, PETSC_MIN_INT};
   for (std::size_t run = 0; run < runs.count(); ++run) {
-    const PetscInt from = run == 0 ? begin : first + runs.begin[run], to = run + 1 == runs.count() ? end : first + runs.begin[run + 1];
+    const PetscInt from = run == 0 ? begin : first + runs.begin[run],
+                   to   = run + 1 == runs.count() ? end : first + runs.begin[run + 1];
     most[2] = PetscMax(most[2], to - from), most[3] = PetscMax(most[3], from - to);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPIU_INT, MPI_MAX, comm));
-  *reach = {most[0], most[1] != 0, most[2] > 1, most[2] > 1 && most[2] < all / pattern.components && most[2] == -most[3]};
+  *reach = {most[0], most[1] != 0, most[2] > 1,
+            most[2] > 1 && most[2] < all / pattern.components && most[2] == -most[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs as lines, all entries of every rank lying on them; none where no band up to 8 is like that. Collective.
-PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts, LineMap *map)
+/// Runs as lines, all entries of every rank lying on them; none where no band up to 8
+/// is like that. Collective.
+PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts,
+                         LineMap *map)
 {
   PetscInt stray[2] = {-1, -1};
   PetscFunctionBegin;
-  // what closes a ring in the eyes of a narrow band may be one of a wider band: all bands are tried before rings that ranks cut
+  // what closes a ring in the eyes of a narrow band may be one of a wider band: all bands are tried
+  // before rings that ranks cut
   for (bool closings : {false, true}) {
     for (const Attempt &attempt : attempts) {
       RunsOfPattern found;
@@ -341,13 +390,16 @@ PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not lines";
+  map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) +
+                 ", so consecutive rows are not lines";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs as lines, without what lies off them: the first that tie some rows and hold every entry along them; else the first that tie some rows, or the first
-/// of all. But rows that are no grid, and that one band holds with all entries, are solved whole. Collective.
-PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts, LineMap *map)
+/// Runs as lines, without what lies off them: the first that tie some rows and hold every entry along them;
+/// else the first that tie some rows, or the first of all. But rows that are no grid, and that one band holds
+/// with all entries, are solved whole. Collective.
+PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts,
+                         LineMap *map)
 {
   RunsOfPattern best;
   PetscInt      components = 0;
@@ -363,7 +415,9 @@ PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::
     PetscCall(FindReach(source, *pattern, found, &reach));
     if (!blocks) found.widest = PetscMax(found.far, reach.along);
     const bool tied = reach.ties || blocks, holds = tied && !reach.beyond && reach.along <= found.widest;
-    if (components == 0 || holds || (tied && !ties)) best = found, components = attempt.components, complete = strays[0] < 0, ties = tied, alike = reach.alike;
+    if (components == 0 || holds || (tied && !ties))
+      best = found, components = attempt.components, complete = strays[0] < 0, ties = tied,
+      alike = reach.alike;
     if (holds) break;
   }
   const Attempt last = {components, best.far}; // lines of a grid may be rings that ranks cut
@@ -385,7 +439,8 @@ PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elemen
   PetscFunctionBegin;
   // blocks reach the next element only; as rows without blocks they may still be a band
   if (elements.coupled && components <= 8) attempts.push_back({components, 1});
-  for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({elements.coupled ? 1 : components, far});
+  for (PetscInt far : {2, 4, largest_half_bandwidth})
+    attempts.push_back({elements.coupled ? 1 : components, far});
   PetscCall(GetHostRows(source.block, false, &pattern.A));
   PetscCall(strict ? WholeRuns(source, &pattern, attempts, map) : LooseRuns(source, &pattern, attempts, map));
   PetscCall(RestoreHostRows(source.block, &pattern.A));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file given_bands.hpp  Bands of the lines of one direction that somebody else has, in place of those of Pmat.
+/// @file given_bands.hpp  Bands of the lines of one direction that somebody else has,
+///   in place of those of Pmat.
 #pragma once
 
 #include "../support/compat.h"
@@ -8,7 +9,8 @@
 
 namespace ribbon::petsc {
 
-/// What PC line asks before it takes the bands. Bands of pieces of lines have the entries beyond the pieces' ends, too.
+/// What PC line asks before it takes the bands. Bands of pieces of lines have the entries
+/// beyond the pieces' ends, too.
 class GivenBands {
 public:
   virtual ~GivenBands() = default;

@@ -6,14 +6,16 @@
 
 namespace ribbon::petsc {
 
-std::vector<LineLayout> every_second_line(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d, int colour)
+std::vector<LineLayout> every_second_line(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d,
+                                          int colour)
 {
   const std::int64_t      stride[3] = {1, box[0], box[0] * box[1]};
   const int               d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
   std::vector<LineLayout> sets;
   for (int odd = 0; odd < 2; ++odd) { // of the second free direction
-    const std::int64_t first = (colour + begin[d0] + begin[d1] + odd) % 2, count0 = (box[d0] + 1 - first) / 2, count1 = (box[d1] + 1 - odd) / 2, offset = first * stride[d0] + odd * stride[d1];
-    LineSet            s{box[d], count0, count1, stride[d], 2 * stride[d0], 2 * stride[d1], offset};
+    const std::int64_t first = (colour + begin[d0] + begin[d1] + odd) % 2, count0 = (box[d0] + 1 - first) / 2,
+                       count1 = (box[d1] + 1 - odd) / 2, offset = first * stride[d0] + odd * stride[d1];
+    LineSet s{box[d], count0, count1, stride[d], 2 * stride[d0], 2 * stride[d1], offset};
     if (count0 == 1) s.count0 = count1, s.stride0 = s.stride1, s.count1 = 1;
     if (s.unknowns() > 0) sets.push_back({s, nullptr, nullptr});
   }
@@ -29,7 +31,9 @@ static LineLayout pack_some(const LinesOfGraph &lines, std::int64_t rows, const 
   some.begin.push_back(0);
   for (std::int64_t l = 0; l < lines.lines(); ++l) {
     if (!taken(static_cast<std::size_t>(l))) continue;
-    for (std::int64_t k = lines.begin[static_cast<std::size_t>(l)]; k < lines.begin[static_cast<std::size_t>(l) + 1]; ++k) element.push_back(lines.order[static_cast<std::size_t>(k)]), line.push_back(l);
+    for (std::int64_t k = lines.begin[static_cast<std::size_t>(l)];
+         k < lines.begin[static_cast<std::size_t>(l) + 1]; ++k)
+      element.push_back(lines.order[static_cast<std::size_t>(k)]), line.push_back(l);
     some.begin.push_back(static_cast<std::int64_t>(element.size()));
   }
   some.order.resize(element.size());
@@ -40,7 +44,9 @@ static LineLayout pack_some(const LinesOfGraph &lines, std::int64_t rows, const 
     const auto k = static_cast<std::size_t>(p.row_at[place]);
     if (p.row_at[place] >= 0) p.row_at[place] = element[k], part[place] = line[k];
   }
-  return {LineSet::interleaved(p.rows, p.pieces), std::make_shared<const std::vector<std::int64_t>>(std::move(p.row_at)), std::make_shared<const std::vector<std::int64_t>>(std::move(part))};
+  return {LineSet::interleaved(p.rows, p.pieces),
+          std::make_shared<const std::vector<std::int64_t>>(std::move(p.row_at)),
+          std::make_shared<const std::vector<std::int64_t>>(std::move(part))};
 }
 
 LineLayout packed(const LinesOfGraph &lines)
@@ -48,7 +54,8 @@ LineLayout packed(const LinesOfGraph &lines)
   return pack_some(lines, 0, [](std::size_t) { return true; });
 }
 
-std::vector<std::vector<LineLayout>> packed_by_colour(const LinesOfGraph &lines, const std::vector<int> &colour_of, int colours, std::int64_t rows)
+std::vector<std::vector<LineLayout>>
+packed_by_colour(const LinesOfGraph &lines, const std::vector<int> &colour_of, int colours, std::int64_t rows)
 {
   std::vector<std::vector<LineLayout>> all(static_cast<std::size_t>(colours));
   for (int colour = 0; colour < colours; ++colour) {
@@ -65,12 +72,16 @@ std::vector<int> colour_lines(const HostRows &A, const LinesOfGraph &lines, Pets
   std::vector<int>          colour(static_cast<std::size_t>(lines.lines()), -1);
   std::vector<unsigned>     taken(colour.size(), 0); // bit c: a line of colour c couples with it
   for (std::size_t l = 0; l < colour.size(); ++l)
-    for (std::int64_t k = lines.begin[l]; k < lines.begin[l + 1]; ++k) line_of[static_cast<std::size_t>(lines.order[static_cast<std::size_t>(k)])] = static_cast<std::int64_t>(l);
+    for (std::int64_t k = lines.begin[l]; k < lines.begin[l + 1]; ++k)
+      line_of[static_cast<std::size_t>(lines.order[static_cast<std::size_t>(k)])] =
+        static_cast<std::int64_t>(l);
   const auto neighbours = [&](std::size_t l, const auto &f) {
     for (std::int64_t k = lines.begin[l]; k < lines.begin[l + 1]; ++k)
-      for (std::int64_t r = lines.order[static_cast<std::size_t>(k)] * components, end = r + components; r < end; ++r)
+      for (std::int64_t r = lines.order[static_cast<std::size_t>(k)] * components, end = r + components;
+           r < end; ++r)
         for (PetscInt e = A.row_begin[r]; e < A.row_begin[r + 1]; ++e) {
-          const auto other = static_cast<std::size_t>(line_of[static_cast<std::size_t>(A.column[e] / components)]);
+          const auto other =
+            static_cast<std::size_t>(line_of[static_cast<std::size_t>(A.column[e] / components)]);
           if (other != l && A.value[e] != Scalar(0)) f(other);
         }
   };
@@ -107,7 +118,8 @@ std::vector<LineLayout> split_components(const LineLayout &elements, int compone
 {
   if (components == 1) return {elements};
   std::vector<LineLayout> all;
-  for (const LineSet &set : split_components(elements.lines, components)) all.push_back({set, nullptr, nullptr});
+  for (const LineSet &set : split_components(elements.lines, components))
+    all.push_back({set, nullptr, nullptr});
   if (!elements.element) return all;
   // packed lines lie side by side: components make them one set
   const auto                n = static_cast<std::int64_t>(components);

@@ -11,8 +11,10 @@ struct Place {
   std::int64_t line = -1, along = 0, number = 0;
 };
 
-/// Enters the places of the rows on these lines, which are numbered from lengths->size() on, and the rows of each line. Where lines lie behind each other in one of a LineSet, each is one.
-inline void enter_places(const LineDirection &direction, std::vector<Place> *places, std::vector<std::int64_t> *lengths)
+/// Enters the places of the rows on these lines, which are numbered from lengths->size() on, and the rows of
+/// each line. Where lines lie behind each other in one of a LineSet, each is one.
+inline void enter_places(const LineDirection &direction, std::vector<Place> *places,
+                         std::vector<std::int64_t> *lengths)
 {
   const LineSet     &lines = direction.lines;
   const std::int64_t size  = direction.components;
@@ -20,28 +22,36 @@ inline void enter_places(const LineDirection &direction, std::vector<Place> *pla
   for (std::int64_t l = 0; l < lines.lines(); ++l) {
     std::int64_t part = -1;
     for (std::int64_t i = 0; i < lines.rows; ++i) {
-      const std::int64_t place = lines(l, i), element = direction.element ? (*direction.element)[static_cast<std::size_t>(place)] : place;
+      const std::int64_t place = lines(l, i),
+                         element =
+                           direction.element ? (*direction.element)[static_cast<std::size_t>(place)] : place;
       if (element < 0) continue;
       const std::int64_t own = direction.part ? (*direction.part)[static_cast<std::size_t>(place)] : 0;
       if (lengths->size() == first || own != part || i == 0) lengths->push_back(0);
       part = own;
-      for (std::int64_t c = 0; c < size; ++c) (*places)[static_cast<std::size_t>(element * size + c)] = {static_cast<std::int64_t>(lengths->size()) - 1, i, lengths->back()++};
+      for (std::int64_t c = 0; c < size; ++c)
+        (*places)[static_cast<std::size_t>(element * size + c)] = {
+          static_cast<std::int64_t>(lengths->size()) - 1, i, lengths->back()++};
     }
   }
 }
 
 /// Places of all rows of a block, with the rows of each line; rows on no line keep -1.
-inline std::vector<Place> places_of(const LineDirection &direction, std::int64_t rows, std::vector<std::int64_t> *lengths)
+inline std::vector<Place> places_of(const LineDirection &direction, std::int64_t rows,
+                                    std::vector<std::int64_t> *lengths)
 {
   std::vector<Place> places(static_cast<std::size_t>(rows));
   enter_places(direction, &places, lengths);
   return places;
 }
 
-/// Whether a column is among what a solve along lines takes: on the same line, at most `half_bandwidth` elements away.
-inline bool on_line(const Place &row, const Place &column, const LineDirection &direction, int half_bandwidth, bool periodic)
+/// Whether a column is among what a solve along lines takes: on the same line, at most
+/// `half_bandwidth` elements away.
+inline bool on_line(const Place &row, const Place &column, const LineDirection &direction, int half_bandwidth,
+                    bool periodic)
 {
-  const std::int64_t straight = std::abs(row.along - column.along), distance = periodic ? std::min(straight, direction.lines.rows - straight) : straight;
+  const std::int64_t straight = std::abs(row.along - column.along),
+                     distance = periodic ? std::min(straight, direction.lines.rows - straight) : straight;
   return column.line == row.line && distance <= half_bandwidth;
 }
 

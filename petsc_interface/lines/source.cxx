@@ -20,7 +20,9 @@ PetscErrorCode AgreeOnBorders(MPI_Comm comm, bool has_rows, Borders *tied)
     while (r >= 0 && r < size && said[static_cast<std::size_t>(r)] == 0) r += step;
     return r >= 0 && r < size ? said[static_cast<std::size_t>(r)] : 0;
   };
-  if (has_rows) tied->before = neighbour(-1) && (tied->before || neighbour(-1) >> 2), tied->after = neighbour(1) && (tied->after || (neighbour(1) >> 1 & 1));
+  if (has_rows)
+    tied->before = neighbour(-1) && (tied->before || neighbour(-1) >> 2),
+    tied->after  = neighbour(1) && (tied->after || (neighbour(1) >> 1 & 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,7 +56,8 @@ PetscErrorCode GetElements(const LineSource &source, Elements *elements)
   PetscCall(MatGetBlockSize(source.rows, &size));
   PetscCall(MatGetLocalSize(source.rows, &n, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
-  PetscInt least[2] = {PETSC_MAX_INT, size > 0 && n % size == 0 && size != all && !source.kronecker}; // the smallest of these distances; whether the block size fits
+  // the smallest of these distances; whether the block size fits
+  PetscInt least[2] = {PETSC_MAX_INT, size > 0 && n % size == 0 && size != all && !source.kronecker};
   PetscCall(GetHostRows(source.block, false, &pattern.A));
   pattern.each([&](PetscInt r, PetscInt c) {
     if (r == c) return false;
@@ -69,7 +72,8 @@ PetscErrorCode GetElements(const LineSource &source, Elements *elements)
   }
   const bool     blocks  = least[1] && size > 1;
   const PetscInt between = blocks ? size : least[0] == PETSC_MAX_INT ? 1 : least[0];
-  int            apart   = n % between == 0 && divisor % between == 0; // no row couples with another one of its element
+  // no row couples with another one of its element
+  int apart = n % between == 0 && divisor % between == 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_INT, MPI_LAND, comm));
   elements->components = blocks || apart ? between : 1;
   elements->coupled    = blocks && !apart;
@@ -88,13 +92,17 @@ PetscErrorCode GetLocalBlock(Mat rows, LineSource *source)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(MatHasOperation(rows, MATOP_GET_DIAGONAL_BLOCK, &has_block));
-  PetscCheck(has_block || size == 1, comm, PETSC_ERR_SUP, "PC line: a matrix of type %s hands out no local block; use an assembled AIJ matrix for Pmat", type);
+  PetscCheck(has_block || size == 1, comm, PETSC_ERR_SUP,
+             "PC line: a matrix of type %s hands out no local block; use an assembled AIJ matrix for Pmat",
+             type);
   if (has_block) PetscCall(MatGetDiagonalBlock(rows, &source->block));
   else source->block = rows;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->block, &is_aij, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->block, &is_aij, MATSEQAIJ, MATSEQAIJCUSPARSE,
+                                      MATSEQAIJKOKKOS, ""));
   if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHasOperation(source->block, MATOP_GET_ROW, &assembled));
-  PetscCheck(assembled, comm, PETSC_ERR_SUP, "PC line: a matrix of type %s stores no rows; use an assembled AIJ matrix for Pmat", type);
+  PetscCheck(assembled, comm, PETSC_ERR_SUP,
+             "PC line: a matrix of type %s stores no rows; use an assembled AIJ matrix for Pmat", type);
   PetscCall(MatConvert(source->block, MATSEQAIJ, MAT_INITIAL_MATRIX, &source->converted));
   source->block = source->converted;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,11 +113,13 @@ std::vector<Scalar> by_rows(const PetscScalar *from, PetscInt p)
 {
   std::vector<Scalar> to(static_cast<std::size_t>(p * p), Scalar(0));
   for (PetscInt c = 0; c < p && from; ++c)
-    for (PetscInt r = 0; r < p; ++r) to[static_cast<std::size_t>(r * p + c)] = reinterpret_cast<const Scalar *>(from)[c * p + r];
+    for (PetscInt r = 0; r < p; ++r)
+      to[static_cast<std::size_t>(r * p + c)] = reinterpret_cast<const Scalar *>(from)[c * p + r];
   return to;
 }
 
-/// Whether T, which PETSc hands out as null, is the identity and not zero: what an entry of A that is not zero makes of the product tells. Collective.
+/// Whether T, which PETSc hands out as null, is the identity and not zero: what an entry of A that is not
+/// zero makes of the product tells. Collective.
 PetscErrorCode TIsIdentity(Mat pmat, Mat A, PetscInt p, PetscScalar S00, bool *identity)
 {
   PetscInt           begin, end, count, column = -1;
@@ -147,7 +157,9 @@ PetscErrorCode FromKAIJ(Mat pmat, LineSource *source)
   PetscCall(MatKAIJGetAIJ(pmat, &source->rows));
   PetscCall(MatKAIJGetSRead(pmat, &p, &q, &S));
   PetscCall(MatKAIJGetTRead(pmat, nullptr, nullptr, &T));
-  PetscCheck(p == q, comm, PETSC_ERR_SUP, "PC line: S and T of a matrix of type %s are %" PetscInt_FMT " x %" PetscInt_FMT ", not square", type, p, q);
+  PetscCheck(p == q, comm, PETSC_ERR_SUP,
+             "PC line: S and T of a matrix of type %s are %" PetscInt_FMT " x %" PetscInt_FMT ", not square",
+             type, p, q);
   if (!T) PetscCall(TIsIdentity(pmat, source->rows, p, S ? S[0] : PetscScalar(0), &identity));
   std::vector<Scalar> s, t;
   PetscCallCXX(s = by_rows(S, p));
@@ -157,7 +169,10 @@ PetscErrorCode FromKAIJ(Mat pmat, LineSource *source)
   PetscCall(MatKAIJRestoreTRead(pmat, &T));
   source->kronecker = true;
   PetscCallCXX(source->factors = KroneckerFactors<Scalar>::from_dense(static_cast<int>(p), s, t));
-  PetscCheck(!source->factors.coupled || p <= 8, comm, PETSC_ERR_SUP, "PC line: the %" PetscInt_FMT " components of a matrix of type %s couple with each other; blocks reach up to 8", p, type);
+  PetscCheck(!source->factors.coupled || p <= 8, comm, PETSC_ERR_SUP,
+             "PC line: the %" PetscInt_FMT
+             " components of a matrix of type %s couple with each other; blocks reach up to 8",
+             p, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,10 +198,14 @@ PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
   }
   if (is_kaij) PetscCall(FromKAIJ(pmat, source));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &is_aij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &converts, MATNEST, MATIS, MATSEQSELL, MATMPISELL, "")); // and hand out no rows
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &is_aij, MATMPIAIJ, MATMPIAIJCUSPARSE,
+                                      MATMPIAIJKOKKOS, ""));
+  // and hand out no rows
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &converts, MATNEST, MATIS, MATSEQSELL,
+                                      MATMPISELL, ""));
   PetscCall(MatHasOperation(source->rows, MATOP_GET_ROW, &assembled));
-  if (converts || (joined && size > 1 && !is_aij && assembled)) { // which columns are those of other ranks only AIJ says
+  // which columns are those of other ranks only AIJ says
+  if (converts || (joined && size > 1 && !is_aij && assembled)) {
     PetscCall(MatConvert(source->rows, MATAIJ, MAT_INITIAL_MATRIX, &source->converted_rows));
     source->rows = source->converted_rows;
   }

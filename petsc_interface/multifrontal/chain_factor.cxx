@@ -31,23 +31,27 @@ class ChainFactorOn final : public ChainFactor {
   using HostView  = Kokkos::View<Scalar *, Kokkos::HostSpace, Unmanaged>;
 
 public:
-  PetscErrorCode symbolic(MPI_Comm active, const ChainPattern &pattern, PetscInt first, PetscInt rows, const ChainSolverOptions &options) override
+  PetscErrorCode symbolic(MPI_Comm active, const ChainPattern &pattern, PetscInt first, PetscInt rows,
+                          const ChainSolverOptions &options) override
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(active, &size_));
     PetscCallMPI(MPI_Comm_rank(active, &rank_));
-    comm_ = active, whole_ = pattern.chain, first_ = first, rows_ = rows, is_cut_ = size_ > 1 && whole_.width() > 0 && !pattern.separate;
+    comm_ = active, whole_ = pattern.chain, first_ = first, rows_ = rows,
+    is_cut_ = size_ > 1 && whole_.width() > 0 && !pattern.separate;
     starts_.assign(static_cast<std::size_t>(size_) + 1, 0);
     PetscCallMPI(MPI_Allgather(&first, 1, MPIU_INT, starts_.data(), 1, MPIU_INT, active));
     Chain piece = whole_;
     if (pattern.separate && piece.ring) piece.chains = rows / piece.rows;
     else if (size_ > 1) {
       piece.rows = rows, piece.ring = false;
-      if (is_cut_) piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
+      if (is_cut_)
+        piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
     }
     if (pivots) PetscCallCXX(solver_ = ChainSolver<Scalar, Exec>(exec, piece, options));
-    else if (is_cut_) PetscCallCXX(pieces_ = SchurPieces<Exec>(exec, active, size_, rank_, whole_, piece, options));
+    else if (is_cut_)
+      PetscCallCXX(pieces_ = SchurPieces<Exec>(exec, active, size_, rank_, whole_, piece, options));
     else PetscCallCXX(schur_ = SchurSolver<Scalar, Exec>(exec, piece, options));
     shape_ = piece;
     if (is_cut_ && pivots) {
@@ -101,7 +105,9 @@ public:
           else pieces_.factor(exec, A);
           if (pivots) KeepBand(exec, A);
           LookAtRows(exec, A, report);
-        } else throw std::runtime_error("ribbon: the columns of other ranks are stored in another way than those of this rank");
+        } else
+          throw std::runtime_error(
+            "ribbon: the columns of other ranks are stored in another way than those of this rank");
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
     }));
@@ -109,8 +115,10 @@ public:
     else if (is_cut_) {
       const std::size_t n = solver_.passed_size();
       mine_.resize(n), all_.resize(n * static_cast<std::size_t>(size_));
-      PetscCallCXX(Kokkos::deep_copy(HostView(mine_.data(), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
-      PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, all_.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, comm_));
+      PetscCallCXX(Kokkos::deep_copy(HostView(mine_.data(), n),
+                                     Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
+      PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, all_.data(),
+                                 static_cast<PetscMPIInt>(n), MPIU_SCALAR, comm_));
       PetscCallCXX(root_.factor_passed(HostExec(), all_.data()));
     }
     PetscCall(PetscLogGpuTimeEnd());
@@ -118,14 +126,19 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x, PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) override
+  PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x,
+                       PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) override
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
     if constexpr (!is_device_space<Exec>) {
       PetscCall(solve_here(exec, reinterpret_cast<const Scalar *>(b), ldb, reinterpret_cast<Scalar *>(x), ldx,
                            columns, transposed));
-      PetscCall(PetscLogFlops((std::is_floating_point_v<Scalar> ? 2.0 : 8.0) * static_cast<double>(with_solver([](const auto &solver) { return solver.report().bytes; }) / sizeof(Scalar)) * static_cast<double>(columns)));
+      PetscCall(PetscLogFlops(
+        (std::is_floating_point_v<Scalar> ? 2.0 : 8.0) *
+        static_cast<double>(with_solver([](const auto &solver) { return solver.report().bytes; }) /
+                            sizeof(Scalar)) *
+        static_cast<double>(columns)));
     } else {
       PetscCall(b_.load(exec, b, where_b, {rows_, columns, ldb}));
       PetscCall(x_.attach(exec, x, where_x, {rows_, columns, ldx}));
@@ -137,9 +150,13 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode transpose(const PetscScalar *b, PetscMemType where, PetscInt ldb, PetscInt rows, PetscInt columns, PetscScalar *to) override
+  PetscErrorCode transpose(const PetscScalar *b, PetscMemType where, PetscInt ldb, PetscInt rows,
+                           PetscInt columns, PetscScalar *to) override
   {
-    const auto turn = [&](const auto &exec) { multifrontal::turn_dense(exec, reinterpret_cast<const Scalar *>(b), ldb, rows, columns, reinterpret_cast<Scalar *>(to)); };
+    const auto turn = [&](const auto &exec) {
+      multifrontal::turn_dense(exec, reinterpret_cast<const Scalar *>(b), ldb, rows, columns,
+                               reinterpret_cast<Scalar *>(to));
+    };
     PetscFunctionBegin;
     if (PetscMemTypeHost(where)) PetscCallCXX(turn(HostExec()));
     else PetscCallCXX(turn(current_space<Exec>()));
@@ -148,7 +165,8 @@ public:
 
   PetscErrorCode inertia(Inertia *inertia, std::string *refusal) override
   {
-    const auto band = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), is_cut_ && !pivots ? pieces_.band() : band_);
+    const auto band =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), is_cut_ && !pivots ? pieces_.band() : band_);
     PetscFunctionBegin;
     if (is_cut_) {
       PetscCall(InertiaOfPieces(comm_, whole_, rows_, band.data(), inertia, refusal));
@@ -196,11 +214,14 @@ private:
     report->rows_apart[1] = -report->rows_apart[1];
   }
 
-  /// The row of the matrix that unknown j of those between ranks has: of the kl last rows of a rank and the ku first of the next, without pivots of the last ones of a rank alone.
+  /// The row of the matrix that unknown j of those between ranks has: of the kl last rows of a rank and the
+  /// ku first of the next, without pivots of the last ones of a rank alone.
   PetscInt RowOfCut(std::int64_t j) const
   {
     const auto         W  = static_cast<std::int64_t>(pivots ? whole_.width() : pieces_.cut_width());
-    const std::int64_t at = pivots ? starts_[static_cast<std::size_t>((j + whole_.kl) / W % size_)] - whole_.kl + (j + whole_.kl) % W : starts_[static_cast<std::size_t>((j / W + 1) % size_)] - W + j % W;
+    const std::int64_t at = pivots ? starts_[static_cast<std::size_t>((j + whole_.kl) / W % size_)] -
+                                       whole_.kl + (j + whole_.kl) % W
+                                   : starts_[static_cast<std::size_t>((j / W + 1) % size_)] - W + j % W;
     return static_cast<PetscInt>((at + whole_.rows) % whole_.rows);
   }
 
@@ -208,34 +229,45 @@ private:
   {
     FactorReport r = with_solver([](const auto &solver) { return solver.report(); });
     report->bytes  = static_cast<double>(r.bytes + band_.span() * sizeof(Scalar));
-    report->column = r.row < 0 ? -1 : static_cast<PetscInt>(order_.empty() ? first_ + r.row : order_[static_cast<std::size_t>(r.row)]);
+    report->column =
+      r.row < 0
+        ? -1
+        : static_cast<PetscInt>(order_.empty() ? first_ + r.row : order_[static_cast<std::size_t>(r.row)]);
     if (is_cut_) {
       const FactorReport &top = pivots ? root_.report() : pieces_.root_report();
       if (rank_ == 0) r.log_abs_det += top.log_abs_det;
       report->bytes += static_cast<double>(pivots ? top.bytes : pieces_.bytes() - r.bytes);
-      if (r.status != FactorStatus::not_finite && (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot))) {
+      if (r.status != FactorStatus::not_finite &&
+          (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot))) {
         report->passed_on = top.status == FactorStatus::not_finite;
         r.status = top.status, r.smallest_pivot = top.smallest_pivot;
         report->column = RowOfCut(top.row);
       }
     }
-    report->status = r.status, report->smallest_pivot = static_cast<PetscReal>(r.smallest_pivot), report->log_abs_det = static_cast<PetscReal>(r.log_abs_det);
-    with_solver([&](const auto &solver) { report->leaves = static_cast<PetscInt>(solver.tree().leaves), report->levels = solver.tree().top(), report->launches = solver.launches(); });
+    report->status = r.status, report->smallest_pivot = static_cast<PetscReal>(r.smallest_pivot),
+    report->log_abs_det = static_cast<PetscReal>(r.log_abs_det);
+    with_solver([&](const auto &solver) {
+      report->leaves = static_cast<PetscInt>(solver.tree().leaves), report->levels = solver.tree().top(),
+      report->launches = solver.launches();
+    });
     report->doubtful_pivot = report->smallest_pivot;
     if (pivots) {
       report->has_small_columns = solver_.has_small_columns() || (is_cut_ && root_.has_small_columns());
       report->is_tiny           = solver_.is_tiny();
-      report->doubtful_pivot    = static_cast<PetscReal>(is_cut_ ? r.smallest_pivot : solver_.doubtful_pivot());
-      report->growth            = r.growth;
+      report->doubtful_pivot = static_cast<PetscReal>(is_cut_ ? r.smallest_pivot : solver_.doubtful_pivot());
+      report->growth         = r.growth;
     }
-    report->method = pivots ? solver_.method() : "Schur complements without pivots", report->space = is_device_space<Exec> ? "device" : "host";
+    report->method = pivots ? solver_.method() : "Schur complements without pivots",
+    report->space  = is_device_space<Exec> ? "device" : "host";
   }
 
-  PetscErrorCode solve_here(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, PetscInt columns, bool transposed)
+  PetscErrorCode solve_here(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
+                            PetscInt columns, bool transposed)
   {
     PetscFunctionBegin;
     if (!is_cut_) {
-      PetscCallCXX(with_solver([&](const auto &solver) { solver.solve(exec, b, ldb, x, ldx, columns, transposed); }));
+      PetscCallCXX(
+        with_solver([&](const auto &solver) { solver.solve(exec, b, ldb, x, ldx, columns, transposed); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     for (PetscInt c = 0; c < columns; c += most_columns) {
@@ -247,31 +279,46 @@ private:
   }
 
   /// One exchange: what all pieces pass, and for transposed solves the rows of b at their ends.
-  PetscErrorCode solve_piece(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, PetscInt columns, bool transposed)
+  PetscErrorCode solve_piece(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
+                             PetscInt columns, bool transposed)
   {
-    const std::int64_t W = whole_.width(), pass = (transposed ? 3 : 1) * W * columns, ends = (transposed ? 2 : 1) * W * columns, cuts = size_ * W;
-    const auto         n = static_cast<std::size_t>(std::max(pass, 2 * W * columns));
+    const std::int64_t W = whole_.width(), pass = (transposed ? 3 : 1) * W * columns,
+                       ends = (transposed ? 2 : 1) * W * columns, cuts = size_ * W;
+    const auto n = static_cast<std::size_t>(std::max(pass, 2 * W * columns));
     PetscFunctionBegin;
     if (ends_.extent(0) < n) PetscCallCXX(ends_ = allocate<Buffer>(exec, "ribbon::ends", n));
-    mine_.resize(n), all_.resize(static_cast<std::size_t>(pass * size_)), passed_.resize(static_cast<std::size_t>(ends * size_)), cut_b_.resize(static_cast<std::size_t>(cuts * columns)), cut_x_.resize(cut_b_.size());
+    mine_.resize(n), all_.resize(static_cast<std::size_t>(pass * size_)),
+      passed_.resize(static_cast<std::size_t>(ends * size_)),
+      cut_b_.resize(static_cast<std::size_t>(cuts * columns)), cut_x_.resize(cut_b_.size());
     PetscCallCXX(solver_.up(exec, b, ldb, x, ldx, columns, transposed, ends_.data()));
-    if (transposed) PetscCallCXX(multifrontal::edge_rows(exec, b, ldb, rows_, columns, whole_.kl, whole_.ku, ends_.data() + ends));
-    PetscCallCXX(Kokkos::deep_copy(exec, HostView(mine_.data(), static_cast<std::size_t>(pass)), Kokkos::subview(ends_, std::make_pair(std::size_t(0), static_cast<std::size_t>(pass)))));
+    if (transposed)
+      PetscCallCXX(
+        multifrontal::edge_rows(exec, b, ldb, rows_, columns, whole_.kl, whole_.ku, ends_.data() + ends));
+    PetscCallCXX(Kokkos::deep_copy(
+      exec, HostView(mine_.data(), static_cast<std::size_t>(pass)),
+      Kokkos::subview(ends_, std::make_pair(std::size_t(0), static_cast<std::size_t>(pass)))));
     PetscCallCXX(exec.fence());
-    PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, all_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, comm_));
+    PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, all_.data(),
+                               static_cast<PetscMPIInt>(pass), MPIU_SCALAR, comm_));
     for (std::int64_t r = 0; r < size_; ++r) {
       const Scalar *from = all_.data() + r * pass;
       std::copy(from, from + ends, passed_.data() + r * ends);
       for (std::int64_t k = 0; transposed && k < W; ++k)
-        for (std::int64_t c = 0; c < columns; ++c) cut_b_[static_cast<std::size_t>(r * W + k + c * cuts)] = from[ends + k * columns + c];
+        for (std::int64_t c = 0; c < columns; ++c)
+          cut_b_[static_cast<std::size_t>(r * W + k + c * cuts)] = from[ends + k * columns + c];
     }
-    PetscCallCXX(root_.solve_passed(HostExec(), cut_b_.data(), cut_x_.data(), columns, transposed, passed_.data()));
-    if (transposed) std::copy(passed_.data() + rank_ * ends, passed_.data() + (rank_ + 1) * ends, mine_.data());
+    PetscCallCXX(
+      root_.solve_passed(HostExec(), cut_b_.data(), cut_x_.data(), columns, transposed, passed_.data()));
+    if (transposed)
+      std::copy(passed_.data() + rank_ * ends, passed_.data() + (rank_ + 1) * ends, mine_.data());
     else
       for (std::int64_t side = 0; side < 2; ++side)
         for (std::int64_t k = 0; k < W; ++k)
-          for (std::int64_t c = 0; c < columns; ++c) mine_[static_cast<std::size_t>((side * W + k) * columns + c)] = cut_x_[static_cast<std::size_t>(((rank_ + side) * W - whole_.kl + k + cuts) % cuts + c * cuts)];
-    PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(ends_, std::make_pair(std::size_t(0), n)), HostView(mine_.data(), n)));
+          for (std::int64_t c = 0; c < columns; ++c)
+            mine_[static_cast<std::size_t>((side * W + k) * columns + c)] =
+              cut_x_[static_cast<std::size_t>(((rank_ + side) * W - whole_.kl + k + cuts) % cuts + c * cuts)];
+    PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(ends_, std::make_pair(std::size_t(0), n)),
+                                   HostView(mine_.data(), n)));
     PetscCallCXX(solver_.down(exec, x, ldx, columns, transposed, ends_.data()));
     PetscCallCXX(exec.fence()); // what was copied may be written to again
     PetscFunctionReturn(PETSC_SUCCESS);

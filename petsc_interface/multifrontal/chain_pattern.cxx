@@ -40,14 +40,16 @@ PetscErrorCode ForEachEntry(Mat aij, const F &f)
   PetscBool       done;
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(aij, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "multifrontal: cannot read the rows of a matrix of type %s", ((PetscObject)aij)->type_name);
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "multifrontal: cannot read the rows of a matrix of type %s", ((PetscObject)aij)->type_name);
   for (PetscInt r = 0; r < n; ++r)
     for (PetscInt e = i[r]; e < i[r + 1]; ++e) f(r, j[e]);
   PetscCall(MatRestoreRowIJ(aij, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One error where columns of a row are not in the order in which the kernels look for them. Collective. @param blocks  of this rank
+/// One error where columns of a row are not in the order in which the kernels look for them. Collective.
+/// @param blocks  of this rank
 PetscErrorCode CheckOrder(MPI_Comm comm, std::initializer_list<Mat> blocks)
 {
   std::string wrong;
@@ -55,7 +57,9 @@ PetscErrorCode CheckOrder(MPI_Comm comm, std::initializer_list<Mat> blocks)
   for (Mat block : blocks) {
     PetscInt row = -1, before = 0;
     PetscCall(ForEachEntry(block, [&](PetscInt i, PetscInt j) {
-      if (i == row && j <= before) wrong = "multifrontal: the columns of a row are not in ascending order (row " + std::to_string(i) + " of a rank)";
+      if (i == row && j <= before)
+        wrong = "multifrontal: the columns of a row are not in ascending order (row " + std::to_string(i) +
+                " of a rank)";
       row = i, before = j;
     }));
   }
@@ -84,7 +88,8 @@ PetscErrorCode EqualBlocks(Mat aij, PetscInt n, PetscInt *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Reverse Cuthill-McKee of the graph of A + A^T: PETSc's takes the rows as they are, and loses its way where only one of two entries is stored.
+/// Reverse Cuthill-McKee of the graph of A + A^T: PETSc's takes the rows as they are, and loses its way where
+/// only one of two entries is stored.
 PetscErrorCode Reorder(Mat aij, ChainPattern *p)
 {
   Mat             graph;
@@ -107,7 +112,8 @@ PetscErrorCode Reorder(Mat aij, ChainPattern *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The chain, or the chains, that the rows are in their own order, if they are. @param natural  how far the entries reach
+/// The chain, or the chains, that the rows are in their own order, if they are.
+/// @param natural  how far the entries reach
 PetscErrorCode FindInOwnOrder(Mat aij, ChainPattern *p, Reach *natural, bool *found)
 {
   PetscInt n, block = 0;
@@ -118,7 +124,8 @@ PetscErrorCode FindInOwnOrder(Mat aij, ChainPattern *p, Reach *natural, bool *fo
   PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { natural->take(i, j, n); }));
   const auto accept = [&](const Reach &r, PetscInt rows) {
     const bool ring = r.is_ring_of(rows);
-    p->chain        = {rows, rows > 0 ? n / rows : 1, static_cast<int>(ring ? r.ring_kl : r.kl), static_cast<int>(ring ? r.ring_ku : r.ku), ring};
+    p->chain        = {rows, rows > 0 ? n / rows : 1, static_cast<int>(ring ? r.ring_kl : r.kl),
+                       static_cast<int>(ring ? r.ring_ku : r.ku), ring};
   };
   if (natural->is_chain() || natural->is_ring_of(n)) {
     accept(*natural, n);
@@ -126,7 +133,8 @@ PetscErrorCode FindInOwnOrder(Mat aij, ChainPattern *p, Reach *natural, bool *fo
   }
   PetscCall(EqualBlocks(aij, n, &block));
   if (block < n) {
-    PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { of_blocks.take(i % block, j % block, block); }));
+    PetscCall(
+      ForEachEntry(aij, [&](PetscInt i, PetscInt j) { of_blocks.take(i % block, j % block, block); }));
     if (of_blocks.is_ring_of(block)) {
       accept(of_blocks, block);
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -150,11 +158,18 @@ PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
   PetscCall(FindInOwnOrder(aij, p, &natural, &found));
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reorder(aij, p));
-  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { reordered.take(static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(i)]), static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(j)]), n); }));
+  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) {
+    reordered.take(static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(i)]),
+                   static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(j)]), n);
+  }));
   p->chain = {n, 1, static_cast<int>(reordered.kl), static_cast<int>(reordered.ku)};
   if (std::max(reordered.kl, reordered.ku) > most_chain_bandwidth)
-    p->refusal = "multifrontal: the matrix is no chain: half-bandwidth " + std::to_string(std::max(natural.kl, natural.ku)) + " in its own order, " + std::to_string(std::max(reordered.kl, reordered.ku)) +
-                 " after reverse Cuthill-McKee, at most " + std::to_string(most_chain_bandwidth) + "; problems of two and three dimensions are for -pc_factor_mat_solver_type petsc, mumps or superlu_dist";
+    p->refusal = "multifrontal: the matrix is no chain: half-bandwidth " +
+                 std::to_string(std::max(natural.kl, natural.ku)) + " in its own order, " +
+                 std::to_string(std::max(reordered.kl, reordered.ku)) +
+                 " after reverse Cuthill-McKee, at most " + std::to_string(most_chain_bandwidth) +
+                 "; problems of two and three dimensions are for -pc_factor_mat_solver_type petsc, mumps or "
+                 "superlu_dist";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,7 +223,9 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
   }
   PetscCall(RestoreHostRows(outside, &far));
   PetscCall(RestoreHostRows(local, &near));
-  if (entries != count) changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(entries) + " entries, more than a message of MPI has, and this matrix has to be gathered";
+  if (entries != count)
+    changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(entries) +
+              " entries, more than a message of MPI has, and this matrix has to be gathered";
   if (room->counts.empty()) {
     PetscCall(CollectiveError(comm, PETSC_ERR_ARG_OUTOFRANGE, changed));
     PetscInt                 total = 0;
@@ -223,15 +240,20 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
     room->counts = std::move(counts), room->starts = std::move(starts);
   }
   if (changed.empty() && count != room->counts[static_cast<std::size_t>(rank)])
-    changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(count) + " entries, and had " + std::to_string(room->counts[static_cast<std::size_t>(rank)]) +
+    changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(count) +
+              " entries, and had " + std::to_string(room->counts[static_cast<std::size_t>(rank)]) +
               ": the pattern of the matrix changed, and PETSc was not told";
   PetscCall(GetHostRows(gathered, false, &whole));
-  const PetscInt place = whole.rows > 0 ? whole.row_begin[whole.rows] : 0, needed = static_cast<PetscInt>(room->starts.back()) + room->counts.back();
+  const PetscInt place  = whole.rows > 0 ? whole.row_begin[whole.rows] : 0,
+                 needed = static_cast<PetscInt>(room->starts.back()) + room->counts.back();
   PetscCall(RestoreHostRows(gathered, &whole));
-  if (rank == 0 && place != needed) changed = "multifrontal: the ranks have " + std::to_string(needed) + " entries, and had " + std::to_string(place) + ": the pattern of the matrix changed, and PETSc was not told";
+  if (rank == 0 && place != needed)
+    changed = "multifrontal: the ranks have " + std::to_string(needed) + " entries, and had " +
+              std::to_string(place) + ": the pattern of the matrix changed, and PETSc was not told";
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, changed));
   PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // on a device the numbers there are old from now on
-  PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(), room->starts.data(), MPIU_SCALAR, 0, comm));
+  PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(),
+                           room->starts.data(), MPIU_SCALAR, 0, comm));
   PetscCall(MatSeqAIJRestoreArrayWrite(gathered, &all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -293,14 +315,16 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
     reach.take(first + i, column[j], n);
     most[5] = 1;
   }));
-  most[0] = reach.kl, most[1] = reach.ku, most[2] = reach.ring_kl, most[3] = reach.ring_ku, most[4] = first == end ? -n : first - end;
+  most[0] = reach.kl, most[1] = reach.ku, most[2] = reach.ring_kl, most[3] = reach.ring_ku,
+  most[4] = first == end ? -n : first - end;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPIU_INT, MPI_MAX, comm));
   p->separate = most[5] == 0 && -most[4] < n, p->fewest = -most[4];
   reach.kl = most[0], reach.ku = most[1], reach.ring_kl = most[2], reach.ring_ku = most[3];
   const bool ring = reach.is_ring_of(n);
   if (ring) p->separate = false; // which lies on all ranks, be it that few rows of it couple
   if (reach.is_chain() || ring) {
-    p->chain    = {n, 1, static_cast<int>(ring ? reach.ring_kl : reach.kl), static_cast<int>(ring ? reach.ring_ku : reach.ku), ring};
+    p->chain    = {n, 1, static_cast<int>(ring ? reach.ring_kl : reach.kl),
+                   static_cast<int>(ring ? reach.ring_ku : reach.ku), ring};
     p->gathered = !p->separate && p->fewest < p->chain.width();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -311,9 +335,11 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
   if (rank == 0) PetscCall(FindSequentialChain(gathered, p));
   PetscCall(MatDestroy(&gathered));
   PetscCall(AgreeOnSentence(comm, &p->refusal, &number));
-  found[0] = static_cast<PetscInt>(p->chain.rows), found[1] = p->chain.kl, found[2] = p->chain.ku, found[3] = p->chain.ring ? 1 : 0;
+  found[0] = static_cast<PetscInt>(p->chain.rows), found[1] = p->chain.kl, found[2] = p->chain.ku,
+  found[3] = p->chain.ring ? 1 : 0;
   PetscCallMPI(MPI_Bcast(found, 4, MPIU_INT, 0, comm));
-  p->chain = {found[0], found[0] > 0 ? n / found[0] : 1, static_cast<int>(found[1]), static_cast<int>(found[2]), found[3] == 1};
+  p->chain = {found[0], found[0] > 0 ? n / found[0] : 1, static_cast<int>(found[1]),
+              static_cast<int>(found[2]), found[3] == 1};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

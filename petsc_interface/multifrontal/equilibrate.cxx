@@ -17,11 +17,12 @@ using Real = real_t<Scalar>;
 
 constexpr int most_rounds = 24, highest = std::is_same_v<Real, float> ? 120 : 1000;
 
-/// Bits that rows, and units along a chain, may be apart before anything is done about them: what is lost is less.
+/// Bits that rows, and units along a chain, may be apart before anything is done about
+/// them: what is lost is less.
 constexpr int most_apart = 10;
 static_assert(most_apart == uneven_rows);
-/// Units this many times as far apart, in bits, as the rows of the matrix are not those of unknowns and equations, but
-/// what a stencil with two sides makes of many rows.
+/// Units this many times as far apart, in bits, as the rows of the matrix are not those of unknowns and
+/// equations, but what a stencil with two sides makes of many rows.
 constexpr int most_times_rows = 3;
 
 /// a 2^exponent, which a factor 2^exponent out of the range of numbers would not give.
@@ -54,10 +55,12 @@ void scale_rows(Rounds &rounds, Scales *s)
 bool are_large(const std::vector<int> &largest)
 {
   const int least = std::ilogb(multifrontal::least_of_column); // 2^least and more is large
-  return std::all_of(largest.begin(), largest.end(), [&](int size) { return size == none || size - 1 >= least; });
+  return std::all_of(largest.begin(), largest.end(),
+                     [&](int size) { return size == none || size - 1 >= least; });
 }
 
-/// The difference of the largest and the smallest f(row), of those that are numbers, over all ranks; 0 where none is.
+/// The difference of the largest and the smallest f(row), of those that are numbers, over
+/// all ranks; 0 where none is.
 template <class F>
 PetscErrorCode Spread(MPI_Comm comm, std::size_t rows, const F &f, double *spread)
 {
@@ -83,8 +86,8 @@ PetscErrorCode SpreadOfRows(MPI_Comm comm, const Rounds &rounds, Scales &s, doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether partial pivoting may exchange rows as they are: a column whose diagonal is less than the sum of the others,
-/// and not the only entry of its row. Collective.
+/// Whether partial pivoting may exchange rows as they are: a column whose diagonal is less than the sum of
+/// the others, and not the only entry of its row. Collective.
 PetscErrorCode RowsAreExchanged(const BothBlocks &A, const Rounds &rounds, const Scales &s, bool *are)
 {
   constexpr double    rounded = 1e-12;
@@ -109,9 +112,9 @@ PetscErrorCode RowsAreExchanged(const BothBlocks &A, const Rounds &rounds, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The scales of columns alone, where these leave no row with small entries alone: unknowns in different units. The
-/// scaled matrix does not depend on these, which have to go with s->units, unless those are more than `most` bits
-/// apart. Collective.
+/// The scales of columns alone, where these leave no row with small entries alone: unknowns in different
+/// units. The scaled matrix does not depend on these, which have to go with s->units, unless those are more
+/// than `most` bits apart. Collective.
 PetscErrorCode ScaleColumns(MPI_Comm comm, Rounds &rounds, double most, Scales *s, bool *suffices)
 {
   PetscFunctionBegin;
@@ -128,9 +131,10 @@ PetscErrorCode ScaleColumns(MPI_Comm comm, Rounds &rounds, double most, Scales *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Scales that bring the geometric means of the entries of all rows and columns to about 1, in turns (Curtis and Reid
-/// minimize the same sum of squares of logarithms). Where rows and columns have scales far apart, rounds of largest
-/// entries alone end with any of many scalings, of which most have a huge condition. A turn reaches as far as a row:
+/// Scales that bring the geometric means of the entries of all rows and columns to about 1, in turns (Curtis
+/// and Reid minimize the same sum of squares of logarithms). Where rows and columns have scales far apart,
+/// rounds of largest entries alone end with any of many scalings, of which most have a huge condition. A
+/// turn reaches as far as a row:
 /// what goes on along a chain is in the scales of rows from the start. @param r  these, as log2 Collective.
 PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales *s)
 {
@@ -146,14 +150,16 @@ PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales 
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscFunctionBegin;
-  rounds.for_each(
-    [&](std::size_t i, int, std::size_t j, bool near) { ++in_row[i], ++(near ? in_column[j] : far_in_column[j]); });
+  rounds.for_each([&](std::size_t i, int, std::size_t j, bool near) {
+    ++in_row[i], ++(near ? in_column[j] : far_in_column[j]);
+  });
   PetscCall(add_up(in_column, far_in_column));
   bool moves = true;
   for (int k = 0; moves && k < most_sweeps; ++k) {
     double most = 0;
     std::fill(sum.begin(), sum.end(), 0), std::fill(far_sum.begin(), far_sum.end(), 0);
-    rounds.for_each([&](std::size_t i, int e, std::size_t j, bool near) { (near ? sum[j] : far_sum[j]) += e + r[i]; });
+    rounds.for_each(
+      [&](std::size_t i, int e, std::size_t j, bool near) { (near ? sum[j] : far_sum[j]) += e + r[i]; });
     PetscCall(add_up(sum, far_sum));
     for (std::size_t j = 0; j < n; ++j) {
       const double next = in_column[j] > 0 ? -sum[j] / in_column[j] : 0;
@@ -164,7 +170,8 @@ PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales 
       PetscCall(PetscSFBcastEnd(s->others, MPI_DOUBLE, c.data(), outside.data(), MPI_REPLACE));
     }
     std::fill(sum.begin(), sum.end(), 0);
-    rounds.for_each([&](std::size_t i, int e, std::size_t j, bool near) { sum[i] += e + (near ? c[j] : outside[j]); });
+    rounds.for_each(
+      [&](std::size_t i, int e, std::size_t j, bool near) { sum[i] += e + (near ? c[j] : outside[j]); });
     for (std::size_t i = 0; i < n; ++i) r[i] = in_row[i] > 0 ? -sum[i] / in_row[i] : 0;
     if (k % between_looks == 0) PetscCall(rounds.any(most > is_still, &moves));
   }
@@ -175,20 +182,23 @@ PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Scales of rows, as log2, with which and 1 / them for columns entries have like sizes on both sides of the diagonal,
-/// times the square roots of the largest of these: s has no scales. @param units  of rows over those of columns
+/// Scales of rows, as log2, with which and 1 / them for columns entries have like sizes on
+/// both sides of the diagonal,
+/// times the square roots of the largest of these: s has no scales.
+/// @param units  of rows over those of columns
 std::vector<double> rows_by_units(const Rounds &rounds, const std::vector<double> &units)
 {
   std::vector<double> r(units.size()), largest(units.size(), -HUGE_VAL);
   rounds.for_each([&](std::size_t i, int e, std::size_t j, bool is_near) {
     if (is_near) largest[i] = std::max(largest[i], e + (units[j] - units[i]) / 2);
   });
-  for (std::size_t i = 0; i < r.size(); ++i) r[i] = -(units[i] + (largest[i] > -HUGE_VAL ? largest[i] : 0)) / 2;
+  for (std::size_t i = 0; i < r.size(); ++i)
+    r[i] = -(units[i] + (largest[i] > -HUGE_VAL ? largest[i] : 0)) / 2;
   return r;
 }
 
-/// Ruiz's rounds, from geometric means on unless both sides have the same scales: all rows and columns at once, by the
-/// square roots of their largest entries.
+/// Ruiz's rounds, from geometric means on unless both sides have the same scales: all rows and columns at
+/// once, by the square roots of their largest entries.
 PetscErrorCode Equilibrate(Rounds &rounds, bool symmetric, const std::vector<double> &units, Scales *s)
 {
   bool moves = true;
@@ -273,7 +283,8 @@ PetscErrorCode Decide(Mat aij, const BothBlocks &A, const ScaleSearch &search, R
   s->differ         = small;
   if (small || rows > most_apart) {
     PetscCall(FindUnits(aij, A, s, order, false, &has_pairs));
-    PetscCall(Spread(comm, s->row.size(), [&](std::size_t i) { return (s->units[i] + s->row[i]) / 2; }, &along));
+    PetscCall(Spread(
+      comm, s->row.size(), [&](std::size_t i) { return (s->units[i] + s->row[i]) / 2; }, &along));
     s->differ = small || (along > most_apart && along <= most);
   }
   if (!s->differ && search.exchanges && rows > most_apart) {
@@ -314,8 +325,10 @@ PetscErrorCode FindScales(Mat aij, const ScaleSearch &search, Scales *s)
   PetscFunctionBegin;
   PetscCall(A.open(aij, true));
   const auto n = static_cast<std::size_t>(A.near.rows);
-  s->row.assign(n, 0), s->column.assign(n, 0), s->outside.assign(static_cast<std::size_t>(A.far_columns()), 0);
-  s->near.resize(static_cast<std::size_t>(A.near_entries())), s->far.resize(static_cast<std::size_t>(A.far_entries()));
+  s->row.assign(n, 0), s->column.assign(n, 0),
+    s->outside.assign(static_cast<std::size_t>(A.far_columns()), 0);
+  s->near.resize(static_cast<std::size_t>(A.near_entries())),
+    s->far.resize(static_cast<std::size_t>(A.far_entries()));
   for (std::size_t e = 0; e < s->near.size(); ++e) s->near[e] = exponent_of_entry(A.near.value[e]);
   for (std::size_t e = 0; e < s->far.size(); ++e) s->far[e] = exponent_of_entry(A.far.value[e]);
   PetscCall(KnowOthers(aij, A, s));
@@ -326,7 +339,8 @@ PetscErrorCode FindScales(Mat aij, const ScaleSearch &search, Scales *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &search, Scales *of_all, Scales *s)
+PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &search, Scales *of_all,
+                                     Scales *s)
 {
   const MPI_Comm           comm = PetscObjectComm((PetscObject)aij);
   PetscMPIInt              rank, size;
@@ -406,7 +420,8 @@ PetscErrorCode CopyWithoutZeros(Mat aij, ZeroFreeCopy *places, Mat *copy)
     near_count.push_back(take(A.near, places->near));
     far_count.push_back(A.outside ? take(A.far, places->far) : 0);
   }
-  zeros = A.near_entries() + A.far_entries() - static_cast<PetscInt>(places->near.size() + places->far.size());
+  zeros =
+    A.near_entries() + A.far_entries() - static_cast<PetscInt>(places->near.size() + places->far.size());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeros, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)aij)));
   if (zeros > 0) {
     PetscCall(MatGetLocalSize(aij, &n, nullptr));
@@ -427,8 +442,8 @@ PetscErrorCode CopyWithoutZeros(Mat aij, ZeroFreeCopy *places, Mat *copy)
       for (PetscInt k = 0; k < far_count[static_cast<std::size_t>(i)]; ++k, ++far)
         columns.push_back(A.columns[A.far.column[places->far[far]]]),
           values.push_back(static_cast<PetscScalar>(A.far.value[places->far[far]]));
-      PetscCall(MatSetValues(*copy, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(), values.data(),
-                             INSERT_VALUES));
+      PetscCall(MatSetValues(*copy, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(),
+                             values.data(), INSERT_VALUES));
     }
     PetscCall(MatAssemblyBegin(*copy, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(*copy, MAT_FINAL_ASSEMBLY));

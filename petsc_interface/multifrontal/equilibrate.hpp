@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file equilibrate.hpp  Copies of a matrix as it is factored: scaled on both sides, and without the zeros that it
+/// @file equilibrate.hpp  Copies of a matrix as it is factored: scaled on both sides, and
+///   without the zeros that it
 /// stores.
 #pragma once
 
@@ -11,14 +12,16 @@
 
 namespace ribbon::petsc {
 
-/// The blocks of an AIJ matrix with the rows of this rank. @param outside  columns of other ranks, and @param columns
-/// their global numbers; both null where no other rank has rows
+/// The blocks of an AIJ matrix with the rows of this rank.
+/// @param outside, columns  columns of other ranks, and their global numbers; both null where no other rank
+///   has rows
 PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **columns);
 
-/// Scales r and c, powers of two, that bring the largest entry of every row and column of r A c to about 1: D. Ruiz, A
-/// scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
+/// Scales r and c, powers of two, that bring the largest entry of every row and column of r A c to about 1:
+/// D. Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
 struct Scales {
-  bool differ = false;          ///< whether the matrix is to be scaled by more than what elimination does by rows
+  /// whether the matrix is to be scaled by more than what elimination does by rows
+  bool             differ = false;
   std::vector<int> row, column; ///< exponents, of the rows of this rank
   std::vector<int> outside;     ///< of columns of other ranks that this one has entries in
   std::vector<int> near, far;   ///< room: exponents of the entries,
@@ -32,8 +35,9 @@ struct Scales {
     void   add(double value, double by = 1) { sum += by * value, weight += by; }
     double value() const { return weight > 0 ? sum / weight : 0; }
   };
-  std::vector<int>    entries, diagonal; ///< room: entries of a row that are not zero, exponents of the diagonal,
-  std::vector<double> units;             ///< of rows over those of columns
+  /// room: entries of a row that are not zero, exponents of the diagonal,
+  std::vector<int>    entries, diagonal;
+  std::vector<double> units; ///< of rows over those of columns
   std::vector<Mean>   means;
 
   PetscErrorCode reset();
@@ -45,33 +49,40 @@ inline constexpr int uneven_rows = 10;
 /// What FindScales() is to find.
 struct ScaleSearch {
   bool symmetric = false; ///< r = c, so that a symmetric matrix stays one
-  bool exchanges = false; ///< rows are exchanged by size, as they are: rows that are uneven_rows apart are scaled where
-                          ///< that would exchange some
-  const std::vector<std::int64_t> *order = nullptr; ///< of the rows of this rank along the chain; null, empty: their own
+  /// rows are exchanged by size, as they are: rows that are uneven_rows apart are scaled where that would
+  /// exchange some
+  bool                             exchanges = false;
+  const std::vector<std::int64_t> *order =
+    nullptr; ///< of the rows of this rank along the chain; null, empty: their own
 };
 
 /// Finds them on the host. Columns get scales where, rows scaled, all entries of one are below 1/16
-/// (multifrontal::least_of_column), or where rows are more than 2^uneven_rows apart and so are the units of unknowns
-/// along a chain (FindUnits()), of which no column need show anything. Where the rows are even once columns are scaled
-/// by their largest entries, and units then, that is all. Rows and columns of zeros have a scale of 1; exponents are at
-/// most 1000 (single precision: 120) in size. Collective.
+/// (multifrontal::least_of_column), or where rows are more than 2^uneven_rows apart and so are the units of
+/// unknowns along a chain (FindUnits()), of which no column need show anything. Where the rows are even once
+/// columns are scaled by their largest entries, and units then, that is all. Rows and columns of zeros have a
+/// scale of 1; exponents are at most 1000 (single precision: 120) in size. Collective.
 PetscErrorCode FindScales(Mat aij, const ScaleSearch &search, Scales *scales);
 
-/// The same of a matrix whose rows rank 0 has all, which finds the scales along the chain. @param of_all  room of rank 0
-PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &search, Scales *of_all, Scales *scales);
+/// The same of a matrix whose rows rank 0 has all, which finds the scales along the chain.
+/// @param of_all  room of rank 0
+PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &search, Scales *of_all,
+                                     Scales *scales);
 
 /// copy = r A c, of the same type and pattern; made if it is null. Collective.
 PetscErrorCode CopyScaled(Mat aij, const Scales &scales, Mat *copy);
 
 /// Which entries of a matrix a copy without zeros has, for new values.
 struct ZeroFreeCopy {
-  std::vector<PetscInt> near, far; ///< places of the entries in the blocks of the matrix, in the order of the copy's
+  /// places of the entries in the blocks of the matrix, in the order of the copy's
+  std::vector<PetscInt> near, far;
 };
 
-/// The entries of A that are not zero now, in a matrix of the same type. Null where A stores no zeros. Collective.
+/// The entries of A that are not zero now, in a matrix of the same type. Null where A
+/// stores no zeros. Collective.
 PetscErrorCode CopyWithoutZeros(Mat aij, ZeroFreeCopy *places, Mat *copy);
 
-/// Puts new values of A into the copy. @param is_done  false where an entry that was left out is no longer zero; the
+/// Puts new values of A into the copy.
+/// @param is_done  false where an entry that was left out is no longer zero; the
 /// same on all ranks. Collective.
 PetscErrorCode RefillWithoutZeros(Mat aij, const ZeroFreeCopy &places, Mat copy, bool *is_done);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Symbolic and numeric factorization: which chain the matrix is, its tree, the factors, and what all ranks found together.
+// Symbolic and numeric factorization: which chain the matrix is, its tree, the factors, and what
+// all ranks found together.
 #include "multifrontal.hpp"
 
 #include "../support/csr.hpp"
@@ -12,7 +13,8 @@ using namespace ribbon::petsc;
 
 namespace {
 
-/// Puts the blocks of a sequential BAIJ matrix into an AIJ matrix with the entries of all blocks; `is_done` says whether it is one.
+/// Puts the blocks of a sequential BAIJ matrix into an AIJ matrix with the entries of all blocks;
+/// `is_done` says whether it is one.
 PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
 {
   PetscInt        bs, n;
@@ -40,7 +42,8 @@ PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Puts the numbers of a BAIJ or SBAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
+/// Puts the numbers of a BAIJ or SBAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether
+/// A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
 PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
 {
   const Mat aij = f->aij;
@@ -67,7 +70,8 @@ PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A copy of the numbers of an AIJ matrix, where they are: what MatDuplicate() and MatCopy() take from a device they bring to the host.
+/// A copy of the numbers of an AIJ matrix, where they are: what MatDuplicate() and MatCopy() take from a
+/// device they bring to the host.
 PetscErrorCode CopyNumbers(Mat A, Mat *copy)
 {
   PetscFunctionBegin;
@@ -77,7 +81,8 @@ PetscErrorCode CopyNumbers(Mat A, Mat *copy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is made anew. Refinement takes a copy: the matrix may have other numbers when factors solve.
+/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is
+/// made anew. Refinement takes a copy: the matrix may have other numbers when factors solve.
 PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
 {
   PetscBool seq, mpi;
@@ -103,9 +108,9 @@ PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
 /// Half-bandwidths (kl + ku) from which on it is worth a look whether they are those of zeros.
 constexpr int widest_with_zeros = 8;
 
-/// Which chain the matrix is. Zeros that it stores count where they do not widen the band much: values may take their
-/// places. Where kl + ku is above 8, and at least twice that of the entries that are not zero, or the matrix is no
-/// chain with them, a copy without zeros is factored.
+/// Which chain the matrix is. Zeros that it stores count where they do not widen the band much: values may
+/// take their places. Where kl + ku is above 8, and at least twice that of the entries that are not zero, or
+/// the matrix is no chain with them, a copy without zeros is factored.
 PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
 {
   ChainPattern other;
@@ -116,7 +121,8 @@ PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
   PetscCall(CopyWithoutZeros(f->aij, &f->places, &f->compact));
   if (!f->compact) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindChain(f->compact, &other));
-  if (refused ? other.refusal.empty() : other.refusal.empty() && 2 * other.chain.width() <= f->pattern.chain.width()) {
+  if (refused ? other.refusal.empty()
+              : other.refusal.empty() && 2 * other.chain.width() <= f->pattern.chain.width()) {
     f->pattern = other;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -140,7 +146,9 @@ PetscErrorCode MakeTree(Mat F)
   PetscCall(FindChainOfValues(f));
   const Mat aij = f->compact ? f->compact : f->aij;
   PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
-  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate && f->pattern.fewest < 2 * std::max(f->pattern.chain.kl, f->pattern.chain.ku)) f->pattern.gathered = true;
+  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate &&
+      f->pattern.fewest < 2 * std::max(f->pattern.chain.kl, f->pattern.chain.ku))
+    f->pattern.gathered = true;
   if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, &f->gathered));
   if (f->pattern.gathered) local = f->gathered;
   else PetscCall(LocalBlocks(aij, &local, &outside, &columns));
@@ -176,14 +184,17 @@ PetscErrorCode Agree(Mat F)
   MultifrontalFactor *f     = Data(F);
   ChainReport        &r     = f->report;
   const MPI_Comm      comm  = PetscObjectComm((PetscObject)F);
-  const int           key   = r.status == ribbon::FactorStatus::ok ? 0 : r.status == ribbon::FactorStatus::not_finite ? 2 : 1;
-  const int is_lu  = f->factor && !std::isnan(r.growth) ? 1 : 0;
-  int       most[] = {key, r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0, r.rows_apart[0], r.rows_apart[1], is_lu};
-  PetscMPIInt         rank;
+  const int           key   = r.status == ribbon::FactorStatus::ok           ? 0
+                              : r.status == ribbon::FactorStatus::not_finite ? 2
+                                                                             : 1;
+  const int           is_lu = f->factor && !std::isnan(r.growth) ? 1 : 0;
+  int most[] = {key, r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0, r.rows_apart[0], r.rows_apart[1], is_lu};
+  PetscMPIInt rank;
   struct {
     double value;
     int    rank;
-  } smallest = {f->factor ? static_cast<double>(r.smallest_pivot) : 2, 0}; // ranks without rows have no column
+    // ranks without rows have no column
+  } smallest = {f->factor ? static_cast<double>(r.smallest_pivot) : 2, 0};
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPI_INT, MPI_MAX, comm));
@@ -196,18 +207,22 @@ PetscErrorCode Agree(Mat F)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.log_abs_det, 1, MPIU_REAL, MPIU_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.doubtful_pivot, 1, MPIU_REAL, MPIU_MIN, comm));
   PetscCallMPI(MPI_Bcast(&r.column, 1, MPIU_INT, smallest.rank, comm));
-  r.status         = worst == 0 ? ribbon::FactorStatus::ok : worst == 1 ? ribbon::FactorStatus::zero_pivot : ribbon::FactorStatus::not_finite;
+  r.status         = worst == 0   ? ribbon::FactorStatus::ok
+                     : worst == 1 ? ribbon::FactorStatus::zero_pivot
+                                  : ribbon::FactorStatus::not_finite;
   r.smallest_pivot = worst == 2 ? 0 : static_cast<PetscReal>(PetscMin(smallest.value, 1.0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether a matrix is one of blocks, of which a copy as AIJ is kept, and how many entries it has: PETSc (3.18) does not tell by the nonzero state when blocks are added.
+/// Whether a matrix is one of blocks, of which a copy as AIJ is kept, and how many entries it has: PETSc
+/// (3.18) does not tell by the nonzero state when blocks are added.
 PetscErrorCode CountBlocks(Mat A, bool *has_blocks, PetscLogDouble *entries)
 {
   PetscBool is;
   MatInfo   info;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &is, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscCall(
+    PetscObjectTypeCompareAny((PetscObject)A, &is, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
   *has_blocks = is, *entries = 0;
   if (is) {
     PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
@@ -223,11 +238,16 @@ PetscErrorCode Analyse(Mat F, Mat A)
   PetscBool           alike;
   PetscFunctionBegin;
   PetscCall(ResetMultifrontal(F));
-  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "multifrontal: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns is not square", A->rmap->N, A->cmap->N);
+  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+             "multifrontal: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns is not square",
+             A->rmap->N, A->cmap->N);
   PetscCall(PetscLayoutCompare(A->rmap, A->cmap, &alike));
-  PetscCheck(alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "multifrontal: ranks have other columns than rows of the matrix");
+  PetscCheck(alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+             "multifrontal: ranks have other columns than rows of the matrix");
   PetscCall(PetscLayoutCompare(A->rmap, F->rmap, &alike));
-  PetscCheck(alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "multifrontal: ranks have other rows of the matrix than of that which MatGetFactor() was called with");
+  PetscCheck(
+    alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+    "multifrontal: ranks have other rows of the matrix than of that which MatGetFactor() was called with");
   PetscCall(KeepAIJ(f, A));
   PetscCall(MakeTree(F));
   PetscCall(PetscObjectGetId((PetscObject)A, &f->matrix));
@@ -238,7 +258,8 @@ PetscErrorCode Analyse(Mat F, Mat A)
 }
 
 constexpr PetscReal default_zero_pivot =
-  100 * PETSC_MACHINE_EPSILON; ///< that of PCFactor, and what 0, that of MatFactorInfoInitialize(), stands for
+  100 *
+  PETSC_MACHINE_EPSILON; ///< that of PCFactor, and what 0, that of MatFactorInfoInitialize(), stands for
 PetscReal zero_pivot(const MultifrontalFactor *f)
 {
   return f->zero_pivot > 0 ? f->zero_pivot : default_zero_pivot;
@@ -249,18 +270,19 @@ PetscErrorCode Refuse(Mat F, Mat A, const char *why, PetscReal value)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  f->is_factored     = false;
-  f->report.status   = ribbon::FactorStatus::unsound;
-  f->refused         = why;
-  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // the error that PCLU and PCCHOLESKY forget when numbers change
-  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED, "multifrontal: %s (%g)", why,
-             static_cast<double>(value));
+  f->is_factored   = false;
+  f->report.status = ribbon::FactorStatus::unsound;
+  f->refused       = why;
+  // the error that PCLU and PCCHOLESKY forget when numbers change
+  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
+  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
+             "multifrontal: %s (%g)", why, static_cast<double>(value));
   PetscCall(PetscInfo(F, "%s (%g)\n", why, static_cast<double>(value)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether pivots that PETSc's own tolerance calls zero are those of a matrix whose condition is that of one that is
-/// not singular: || A || || A^-1 || < 1 / (n eps), equilibrated. Another tolerance counts as it is.
+/// Whether pivots that PETSc's own tolerance calls zero are those of a matrix whose condition is that of one
+/// that is not singular: || A || || A^-1 || < 1 / (n eps), equilibrated. Another tolerance counts as it is.
 PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
 {
   MultifrontalFactor *f = Data(F);
@@ -275,15 +297,15 @@ PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots tell. Below
-/// it is judged by its condition. Scales of columns are not unique, and pivots with them.
+/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots
+/// tell. Below it is judged by its condition. Scales of columns are not unique, and pivots with them.
 PetscReal tells(const MultifrontalFactor *f)
 {
   return sizeof(PetscReal) == 8 && !f->is_scaled ? 1e-10 : 1e-5;
 }
 
-/// Whether factors that elimination found no fault with are good ones: those without pivots solve, small pivots are not
-/// those of a singular matrix, and the inverse is a matrix of numbers.
+/// Whether factors that elimination found no fault with are good ones: those without pivots solve, small
+/// pivots are not those of a singular matrix, and the inverse is a matrix of numbers.
 PetscErrorCode JudgeFactors(Mat F, Mat A)
 {
   MultifrontalFactor *f = Data(F);
@@ -291,10 +313,11 @@ PetscErrorCode JudgeFactors(Mat F, Mat A)
   if (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) {
     PetscCall(QuickProbe(F, &f->backward_error));
     if (!(f->backward_error <= 1e4 * PETSC_MACHINE_EPSILON)) { // NaN, too
-      PetscCall(Refuse(F, A,
-                       "elimination without pivots loses the digits of this matrix: -mat_multifrontal_pivot qr; "
-                       "backward error of the probe",
-                       f->backward_error));
+      PetscCall(
+        Refuse(F, A,
+               "elimination without pivots loses the digits of this matrix: -mat_multifrontal_pivot qr; "
+               "backward error of the probe",
+               f->backward_error));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
@@ -303,18 +326,22 @@ PetscErrorCode JudgeFactors(Mat F, Mat A)
     PetscCall(InverseIsFinite(F, &is_finite));
     if (!is_finite) {
       PetscCall(Refuse(
-        F, A, "the inverse of the matrix has entries beyond the largest number: scale the matrix; smallest pivot",
+        F, A,
+        "the inverse of the matrix has entries beyond the largest number: scale the matrix; smallest pivot",
         f->report.smallest_pivot));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
   if (f->report.doubtful_pivot < tells(f) && f->rcond < 0) {
-    PetscReal backward_error, least = PetscMin(static_cast<PetscReal>(PetscMin(F->rmap->N, 10)) * PETSC_MACHINE_EPSILON, zero_pivot(f));
+    PetscReal backward_error,
+      least =
+        PetscMin(static_cast<PetscReal>(PetscMin(F->rmap->N, 10)) * PETSC_MACHINE_EPSILON, zero_pivot(f));
     PetscCall(Probe(F, &backward_error, &f->rcond));
     if (!(f->rcond >= least))
-      PetscCall(Refuse(
-        F, A, "the matrix is singular to working precision; reciprocal condition estimate of the equilibrated matrix",
-        f->rcond));
+      PetscCall(Refuse(F, A,
+                       "the matrix is singular to working precision; reciprocal condition estimate of the "
+                       "equilibrated matrix",
+                       f->rcond));
     else if (f->pivot != MAT_MULTIFRONTAL_PIVOT_NONE) f->backward_error = backward_error;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -360,7 +387,8 @@ PetscErrorCode ViewFactorization(Mat F)
 PetscErrorCode TakeZeroPivot(Mat F, const MatFactorInfo *info, bool *changes)
 {
   PetscFunctionBegin;
-  PetscCheck(info->zeropivot >= 0 && !PetscIsInfReal(info->zeropivot), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "multifrontal: -pc_factor_zeropivot %g: a number that is not negative",
+  PetscCheck(info->zeropivot >= 0 && !PetscIsInfReal(info->zeropivot), PetscObjectComm((PetscObject)F),
+             PETSC_ERR_ARG_OUTOFRANGE, "multifrontal: -pc_factor_zeropivot %g: a number that is not negative",
              static_cast<double>(info->zeropivot)); // not so NaN
   *changes            = Data(F)->zero_pivot != info->zeropivot;
   Data(F)->zero_pivot = info->zeropivot;
@@ -378,7 +406,7 @@ PetscErrorCode FactorNow(Mat F, Mat rows)
   if (f->pattern.gathered) {
     if (f->is_scaled || !f->has_gathered) PetscCall(GatherNumbers(rows, f->gathered, &f->gather_room));
     f->has_gathered = !f->is_scaled;
-    local = f->gathered;
+    local           = f->gathered;
   } else PetscCall(LocalBlocks(rows, &local, &outside, &columns));
   f->report = {};
   if (f->factor) PetscCall(f->factor->numeric(local, outside, columns, &f->report));
@@ -395,9 +423,9 @@ PetscErrorCode FactorNow(Mat F, Mat rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Factors, with scales where the columns need them: where these show, and from then on until the next analysis.
-/// Without pivots elimination does not change by them, but the probe does; a matrix on a device is looked at once,
-/// since its entries come to the host for that.
+/// Factors, with scales where the columns need them: where these show, and from then on until the next
+/// analysis. Without pivots elimination does not change by them, but the probe does; a matrix on a device is
+/// looked at once, since its entries come to the host for that.
 PetscErrorCode FactorScaled(Mat F, Mat rows)
 {
   MultifrontalFactor *f = Data(F);
@@ -407,13 +435,14 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
   f->is_scaled = false, f->was_looked_at = true;
   if (looks) PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
   PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
-  const bool shows = f->report.has_small_columns && !f->has_small_rows;
-  const int  apart = f->report.rows_apart[0] + f->report.rows_apart[1];
+  const bool shows     = f->report.has_small_columns && !f->has_small_rows;
+  const int  apart     = f->report.rows_apart[0] + f->report.rows_apart[1];
   const bool is_uneven = apart > PetscMax(uneven_rows, f->even_rows);
   if (!looks && (shows || is_uneven || f->report.status == ribbon::FactorStatus::zero_pivot)) {
     PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
     if (f->is_scaled) PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
-    else if (shows) f->has_small_rows = true; // band LU cannot tell these from columns, and is as good as LAPACK's
+    // band LU cannot tell these from columns, and is as good as LAPACK's
+    else if (shows) f->has_small_rows = true;
     if (!f->is_scaled && f->some_on_device) f->even_rows = apart;
   }
   f->tries_scales = f->is_scaled;
@@ -431,42 +460,51 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   bool                has_blocks, other_pivot = false, is_done = true;
   PetscFunctionBegin;
   if (info) PetscCall(TakeZeroPivot(F, info, &other_pivot));
-  f->is_factored    = f->has_gathered = false;
-  f->steps          = f->refine;
+  f->is_factored = f->has_gathered = false;
+  f->steps                         = f->refine;
   f->backward_error = f->rcond = -1;
   f->refused                   = nullptr;
   f->inertia[0]                = -1;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
   PetscCall(CountBlocks(A, &has_blocks, &entries));
-  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries || other_pivot) PetscCall(Logged(&Events::analyse, [&] { return Analyse(F, A); }));
+  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries || other_pivot)
+    PetscCall(Logged(&Events::analyse, [&] { return Analyse(F, A); }));
   else {
     PetscCall(KeepAIJ(f, A));
     if (f->compact) PetscCall(RefillWithoutZeros(f->aij, f->places, f->compact, &is_done));
-    if (!is_done) PetscCall(PetscInfo(F, "entries that were zero are not, and the matrix is analysed anew\n"));
+    if (!is_done)
+      PetscCall(PetscInfo(F, "entries that were zero are not, and the matrix is analysed anew\n"));
     if (!is_done) PetscCall(Logged(&Events::analyse, [&] { return Analyse(F, A); }));
   }
   PetscCall(FactorScaled(F, f->compact ? f->compact : f->aij));
-  if ((f->refine > 0 || f->is_scaled) && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
+  if ((f->refine > 0 || f->is_scaled) && !f->residual)
+    PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
   bool are_small_alone;
   PetscCall(PivotsAreSmallAlone(F, &are_small_alone));
   if (are_small_alone) f->report.status = ribbon::FactorStatus::ok;
-  const ChainReport &r         = f->report;
-  f->is_factored               = r.status == ribbon::FactorStatus::ok;
-  F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT; // of NaN, too: no other error PCLU and PCCHOLESKY forget when numbers change
+  const ChainReport &r = f->report;
+  f->is_factored       = r.status == ribbon::FactorStatus::ok;
+  // of NaN, too: no other error PCLU and PCCHOLESKY forget when numbers change
+  F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_row = r.column, F->factorerror_zeropivot_value = r.smallest_pivot;
   F->assembled    = PETSC_TRUE;
   F->preallocated = PETSC_TRUE;
   if (!f->is_factored) {
-    PetscCheck(!A->erroriffailure || r.status != ribbon::FactorStatus::zero_pivot, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT,
-               "multifrontal: zero pivot in column %" PetscInt_FMT ": %g of its largest entry%s", r.column, static_cast<double>(r.smallest_pivot),
+    PetscCheck(!A->erroriffailure || r.status != ribbon::FactorStatus::zero_pivot,
+               PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT,
+               "multifrontal: zero pivot in column %" PetscInt_FMT ": %g of its largest entry%s", r.column,
+               static_cast<double>(r.smallest_pivot),
                f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE ? "; -mat_multifrontal_pivot qr exchanges rows" : "");
-    PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP, "multifrontal: NaN or Inf at column %" PetscInt_FMT, r.column);
-    PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n", static_cast<double>(r.smallest_pivot), r.column));
+    PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP,
+               "multifrontal: NaN or Inf at column %" PetscInt_FMT, r.column);
+    PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n",
+                        static_cast<double>(r.smallest_pivot), r.column));
   }
   if (f->is_factored) PetscCall(Logged(&Events::judge, [&] { return JudgeFactors(F, A); }));
   if (f->viewer) PetscCall(ViewFactorization(F));
-  if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij)); // a copy of blocks takes the next numbers
+  // a copy of blocks takes the next numbers
+  if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -535,14 +573,15 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(MatDestroy(&f->scaled));
   PetscCall(f->scales.reset());
   PetscCall(f->gathered_scales.reset());
-  f->places = {}, f->tries_scales = f->was_looked_at = f->is_scaled = f->has_small_rows = f->exchanges = false;
-  f->even_rows = 0;
+  f->places       = {},
+  f->tries_scales = f->was_looked_at = f->is_scaled = f->has_small_rows = f->exchanges = false;
+  f->even_rows                                                                         = 0;
   f->gather_room = {}, f->from_symmetric = {};
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));
-  for (Vec *v : {&f->row_scale, &f->column_scale, &f->scaled_b, &f->residual, &f->probe_u, &f->probe_v, &f->probe_x,
-                 &f->probe_b, &f->probe_r})
+  for (Vec *v : {&f->row_scale, &f->column_scale, &f->scaled_b, &f->residual, &f->probe_u, &f->probe_v,
+                 &f->probe_x, &f->probe_b, &f->probe_r})
     PetscCall(VecDestroy(v));
   PetscCall(VecDestroy(&f->correction));
   PetscCall(f->native.reset());

@@ -7,7 +7,8 @@
 
 using namespace ribbon::petsc;
 
-const char *const MatMultifrontalPivots[] = {"qr", "none", "MatMultifrontalPivot", "MAT_MULTIFRONTAL_PIVOT_", nullptr};
+const char *const MatMultifrontalPivots[] = {"qr", "none", "MatMultifrontalPivot", "MAT_MULTIFRONTAL_PIVOT_",
+                                             nullptr};
 
 namespace {
 
@@ -15,7 +16,9 @@ PetscErrorCode MatGetInfo_Multifrontal(Mat F, MatInfoType which, MatInfo *info)
 {
   double bytes = Data(F)->report.bytes;
   PetscFunctionBegin;
-  if (which != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, which == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX, PetscObjectComm((PetscObject)F)));
+  if (which != MAT_LOCAL)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE,
+                               which == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX, PetscObjectComm((PetscObject)F)));
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->block_size   = 1;
   info->memory       = bytes;
@@ -23,16 +26,16 @@ PetscErrorCode MatGetInfo_Multifrontal(Mat F, MatInfoType which, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The line of the view that tells of pivots: sign and growth where elimination knows them on all ranks (band LU),
-/// inertia where it was counted.
+/// The line of the view that tells of pivots: sign and growth where elimination knows them on all ranks (band
+/// LU), inertia where it was counted.
 PetscErrorCode ViewDeterminant(Mat F, PetscViewer viewer, double bytes)
 {
   const MultifrontalFactor  *f    = Data(F);
   const ChainReport         &r    = f->report;
   const MPI_Comm             comm = PetscObjectComm((PetscObject)F);
   const std::complex<double> sign = f->factor && f->is_factored ? f->factor->det_sign() : 1;
-  double unknown[2]               = {std::isnan(sign.real()) || !f->is_factored ? 1. : 0., f->factor ? r.growth : 1},
-         angle                    = std::arg(sign);
+  double unknown[2] = {std::isnan(sign.real()) || !f->is_factored ? 1. : 0., f->factor ? r.growth : 1},
+         angle      = std::arg(sign);
   PetscFunctionBegin;
   if (std::isnan(unknown[1])) unknown[1] = HUGE_VAL;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, unknown, 2, MPI_DOUBLE, MPI_MAX, comm));
@@ -46,12 +49,13 @@ PetscErrorCode ViewDeterminant(Mat F, PetscViewer viewer, double bytes)
   if (unknown[1] < HUGE_VAL) PetscCall(PetscSNPrintf(growth, sizeof growth, ", growth %.2g", unknown[1]));
   if (f->inertia[0] >= 0)
     PetscCall(PetscSNPrintf(inertia, sizeof inertia,
-                            ", inertia %" PetscInt_FMT " - %" PetscInt_FMT " 0 %" PetscInt_FMT " +", f->inertia[0],
-                            f->inertia[1], f->inertia[2]));
+                            ", inertia %" PetscInt_FMT " - %" PetscInt_FMT " 0 %" PetscInt_FMT " +",
+                            f->inertia[0], f->inertia[1], f->inertia[2]));
   PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  %.4g MB, smallest pivot %.2g of the largest entry in column %" PetscInt_FMT ", log|det| %.10g%s%s%s\n",
-    bytes / 1e6, static_cast<double>(r.smallest_pivot), r.column, static_cast<double>(r.log_abs_det), det, growth,
-    inertia));
+    viewer,
+    "  %.4g MB, smallest pivot %.2g of the largest entry in column %" PetscInt_FMT ", log|det| %.10g%s%s%s\n",
+    bytes / 1e6, static_cast<double>(r.smallest_pivot), r.column, static_cast<double>(r.log_abs_det), det,
+    growth, inertia));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,14 +71,19 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !F->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(F, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "multifrontal: %" PetscInt_FMT " %s of %" PetscInt_FMT " rows, kl %d, ku %d%s%s%s\n", static_cast<PetscInt>(c.chains), c.ring ? "ring(s)" : "chain(s)",
-                                   static_cast<PetscInt>(c.rows), c.kl, c.ku, f->pattern.row_of.empty() ? "" : ", ordered by reverse Cuthill-McKee", f->pattern.gathered ? ", gathered on one rank" : "",
-                                   f->pattern.separate ? ", ranks do not couple" : ""));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "multifrontal: %" PetscInt_FMT " %s of %" PetscInt_FMT " rows, kl %d, ku %d%s%s%s\n",
+    static_cast<PetscInt>(c.chains), c.ring ? "ring(s)" : "chain(s)", static_cast<PetscInt>(c.rows), c.kl,
+    c.ku, f->pattern.row_of.empty() ? "" : ", ordered by reverse Cuthill-McKee",
+    f->pattern.gathered ? ", gathered on one rank" : "", f->pattern.separate ? ", ranks do not couple" : ""));
   if (f->active != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_rank(f->active, &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   if (rank == 0) // the first that has rows
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s on the %s, %" PetscInt_FMT " leaves, %" PetscInt_FMT " levels, %" PetscInt_FMT " kernels for each way of a solve, %" PetscInt_FMT " steps of refinement\n",
-                                                 r.method, r.space, r.leaves, r.levels, r.launches, f->refine));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(
+      viewer,
+      "  %s on the %s, %" PetscInt_FMT " leaves, %" PetscInt_FMT " levels, %" PetscInt_FMT
+      " kernels for each way of a solve, %" PetscInt_FMT " steps of refinement\n",
+      r.method, r.space, r.leaves, r.levels, r.launches, f->refine));
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
   PetscCall(ViewDeterminant(F, viewer, info.memory));
@@ -82,15 +91,20 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  rows and columns are scaled by powers of two: they have entries of different size\n"));
   if (f->compact)
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  entries that are zero are left out: the band would be wider with them\n"));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  entries that are zero are left out: the band would be wider with them\n"));
   if (f->refused) PetscCall(PetscViewerASCIIPrintf(viewer, "  refused: %s\n", f->refused));
   if (f->backward_error >= 0 && f->rcond >= 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(f->backward_error), static_cast<double>(f->rcond)));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n",
+      static_cast<double>(f->backward_error), static_cast<double>(f->rcond)));
   else if (f->rcond >= 0)
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(f->rcond)));
-  else if (f->backward_error >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of the probe %.2g\n", static_cast<double>(f->backward_error)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  reciprocal condition estimate (1-norm) %.2g\n",
+                                     static_cast<double>(f->rcond)));
+  else if (f->backward_error >= 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of the probe %.2g\n",
+                                     static_cast<double>(f->backward_error)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,14 +170,15 @@ PetscErrorCode MatDestroy_Multifrontal(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PCLU and PCCHOLESKY with -pc_factor_in_place factor the matrix by its own type and ask for the solver type only for its
-/// ordering, which is none, so that PETSc (3.18 to 3.26) takes a null index set for one.
+/// PCLU and PCCHOLESKY with -pc_factor_in_place factor the matrix by its own type and ask for the solver type
+/// only for its ordering, which is none, so that PETSc (3.18 to 3.26) takes a null index set for one.
 PetscErrorCode RefuseInPlace(Mat A)
 {
   const char *prefix   = A->factorprefix;
   PetscBool   in_place = PETSC_FALSE;
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetBool(((PetscObject)A)->options, prefix, "-pc_factor_in_place", &in_place, nullptr));
+  PetscCall(
+    PetscOptionsGetBool(((PetscObject)A)->options, prefix, "-pc_factor_in_place", &in_place, nullptr));
   PetscCheck(!in_place, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "multifrontal: -%spc_factor_in_place: the solver type keeps its factors apart from the matrix",
              prefix ? prefix : "");
@@ -217,9 +232,13 @@ RIBBON_OPTION(multifrontal_options, Mat, MatMultifrontal, Refine, PetscInt)
 PetscErrorCode ribbon::petsc::RegisterMultifrontal()
 {
   PetscFunctionBegin;
-  PetscCall(MatInitializePackage());                                  // or every other solver type disappears
-  for (MatType type : {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ}) // and what these names begin: aijcusparse, aijkokkos
-    for (MatFactorType factor : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) PetscCall(MatSolverTypeRegister(MATSOLVERMULTIFRONTAL, type, factor, MatGetFactor_Multifrontal));
-  for (MatType type : {MATSEQSBAIJ, MATMPISBAIJ}) PetscCall(MatSolverTypeRegister(MATSOLVERMULTIFRONTAL, type, MAT_FACTOR_CHOLESKY, MatGetFactor_Multifrontal));
+  PetscCall(MatInitializePackage()); // or every other solver type disappears
+  // and what these names begin: aijcusparse, aijkokkos
+  for (MatType type : {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ})
+    for (MatFactorType factor : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+      PetscCall(MatSolverTypeRegister(MATSOLVERMULTIFRONTAL, type, factor, MatGetFactor_Multifrontal));
+  for (MatType type : {MATSEQSBAIJ, MATMPISBAIJ})
+    PetscCall(
+      MatSolverTypeRegister(MATSOLVERMULTIFRONTAL, type, MAT_FACTOR_CHOLESKY, MatGetFactor_Multifrontal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,38 +22,47 @@ struct MultifrontalFactor {
   PetscLogDouble               entries    = 0; ///< of all ranks, where it has blocks
   PetscInt                     steps      = 0; ///< of refinement, as the last factorization was told
   ChainPattern                 pattern;
-  std::unique_ptr<ChainFactor> factor; ///< null on ranks without rows of it
-  bool                         on_device = false;      ///< this rank's factors
+  std::unique_ptr<ChainFactor> factor;                 ///< null on ranks without rows of it
+  bool                         on_device      = false; ///< this rank's factors
   bool                         some_on_device = false; ///< those of any rank
   ChainReport                  report;
-  MPI_Comm                     active   = MPI_COMM_NULL; ///< ranks that have rows, in their order
-  Mat                          aij      = nullptr;       ///< the matrix as AIJ: itself, or a copy
-  Mat          compact = nullptr; ///< the same without the zeros that it stores, where these would widen the band
-  ZeroFreeCopy places;            ///< its entries
-  bool   tries_scales   = false; ///< whether every factorization looks for scales of columns, since one before had some
-  bool   was_looked_at  = false; ///< for these, at least once
-  bool   has_small_rows = false; ///< band LU saw small columns of U, and the matrix has none: it is not asked again
-  bool   exchanges      = false; ///< band LU is what factors, with rows as they are
-  int    even_rows      = 0;     ///< bits that rows were apart on a device where nothing was found to be scaled
-  bool   is_scaled      = false; ///< whether `scaled` is what was factored, with its rows and columns
-  bool   has_gathered   = false; ///< `gathered` has the numbers of the matrix, not scaled, that is being factored
-  Scales scales, gathered_scales; ///< the latter of all rows, on rank 0, where these are gathered
-  Mat    scaled    = nullptr; ///< scales of the rows times the matrix times those of the columns
-  Vec    row_scale = nullptr, column_scale = nullptr, scaled_b = nullptr; ///< where there are such
-  Mat    gathered = nullptr;                                              ///< all rows, on rank 0
-  GatherRoom                   gather_room;
-  SymmetricCopy                from_symmetric;     ///< where `aij` is a copy of an SBAIJ matrix
-  Mat                          turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
-  VecScatter                   to_first = nullptr; ///< vectors to rank 0
-  Vec                          all_b = nullptr, all_x = nullptr;
-  Vec                          residual = nullptr, correction = nullptr;                                                      ///< where solutions are refined
-  Vec                          probe_u = nullptr, probe_v = nullptr, probe_x = nullptr, probe_b = nullptr, probe_r = nullptr; ///< where nothing is pivoted
-  NativeVectors                native;                                                                                        ///< where solutions of other types are refined
-  bool                         is_factored    = false;
-  PetscReal                    backward_error = -1, rcond = -1; ///< what the last factorization was probed for, or -1
-  PetscInt                     inertia[3] = {-1, -1,
-                                             -1}; ///< eigenvalues below zero, zero and above, where -mat_multifrontal_view counted them
-  const char                  *refused    = nullptr; ///< why factors without a zero pivot are none
+  MPI_Comm                     active = MPI_COMM_NULL; ///< ranks that have rows, in their order
+  Mat                          aij    = nullptr;       ///< the matrix as AIJ: itself, or a copy
+  /// the same without the zeros that it stores, where these would widen the band
+  Mat          compact = nullptr;
+  ZeroFreeCopy places; ///< its entries
+  /// whether every factorization looks for scales of columns, since one before had some
+  bool tries_scales  = false;
+  bool was_looked_at = false; ///< for these, at least once
+  /// band LU saw small columns of U, and the matrix has none: it is not asked again
+  bool has_small_rows = false;
+  bool exchanges      = false; ///< band LU is what factors, with rows as they are
+  /// bits that rows were apart on a device where nothing was found to be scaled
+  int  even_rows = 0;
+  bool is_scaled = false; ///< whether `scaled` is what was factored, with its rows and columns
+  /// `gathered` has the numbers of the matrix, not scaled, that is being factored
+  bool          has_gathered = false;
+  Scales        scales, gathered_scales; ///< the latter of all rows, on rank 0, where these are gathered
+  Mat           scaled    = nullptr;     ///< scales of the rows times the matrix times those of the columns
+  Vec           row_scale = nullptr, column_scale = nullptr, scaled_b = nullptr; ///< where there are such
+  Mat           gathered = nullptr;                                              ///< all rows, on rank 0
+  GatherRoom    gather_room;
+  SymmetricCopy from_symmetric;     ///< where `aij` is a copy of an SBAIJ matrix
+  Mat           turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
+  VecScatter    to_first = nullptr; ///< vectors to rank 0
+  Vec           all_b = nullptr, all_x = nullptr;
+  /// where solutions are refined
+  Vec residual = nullptr, correction = nullptr;
+  /// where nothing is pivoted
+  Vec probe_u = nullptr, probe_v = nullptr, probe_x = nullptr, probe_b = nullptr, probe_r = nullptr;
+  /// where solutions of other types are refined
+  NativeVectors native;
+  bool          is_factored = false;
+  /// what the last factorization was probed for, or -1
+  PetscReal backward_error = -1, rcond = -1;
+  PetscInt  inertia[3] = {
+     -1, -1, -1}; ///< eigenvalues below zero, zero and above, where -mat_multifrontal_view counted them
+  const char *refused = nullptr; ///< why factors without a zero pivot are none
 };
 
 inline MultifrontalFactor *Data(Mat F)
@@ -68,24 +77,24 @@ PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
-/// Finds the scales of a matrix, makes the scaled copy and the vectors of scales, if columns need them: f->is_scaled.
-/// Collective.
+/// Finds the scales of a matrix, makes the scaled copy and the vectors of scales, if columns need them:
+/// f->is_scaled. Collective.
 PetscErrorCode ScaleMatrix(Mat F, Mat A);
 /// The matrix whose factors there are: the scaled copy, or the matrix.
 inline Mat FactoredMatrix(const MultifrontalFactor *f)
 {
   return f->is_scaled ? f->scaled : f->aij;
 }
-/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b
-/// = A v, which is smooth along the chain (where A is close to singular a random b has a solution so large that no
-/// residual counts next to it), and of a random b (where a pivot is small the numbers of v, which are representable, may
-/// come without the errors that others have). Where a pivot is below 1e-5: of five random b and, if they are above 1e6
-/// units of roundoff, of five random solutions and one of the transposed matrix. A is the matrix as it was factored,
-/// scaled or not.
+/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is
+/// known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a
+/// solution so large that no residual counts next to it), and of a random b (where a pivot is small the
+/// numbers of v, which are representable, may come without the errors that others have). Where a pivot is
+/// below 1e-5: of five random b and, if they are above 1e6 units of roundoff, of five random solutions and
+/// one of the transposed matrix. A is the matrix as it was factored, scaled or not.
 PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error);
-/// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side in maximum norms, and 1 / (||A||
-/// ||A^-1||) in the 1-norm by Hager's estimate, both of the equilibrated matrix: rows, and columns if they need it,
-/// scaled by FindScales(). Collective.
+/// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side in maximum norms, and
+/// 1 / (||A|| ||A^-1||) in the 1-norm by Hager's estimate, both of the equilibrated matrix: rows, and columns
+/// if they need it, scaled by FindScales(). Collective.
 PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);
 /// Whether solutions of right-hand sides of 1 and -1 are all finite. Collective.
 PetscErrorCode InverseIsFinite(Mat F, bool *is_finite);

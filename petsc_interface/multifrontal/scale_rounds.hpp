@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file scale_rounds.hpp  What the rounds of FindScales() work on: exponents of entries, and their largest by rows and
+/// @file scale_rounds.hpp  What the rounds of FindScales() work on: exponents of entries, and
+///   their largest by rows and
 /// by columns. For equilibrate.cxx and units.cxx.
 #pragma once
 
@@ -68,7 +69,8 @@ inline PetscErrorCode TellColumns(Scales *s)
 class Rounds {
 public:
   Rounds(MPI_Comm comm, const BothBlocks &A, Scales &s)
-      : comm_(comm), A_(A), s_(s), row_(s.largest_of_row), column_(s.largest_of_column), far_column_(s.largest_outside)
+      : comm_(comm), A_(A), s_(s), row_(s.largest_of_row), column_(s.largest_of_column),
+        far_column_(s.largest_outside)
   {
     column_.resize(s.column.size()), far_column_.resize(s.outside.size());
   }
@@ -80,7 +82,8 @@ public:
     for_each([&](std::size_t i, int size, std::size_t, bool) { row_[i] = std::max(row_[i], size); });
     return row_;
   }
-  /// Finds those of the columns that this rank has, whose entries are in rows of other ranks, too. Collective.
+  /// Finds those of the columns that this rank has, whose entries are in rows of
+  /// other ranks, too. Collective.
   PetscErrorCode find_columns()
   {
     PetscFunctionBegin;
@@ -97,7 +100,7 @@ public:
   }
   const std::vector<int> &columns() const { return column_; }
   PetscErrorCode          tell() { return TellColumns(&s_); }
-  PetscErrorCode any(bool here, bool *anywhere) const
+  PetscErrorCode          any(bool here, bool *anywhere) const
   {
     int is = here ? 1 : 0;
     PetscFunctionBegin;
@@ -131,12 +134,15 @@ private:
   std::vector<int> &row_, &column_, &far_column_;
 };
 
-/// u, as log2, of the rows of this rank: |a_ij / a_ji| is about 2^(u_i - u_j) as far as one number for each unknown can
-/// tell, so that 2^(-u/2) A 2^(u/2) has entries of like size on both sides of its diagonal. For A = r B c with such a B
-/// it is log2(r / c) but for a constant. One pass along the rows in `order` (empty: their own): a row takes the mean of
-/// what its couplings with those before it say, and in each chain the first takes minus the scale of its row, so that
-/// u + s.row starts from zero. A coupling one way alone does not change that sum, or it counts, for less than others,
-/// as if a_ii a_jj were a_ij^2. @param s  scales of rows; gets u @param has_pairs  whether there are couplings both
+/// u, as log2, of the rows of this rank: |a_ij / a_ji| is about 2^(u_i - u_j) as far as one number for each
+/// unknown can tell, so that 2^(-u/2) A 2^(u/2) has entries of like size on both sides of its diagonal. For A
+/// = r B c with such a B it is log2(r / c) but for a constant. One pass along the rows in `order` (empty:
+/// their own): a row takes the mean of what its couplings with those before it say, and in each chain the
+/// first takes minus the scale of its row, so that u + s.row starts from zero. A coupling one way alone does
+/// not change that sum, or it counts, for less than others,
+/// as if a_ii a_jj were a_ij^2.
+/// @param s  scales of rows; gets u
+/// @param has_pairs  whether there are couplings both
 /// ways Collective.
 PetscErrorCode FindUnits(Mat aij, const BothBlocks &A, Scales *s, const std::vector<std::int64_t> &order,
                          bool one_way_counts, bool *has_pairs);

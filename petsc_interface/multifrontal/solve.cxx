@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Solves with the factors: vectors, the columns of dense matrices, transposes, refinement, and a probe of them.
+// Solves with the factors: vectors, the columns of dense matrices, transposes,
+// refinement, and a probe of them.
 #include "multifrontal.hpp"
 
 #include "../support/csr.hpp"
@@ -25,7 +26,8 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   Vec      from = f->pattern.gathered ? f->all_b : b, to = f->pattern.gathered ? f->all_x : x;
   PetscInt rows;
   PetscCall(VecGetLocalSize(from, &rows));
-  // on ranks without rows, too: the state of a vector, and with it norms that PETSc keeps, change on all ranks
+  // on ranks without rows, too: the state of a vector, and with it norms that PETSc
+  // keeps, change on all ranks
   PetscCall(f->on_device ? VecGetArrayReadAndMemType(from, &pb, &where_b) : VecGetArrayRead(from, &pb));
   PetscCall(f->on_device ? VecGetArrayWriteAndMemType(to, &px, &where_x) : VecGetArrayWrite(to, &px));
   if (f->factor) PetscCall(f->factor->solve(pb, where_b, rows, px, where_x, rows, 1, transposed));
@@ -38,8 +40,9 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Steps of refinement where there are scales, which are not unique: one makes errors small in every entry (Skeel 1980),
-/// as long as entries are not further apart, scaled, than numbers have digits; another one then.
+/// Steps of refinement where there are scales, which are not unique: one makes errors small in
+/// every entry (Skeel 1980), as long as entries are not further apart, scaled, than numbers have
+/// digits; another one then.
 constexpr PetscInt least_steps_scaled = 2;
 
 /// One solve, and steps of refinement, with the matrix as it was factored.
@@ -58,7 +61,8 @@ PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same for A = r^-1 (r A c) c^-1, where there are scales: x = c (r A c)^-1 r b, transposed x = r (r A c)^-T c b.
+/// The same for A = r^-1 (r A c) c^-1, where there are scales: x = c (r A c)^-1 r b,
+/// transposed x = r (r A c)^-T c b.
 PetscErrorCode SolveScaled(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
@@ -73,11 +77,13 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
+  // never a number that could be taken for an answer
+  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));
   else if (f->steps == 0 && !f->is_scaled) PetscCall(SolveOnce(F, b, x, transposed));
   else
-    PetscCall(f->native.with(
-      f->residual, b, x, [&](Vec native_b, Vec native_x) { return SolveScaled(F, native_b, native_x, transposed); }));
+    PetscCall(f->native.with(f->residual, b, x, [&](Vec native_b, Vec native_x) {
+      return SolveScaled(F, native_b, native_x, transposed);
+    }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,9 +105,13 @@ PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
   PetscScalar        *px;
   PetscMemType        where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense_b, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
-  PetscCheck(dense_b && dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "multifrontal: MatMatSolve() takes dense matrices, not %s and %s", ((PetscObject)B)->type_name, ((PetscObject)X)->type_name);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense_b, MATSEQDENSE, MATMPIDENSE, "seqdensecuda",
+                                      "mpidensecuda", ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, "seqdensecuda",
+                                      "mpidensecuda", ""));
+  PetscCheck(dense_b && dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG,
+             "multifrontal: MatMatSolve() takes dense matrices, not %s and %s", ((PetscObject)B)->type_name,
+             ((PetscObject)X)->type_name);
   PetscCall(MatGetSize(B, nullptr, &columns));
   if (f->pattern.gathered || !f->is_factored || f->steps > 0 || f->is_scaled ||
       (B == X && !f->pattern.row_of.empty())) {
@@ -128,10 +138,14 @@ PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
   PetscCall(MatGetLocalSize(B, &rows, nullptr));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &ldx));
-  PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b) : MatDenseGetArrayRead(B, &pb));
-  PetscCall(f->on_device ? RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x) : MatDenseGetArrayWrite(X, &px));
-  if (f->factor && columns > 0) PetscCall(f->factor->solve(pb, where_b, ldb, px, where_x, ldx, columns, transposed));
-  PetscCall(f->on_device ? RibbonDenseRestoreArrayWriteAndMemType(X, &px) : MatDenseRestoreArrayWrite(X, &px));
+  PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b)
+                         : MatDenseGetArrayRead(B, &pb));
+  PetscCall(f->on_device ? RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x)
+                         : MatDenseGetArrayWrite(X, &px));
+  if (f->factor && columns > 0)
+    PetscCall(f->factor->solve(pb, where_b, ldb, px, where_x, ldx, columns, transposed));
+  PetscCall(f->on_device ? RibbonDenseRestoreArrayWriteAndMemType(X, &px)
+                         : MatDenseRestoreArrayWrite(X, &px));
   PetscCall(f->on_device ? RibbonDenseRestoreArrayReadAndMemType(B, &pb) : MatDenseRestoreArrayRead(B, &pb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,7 +175,8 @@ PetscErrorCode MakeRoomToTurn(MultifrontalFactor *f, Mat B, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// f->turned = B^T where one rank has all of B, dense where it is or AIJ on the host; `is_done` says whether B is one of these.
+/// f->turned = B^T where one rank has all of B, dense where it is or AIJ on the host; `is_done` says
+/// whether B is one of these.
 PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
 {
   MultifrontalFactor *f = Data(F);
@@ -181,18 +196,25 @@ PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
   PetscCall(MakeRoomToTurn(f, B, dense && !bound ? ((PetscObject)B)->type_name : MATSEQDENSE));
   if (dense) {
     PetscCall(MatDenseGetLDA(B, &ld));
-    PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where) : MatDenseGetArrayRead(B, &pb));
-    PetscCall(f->on_device ? RibbonDenseGetArrayWriteAndMemType(f->turned, &pt, &turned_where) : MatDenseGetArrayWrite(f->turned, &pt));
-    PetscCheck(PetscMemTypeHost(where) == PetscMemTypeHost(turned_where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "multifrontal: dense matrices of type %s are not all on the device", ((PetscObject)B)->type_name);
+    PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where)
+                           : MatDenseGetArrayRead(B, &pb));
+    PetscCall(f->on_device ? RibbonDenseGetArrayWriteAndMemType(f->turned, &pt, &turned_where)
+                           : MatDenseGetArrayWrite(f->turned, &pt));
+    PetscCheck(PetscMemTypeHost(where) == PetscMemTypeHost(turned_where), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "multifrontal: dense matrices of type %s are not all on the device",
+               ((PetscObject)B)->type_name);
     if (f->factor) PetscCall(f->factor->transpose(pb, where, ld, rows, columns, pt));
-    PetscCall(f->on_device ? RibbonDenseRestoreArrayWriteAndMemType(f->turned, &pt) : MatDenseRestoreArrayWrite(f->turned, &pt));
-    PetscCall(f->on_device ? RibbonDenseRestoreArrayReadAndMemType(B, &pb) : MatDenseRestoreArrayRead(B, &pb));
+    PetscCall(f->on_device ? RibbonDenseRestoreArrayWriteAndMemType(f->turned, &pt)
+                           : MatDenseRestoreArrayWrite(f->turned, &pt));
+    PetscCall(f->on_device ? RibbonDenseRestoreArrayReadAndMemType(B, &pb)
+                           : MatDenseRestoreArrayRead(B, &pb));
   } else {
     PetscCall(MatDenseGetArrayWrite(f->turned, &pt));
     PetscCall(PetscArrayzero(pt, static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)));
     PetscCall(GetHostRows(B, true, &csr));
     for (PetscInt c = 0; c < columns; ++c)
-      for (PetscInt e = csr.row_begin[c]; e < csr.row_begin[c + 1]; ++e) pt[csr.column[e] + static_cast<std::ptrdiff_t>(c) * rows] = static_cast<PetscScalar>(csr.value[e]);
+      for (PetscInt e = csr.row_begin[c]; e < csr.row_begin[c + 1]; ++e)
+        pt[csr.column[e] + static_cast<std::ptrdiff_t>(c) * rows] = static_cast<PetscScalar>(csr.value[e]);
     PetscCall(RestoreHostRows(B, &csr));
     PetscCall(MatDenseRestoreArrayWrite(f->turned, &pt));
   }
@@ -312,10 +334,14 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
     PetscCall(VecDuplicate(f->probe_v, &f->probe_b));
     PetscCall(VecSetRandom(f->probe_u, nullptr));
     PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
-    if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0; // which knows the order of rows
+    // which knows the order of rows
+    if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0;
     for (PetscInt i = begin; i < end; ++i) {
-      const PetscReal place = place_of.empty() ? static_cast<PetscReal>(i) : static_cast<PetscReal>(place_of[static_cast<std::size_t>(i)]);
-      PetscCall(VecSetValue(f->probe_v, i, 1 + place / static_cast<PetscReal>(f->aij->rmap->N), INSERT_VALUES));
+      const PetscReal place = place_of.empty()
+                                ? static_cast<PetscReal>(i)
+                                : static_cast<PetscReal>(place_of[static_cast<std::size_t>(i)]);
+      PetscCall(
+        VecSetValue(f->probe_v, i, 1 + place / static_cast<PetscReal>(f->aij->rmap->N), INSERT_VALUES));
     }
     PetscCall(VecAssemblyBegin(f->probe_v));
     PetscCall(VecAssemblyEnd(f->probe_v));
@@ -343,7 +369,8 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(known(f->probe_v, false, 0));
-  // u, u^2, u^3, ... by unknown, as right-hand sides and, where a pivot is small, as solutions; long chains lose digits of rough ones, which is no reason to refuse them
+  // u, u^2, u^3, ... by unknown, as right-hand sides and, where a pivot is small, as solutions; long chains
+  // lose digits of rough ones, which is no reason to refuse them
   const bool      small = f->report.smallest_pivot < 1e-5;
   const PetscReal rough = 1e6 * PETSC_MACHINE_EPSILON;
   if (small) PetscCall(known(f->probe_u, true, rough));
@@ -362,8 +389,8 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
 
 namespace {
 
-/// The equilibrated matrix S, and solves with it: by the factors of it where the columns have scales, else by those of
-/// A, whose rows are scaled for that.
+/// The equilibrated matrix S, and solves with it: by the factors of it where the columns have scales, else by
+/// those of A, whose rows are scaled for that.
 struct Equilibrated {
   Mat    F, S = nullptr;
   Scales scales;
@@ -430,7 +457,8 @@ PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal 
   PetscCall(VecNorm(x, NORM_INFINITY, &xs));
   PetscCall(VecNorm(r, NORM_INFINITY, &rs));
   *backward_error = rs == 0 ? 0 : rs / (norm * xs + bs);
-  PetscCall(VecSet(b, static_cast<PetscScalar>(1 / static_cast<PetscReal>(PetscMax(n, 1))))); // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
+  // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
+  PetscCall(VecSet(b, static_cast<PetscScalar>(1 / static_cast<PetscReal>(PetscMax(n, 1)))));
   for (int its = 0; its < 5; ++its) {
     PetscReal now;
     PetscCall(of.solve(b, x, false));
@@ -441,7 +469,8 @@ PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal 
     PetscInt     rows;
     PetscCall(VecGetLocalSize(x, &rows));
     PetscCall(VecGetArray(x, &a));
-    for (PetscInt i = 0; i < rows; ++i) a[i] = a[i] == PetscScalar(0) ? PetscScalar(1) : a[i] / PetscAbsScalar(a[i]);
+    for (PetscInt i = 0; i < rows; ++i)
+      a[i] = a[i] == PetscScalar(0) ? PetscScalar(1) : a[i] / PetscAbsScalar(a[i]);
     PetscCall(VecRestoreArray(x, &a));
     PetscCall(VecConjugate(x));
     PetscCall(of.solve(x, r, true));

@@ -12,8 +12,9 @@ namespace {
 
 /// The blocks of an AIJ matrix with the rows of this rank.
 struct Blocks {
-  Mat             near = nullptr, far = nullptr; ///< far: columns of other ranks, null where there is one rank's type
-  const PetscInt *far_columns = nullptr;         ///< their global numbers
+  /// far: columns of other ranks, null where there is one rank's type
+  Mat             near = nullptr, far = nullptr;
+  const PetscInt *far_columns = nullptr; ///< their global numbers
   PetscInt        first = 0, end = 0;
   HostRows        near_rows, far_rows;
 };
@@ -47,7 +48,9 @@ bool mirror(const HostRows &rows, std::vector<PetscInt> &from)
       const PetscInt c = rows.column[e];
       PetscInt       k = e;
       if (c < r) {
-        const PetscInt *const end = rows.column + rows.row_begin[c + 1], *const at = std::lower_bound(rows.column + rows.row_begin[c], end, r);
+        const PetscInt *const end = rows.column + rows.row_begin[c + 1], *const at = std::lower_bound(
+                                                                           rows.column + rows.row_begin[c],
+                                                                           end, r);
         if (at == end || *at != r) return false;
         k = static_cast<PetscInt>(at - rows.column);
       }
@@ -57,9 +60,11 @@ bool mirror(const HostRows &rows, std::vector<PetscInt> &from)
 }
 
 /// Entries of other ranks' columns in the order in which they cross. @param upper  of the upper triangle
-std::vector<PetscInt> in_order(const Blocks &b, const PetscInt *starts, int size, bool upper, std::vector<PetscMPIInt> &count)
+std::vector<PetscInt> in_order(const Blocks &b, const PetscInt *starts, int size, bool upper,
+                               std::vector<PetscMPIInt> &count)
 {
-  std::vector<std::tuple<int, PetscInt, PetscInt, PetscInt>> all; // rank, column and row of the upper triangle, place
+  // rank, column and row of the upper triangle, place
+  std::vector<std::tuple<int, PetscInt, PetscInt, PetscInt>> all;
   for (PetscInt r = 0; b.far && r < b.far_rows.rows; ++r)
     for (PetscInt e = b.far_rows.row_begin[r]; e < b.far_rows.row_begin[r + 1]; ++e) {
       const PetscInt c = b.far_columns[b.far_rows.column[e]], row = b.first + r;
@@ -70,7 +75,8 @@ std::vector<PetscInt> in_order(const Blocks &b, const PetscInt *starts, int size
   std::sort(all.begin(), all.end());
   std::vector<PetscInt> places;
   count.assign(static_cast<std::size_t>(size), 0);
-  for (const auto &[rank, column, row, place] : all) ++count[static_cast<std::size_t>(rank)], places.push_back(place);
+  for (const auto &[rank, column, row, place] : all)
+    ++count[static_cast<std::size_t>(rank)], places.push_back(place);
   return places;
 }
 
@@ -106,7 +112,8 @@ PetscErrorCode Make(Mat A, const Blocks &b, SymmetricCopy *copy)
 
 /// Asks A for the numbers of entries [begin, end) of a row. @param global  of a column
 template <class Global>
-PetscErrorCode Ask(Mat A, PetscInt row, const PetscInt *column, PetscInt begin, PetscInt end, const Global &global, SymmetricCopy *copy, PetscScalar *to)
+PetscErrorCode Ask(Mat A, PetscInt row, const PetscInt *column, PetscInt begin, PetscInt end,
+                   const Global &global, SymmetricCopy *copy, PetscScalar *to)
 {
   PetscFunctionBegin;
   if (begin == end) PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,9 +140,12 @@ PetscErrorCode CopySymmetric(Mat A, Mat aij, SymmetricCopy *copy, bool *is_done)
     PetscCall(MatSeqAIJGetArrayWrite(b.near, &near));
     if (b.far) PetscCall(MatSeqAIJGetArrayWrite(b.far, &far));
     for (PetscInt r = 0; r < b.near_rows.rows; ++r) {
-      const PetscInt *column = b.near_rows.column, begin = b.near_rows.row_begin[r], end = b.near_rows.row_begin[r + 1];
+      const PetscInt *column = b.near_rows.column, begin = b.near_rows.row_begin[r],
+                     end = b.near_rows.row_begin[r + 1];
       PetscCall(Ask(
-        A, b.first + r, column, static_cast<PetscInt>(std::lower_bound(column + begin, column + end, r) - column), end, [&](PetscInt c) { return b.first + c; }, copy, near));
+        A, b.first + r, column,
+        static_cast<PetscInt>(std::lower_bound(column + begin, column + end, r) - column), end,
+        [&](PetscInt c) { return b.first + c; }, copy, near));
       if (!b.far) continue;
       column                 = b.far_rows.column;
       PetscInt       behind  = b.far_rows.row_begin[r];
@@ -145,10 +155,12 @@ PetscErrorCode CopySymmetric(Mat A, Mat aij, SymmetricCopy *copy, bool *is_done)
         A, b.first + r, column, behind, far_end, [&](PetscInt c) { return b.far_columns[c]; }, copy, far));
     }
     for (std::size_t e = 0; e < copy->near_from.size(); ++e)
-      if (const auto from = static_cast<std::size_t>(copy->near_from[e]); from != e) near[e] = mirrored(near[from]);
+      if (const auto from = static_cast<std::size_t>(copy->near_from[e]); from != e)
+        near[e] = mirrored(near[from]);
     for (std::size_t k = 0; k < copy->sent.size(); ++k) copy->send[k] = mirrored(far[copy->sent[k]]);
-    PetscCallMPI(
-      MPI_Alltoallv(copy->send.data(), copy->send_count.data(), copy->send_start.data(), MPIU_SCALAR, copy->receive.data(), copy->count.data(), copy->start.data(), MPIU_SCALAR, PetscObjectComm((PetscObject)A)));
+    PetscCallMPI(MPI_Alltoallv(copy->send.data(), copy->send_count.data(), copy->send_start.data(),
+                               MPIU_SCALAR, copy->receive.data(), copy->count.data(), copy->start.data(),
+                               MPIU_SCALAR, PetscObjectComm((PetscObject)A)));
     for (std::size_t k = 0; k < copy->received.size(); ++k) far[copy->received[k]] = copy->receive[k];
     if (b.far) PetscCall(MatSeqAIJRestoreArrayWrite(b.far, &far));
     PetscCall(MatSeqAIJRestoreArrayWrite(b.near, &near));

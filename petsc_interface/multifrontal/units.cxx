@@ -20,7 +20,8 @@ public:
   /// The exponent of a_ij, both of this rank.
   int at(std::size_t i, std::size_t j) const
   {
-    const auto *begin = A_.near.column + A_.near.row_begin[i], *end = A_.near.column + A_.near.row_begin[i + 1];
+    const auto *begin = A_.near.column + A_.near.row_begin[i],
+               *end   = A_.near.column + A_.near.row_begin[i + 1];
     const auto *place = std::lower_bound(begin, end, static_cast<PetscInt>(j));
     if (place == end || *place != static_cast<PetscInt>(j)) return none;
     return s_.near[static_cast<std::size_t>(place - A_.near.column)];
@@ -29,8 +30,8 @@ public:
   /// Along the rows in this order. @param has_pairs  whether there are couplings that both rows have
   void go(const std::vector<std::int64_t> &order, std::vector<double> *u, bool *has_pairs) const
   {
-    const std::size_t        n     = s_.row.size();
-    auto                    &found = s_.means;
+    const std::size_t n     = s_.row.size();
+    auto             &found = s_.means;
     std::fill(found.begin(), found.end(), Scales::Mean{});
     *has_pairs = false;
     std::vector<std::size_t> place(order.empty() ? 0 : n);
@@ -38,8 +39,8 @@ public:
     const auto place_of = [&](std::size_t i) { return place.empty() ? i : place[i]; };
     u->resize(n);
     for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t i         = order.empty() ? k : static_cast<std::size_t>(order[k]);
-      const auto        for_row   = [&](const auto &f) {
+      const std::size_t i       = order.empty() ? k : static_cast<std::size_t>(order[k]);
+      const auto        for_row = [&](const auto &f) {
         for (auto e = A_.near.row_begin[i]; e < A_.near.row_begin[i + 1]; ++e)
           if (s_.near[static_cast<std::size_t>(e)] != none)
             f(static_cast<std::size_t>(A_.near.column[e]), s_.near[static_cast<std::size_t>(e)]);
@@ -56,7 +57,8 @@ public:
       });
     }
   }
-  /// u_j - u_i by one entry: a_ij, or a_ji. Where a diagonal is zero nothing is known, and the scales of rows suffice.
+  /// u_j - u_i by one entry: a_ij, or a_ji. Where a diagonal is zero nothing is known, and
+  /// the scales of rows suffice.
   double alone(std::size_t i, std::size_t j, int entry, bool is_back) const
   {
     return alone(s_.diagonal[i], s_.diagonal[j], entry, is_back, s_.row[i] - s_.row[j]);
@@ -76,7 +78,8 @@ private:
 
 /// What the couplings of one rank with that before and that behind it say.
 struct Ends {
-  Scales::Mean both[2];  ///< log2 |a_ij| - (u_i - u_j) / 2, the same for a_ji where the numbers of both ranks are right
+  /// log2 |a_ij| - (u_i - u_j) / 2, the same for a_ji where the numbers of both ranks are right
+  Scales::Mean both[2];
   Scales::Mean alone[2]; ///< what is to be added to the other rank's numbers, by entries of this one alone
 };
 
@@ -89,7 +92,8 @@ PetscMPIInt neighbour(const PetscInt *ranges, PetscMPIInt size, PetscMPIInt rank
 }
 
 /// Adds to the numbers of each rank what makes them fit those of the rank before. Collective.
-PetscErrorCode JoinRanks(Mat aij, const BothBlocks &A, const Scales &s, const Walk &walk, std::vector<double> *u)
+PetscErrorCode JoinRanks(Mat aij, const BothBlocks &A, const Scales &s, const Walk &walk,
+                         std::vector<double> *u)
 {
   const MPI_Comm      comm = PetscObjectComm((PetscObject)aij);
   PetscMPIInt         size, rank;
@@ -112,8 +116,8 @@ PetscErrorCode JoinRanks(Mat aij, const BothBlocks &A, const Scales &s, const Wa
   const PetscMPIInt sides[] = {neighbour(ranges, size, rank, -1), neighbour(ranges, size, rank, 1)};
   Ends              mine;
   for (std::size_t i = 0; i < s.row.size(); ++i)
-    for (auto e = static_cast<std::size_t>(A.far.row_begin[i]); e < static_cast<std::size_t>(A.far.row_begin[i + 1]);
-         ++e) {
+    for (auto e = static_cast<std::size_t>(A.far.row_begin[i]);
+         e < static_cast<std::size_t>(A.far.row_begin[i + 1]); ++e) {
       const auto     j      = static_cast<std::size_t>(A.far.column[e]);
       const PetscInt column = A.columns[j];
       for (int side = 0; side < 2; ++side) {
@@ -121,17 +125,19 @@ PetscErrorCode JoinRanks(Mat aij, const BothBlocks &A, const Scales &s, const Wa
         if (other < 0 || column < ranges[other] || column >= ranges[other + 1] || s.far[e] == none) continue;
         const double between = (*u)[i] - outside[j];
         mine.both[side].add(s.far[e] - between / 2);
-        mine.alone[side].add(between
-                             + walk.alone(s.diagonal[i], diagonal[j], s.far[e], false, s.row[i] - row[j]));
+        mine.alone[side].add(between +
+                             walk.alone(s.diagonal[i], diagonal[j], s.far[e], false, s.row[i] - row[j]));
       }
     }
   std::vector<Ends> all(static_cast<std::size_t>(size));
   static_assert(sizeof(Ends) == 8 * sizeof(double));
   PetscCallMPI(MPI_Allgather(&mine, 8, MPI_DOUBLE, all.data(), 8, MPI_DOUBLE, comm));
   double offset = 0;
-  for (PetscMPIInt r = 0, next; r < rank && (next = neighbour(ranges, size, r, 1)) >= 0 && next <= rank; r = next) {
+  for (PetscMPIInt r = 0, next; r < rank && (next = neighbour(ranges, size, r, 1)) >= 0 && next <= rank;
+       r             = next) {
     const Ends &here = all[static_cast<std::size_t>(r)], &there = all[static_cast<std::size_t>(next)];
-    if (here.both[1].weight > 0 && there.both[0].weight > 0) offset += there.both[0].value() - here.both[1].value();
+    if (here.both[1].weight > 0 && there.both[0].weight > 0)
+      offset += there.both[0].value() - here.both[1].value();
     else offset += here.alone[1].value() - there.alone[0].value();
   }
   for (double &value : *u) value += offset;
@@ -148,7 +154,8 @@ PetscErrorCode FindUnits(Mat aij, const BothBlocks &A, Scales *scales, const std
   auto      *u = &s.units;
   PetscFunctionBegin;
   walk.go(order, u, has_pairs);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has_pairs, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)aij)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, has_pairs, 1, MPI_C_BOOL, MPI_LOR, PetscObjectComm((PetscObject)aij)));
   if (s.others) PetscCall(JoinRanks(aij, A, s, walk, u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

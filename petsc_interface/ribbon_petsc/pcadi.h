@@ -5,25 +5,31 @@
 #include <petscpc.h>
 
 /*MC
-   PCADI = "adi" - Alternating directions: the product of one-direction factors of a matrix shift M - A, each solved exactly along its lines
+   PCADI = "adi" - Alternating directions: the product of one-direction factors of a matrix shift M - A, each
+   solved exactly along its lines
 
    Options Database Keys:
-+  -pc_adi_shift <shift> - the shift, for a matrix that is the identity times it and more (default 0: that of the time step, of a TS)
++  -pc_adi_shift <shift> - the shift, for a matrix that is the identity times it and more (default 0: that of
+      the time step, of a TS)
 .  -pc_adi_directions <auto,x,y,z> - the order of the directions, as a list (default auto: that of the grid)
 -  -pc_adi_symmetric <bool> - the same there and back, as KSPCG needs (default false)
 
    Notes:
-   With J = shift M - A and A = A_1 + ... + A_D + R it is (shift M - A_1) (shift M)^-1 (shift M - A_2) ... ; docs/adi.md says how J is split. Inner PCs of type PCLINE, with the prefixes adi_x_, adi_y_ and
-   adi_z_, solve along the lines. Inside TSTHETA, TSBDF, TSARKIMEX, TSROSW and the others shift and M are those of the stage; elsewhere PCADISetShift() gives the shift, and a matrix without
-   one (an elliptic problem) is for KSPADI. KSPPREONLY is correct inside the W-methods of TSROSW (2m, 2p, ra3pw, ra34pw2), and for a matrix with one direction and
-   no other couplings.
+   With J = shift M - A and A = A_1 + ... + A_D + R it is (shift M - A_1) (shift M)^-1 (shift M - A_2) ... ;
+   docs/adi.md says how J is split. Inner PCs of type PCLINE, with the prefixes adi_x_, adi_y_ and adi_z_,
+   solve along the lines. Inside TSTHETA, TSBDF, TSARKIMEX, TSROSW and the others shift and M are those of the
+   stage; elsewhere PCADISetShift() gives the shift, and a matrix without one (an elliptic problem) is for
+   KSPADI. KSPPREONLY is correct inside the W-methods of TSROSW (2m, 2p, ra3pw, ra34pw2), and for a matrix
+   with one direction and no other couplings.
 
    References:
-.  * - J. Douglas, J. E. Gunn, A general formulation of alternating direction methods, Numerische Mathematik 6 (1964)
+.  * - J. Douglas, J. E. Gunn, A general formulation of alternating direction methods, Numerische Mathematik 6
+      (1964)
 M*/
 #define PCADI "adi"
 
-/* Each takes effect at the next PCSetUp(); PCs of another type ignore a Set, a Get is an error there. Sets are logically collective. */
+/* Each takes effect at the next PCSetUp(); PCs of another type ignore a Set, a Get is an error there. Sets
+   are logically collective. */
 /*@
    PCADISetShift - Sets the shift of a matrix shift M - A that no time step made; M is the identity then
 
@@ -35,8 +41,9 @@ M*/
 .  -pc_adi_shift <shift> - the shift
 
    Note:
-   Rows whose only entry is on the diagonal (Dirichlet values) are solved without a shift, and so is a matrix with one
-   direction. For a matrix without a shift (an elliptic problem) the preconditioner is (shift - A_1) (shift - A_2) / shift.
+   Rows whose only entry is on the diagonal (Dirichlet values) are solved without a shift, and so is a matrix
+   with one direction. For a matrix without a shift (an elliptic problem) the preconditioner is (shift - A_1)
+   (shift - A_2) / shift.
 
 .seealso: PCADI, KSPADI
 @*/
@@ -63,7 +70,8 @@ PETSC_EXTERN PetscErrorCode PCADIGetDirections(PC, PetscInt *n, const PetscInt *
 
    Input Parameters:
 +  pc - the preconditioner
--  symmetric - PETSC_TRUE for (Sigma + B_1/2) Sigma^-1 (Sigma + B_2) Sigma^-1 (Sigma + B_1/2), Sigma = shift M, B_d = -A_d, nested in three directions
+-  symmetric - PETSC_TRUE for (Sigma + B_1/2) Sigma^-1 (Sigma + B_2) Sigma^-1 (Sigma + B_1/2), Sigma = shift
+      M, B_d = -A_d, nested in three directions
 
    Options Database Key:
 .  -pc_adi_symmetric <bool> - there and back

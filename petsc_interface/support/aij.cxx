@@ -6,7 +6,8 @@ namespace ribbon::petsc {
 PetscErrorCode IsAIJ(Mat A, PetscBool *is)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS,
+                                      MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -14,7 +15,8 @@ PetscErrorCode GetBlocks(Mat aij, Mat (&block)[2], const PetscInt **columns)
 {
   PetscBool sequential;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)aij, &sequential, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)aij, &sequential, MATSEQAIJ, MATSEQAIJCUSPARSE,
+                                      MATSEQAIJKOKKOS, ""));
   block[0] = aij, block[1] = nullptr;
   if (!sequential) PetscCall(MatMPIAIJGetSeqAIJ(aij, &block[0], &block[1], columns));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -42,13 +42,15 @@ using RibbonOptionItems = PetscOptionItems;
   #define RIBBON_PETSC_HAS_MATAPPLYTRANSPOSE 1 /* pc->ops->matapplytranspose */
 #endif
 
-/* Whether MPI takes pointers to device memory: PETSc finds out when it starts, -use_gpu_aware_mpi says otherwise. */
+/* Whether MPI takes pointers to device memory: PETSc finds out when it starts, -use_gpu_aware_mpi says
+   otherwise. */
 static inline PetscBool RibbonMPITakesDevicePointers(void)
 {
   return use_gpu_aware_mpi;
 }
 
-/* What PCSetPreSolve() set is called by PETSc only where the type has no presolve of its own; from 3.24 there is no such function. */
+/* What PCSetPreSolve() set is called by PETSc only where the type has no presolve of its own; from 3.24 there
+   is no such function. */
 static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_unused]] KSP ksp)
 {
 #if PETSC_VERSION_LT(3, 24, 0)
@@ -57,14 +59,16 @@ static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_
   return PETSC_SUCCESS;
 }
 
-/* For ksp->ops->matsolve: 3.18 cannot solve transposed systems for dense matrices, and leaves the mark of a transposed solve before. */
+/* For ksp->ops->matsolve: 3.18 cannot solve transposed systems for dense matrices, and leaves the mark of a
+   transposed solve before. */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define RibbonMatSolveBegin(ksp) ((ksp)->transpose_solve = PETSC_FALSE)
 #else
   #define RibbonMatSolveBegin(ksp) ((void)(ksp))
 #endif
 
-/* The right-hand sides of KSPMatSolve(), of which the default test of convergence takes the norm from 3.26 on, not that of ksp->vec_rhs. */
+/* The right-hand sides of KSPMatSolve(), of which the default test of convergence takes the norm from 3.26
+   on, not that of ksp->vec_rhs. */
 static inline Mat RibbonSwapMatRHS([[maybe_unused]] KSP ksp, [[maybe_unused]] Mat B)
 {
 #if PETSC_VERSION_LT(3, 26, 0)
@@ -102,7 +106,8 @@ static inline PetscErrorCode RibbonDenseRestoreArrayWriteAndMemType(Mat A, Petsc
   #define RibbonDenseRestoreArrayWriteAndMemType MatDenseRestoreArrayWriteAndMemType
 #endif
 
-/* Whether the application's function was outside its domain; SNESComputeFunction() clears it before it calls. */
+/* Whether the application's function was outside its domain; SNESComputeFunction() clears it before it
+   calls. */
 inline PetscBool &RibbonFunctionDomainError(SNES snes)
 {
 #if PETSC_VERSION_LT(3, 25, 0)
@@ -129,7 +134,8 @@ using RibbonTSIFunction   = TSIFunctionFn *;
 using RibbonTSRHSFunction = TSRHSFunctionFn *;
 using RibbonTSIJacobian   = TSIJacobianFn *;
 using RibbonTSRHSJacobian = TSRHSJacobianFn *;
-  #define RibbonGMRESRefineAlways(ksp) KSPOrthogonalizationSetCGSRefinementType(ksp, KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS)
+  #define RibbonGMRESRefineAlways(ksp)                                                                       \
+    KSPOrthogonalizationSetCGSRefinementType(ksp, KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS)
 #endif
 
 /* PCSetDiagonalScale() is gone from 3.26. */
@@ -163,8 +169,10 @@ struct KernelScalar<std::complex<double>> {
   using type = Kokkos::complex<double>;
 };
 using Scalar = KernelScalar<PetscScalar>::type;
-static_assert(!std::is_void_v<Scalar>, "Ribbon takes PETSc with real double, real single or complex double scalars; this PETSc has another PetscScalar");
-static_assert(sizeof(Scalar) == sizeof(PetscScalar), "PetscScalar and the kernels' scalar must have one layout");
+static_assert(!std::is_void_v<Scalar>, "Ribbon takes PETSc with real double, real single or complex double "
+                                       "scalars; this PETSc has another PetscScalar");
+static_assert(sizeof(Scalar) == sizeof(PetscScalar),
+              "PetscScalar and the kernels' scalar must have one layout");
 
 using HostExec   = Kokkos::DefaultHostExecutionSpace;
 using DeviceExec = Kokkos::DefaultExecutionSpace;

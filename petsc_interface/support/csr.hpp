@@ -8,8 +8,8 @@
 
 namespace ribbon::petsc {
 
-/// Whether a matrix is bound to the host. PETSc notes that for Kokkos types too, which have no such state: the block of a
-/// matrix that was bound while a DM made it stays noted so.
+/// Whether a matrix is bound to the host. PETSc notes that for Kokkos types too, which have no such state:
+/// the block of a matrix that was bound while a DM made it stays noted so.
 inline PetscErrorCode IsBoundToHost(Mat A, PetscBool *bound)
 {
   PetscBool kokkos;
@@ -27,26 +27,30 @@ inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
   PetscInt  n;
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(block, &n, nullptr));
-  if (has_device && n > 0) PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &is, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  if (has_device && n > 0)
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &is, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
   PetscCall(IsBoundToHost(block, &bound));
   *on_device = is && !bound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns of other ranks in the rows of this one, as a sequential AIJ matrix that is borrowed, and their global numbers (unless null); null where the type does not tell them apart.
+/// Columns of other ranks in the rows of this one, as a sequential AIJ matrix that is borrowed, and their
+/// global numbers (unless null); null where the type does not tell them apart.
 inline PetscErrorCode GetOffProcessBlock(Mat rows, Mat *off, const PetscInt **columns)
 {
   PetscBool is_mpiaij;
   PetscFunctionBegin;
   *off = nullptr;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE,
+                                      MATMPIAIJKOKKOS, ""));
   if (is_mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, off, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 using HostRows = CsrMatrix<Scalar, PetscInt>;
 
-/// The compressed rows of a sequential AIJ matrix in host memory as they lie, with the numbers where `values`; RestoreHostRows() gives them back. Errors: PETSC_ERR_SUP for other types.
+/// The compressed rows of a sequential AIJ matrix in host memory as they lie, with the numbers where
+/// `values`; RestoreHostRows() gives them back. Errors: PETSC_ERR_SUP for other types.
 inline PetscErrorCode GetHostRows(Mat block, bool values, HostRows *rows)
 {
   PetscInt           n;
@@ -54,7 +58,8 @@ inline PetscErrorCode GetHostRows(Mat block, bool values, HostRows *rows)
   const PetscScalar *a = nullptr;
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Ribbon: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Ribbon: cannot read the rows of a matrix of type %s",
+             ((PetscObject)block)->type_name);
   if (values) PetscCall(MatSeqAIJGetArrayRead(block, &a));
   rows->rows = n, rows->value = reinterpret_cast<const Scalar *>(a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,7 +110,9 @@ PetscErrorCode WithCsrOnDevice([[maybe_unused]] Mat block, [[maybe_unused]] cons
     PetscScalar    *a;
     PetscMemType    where;
     PetscCall(MatSeqAIJGetCSRAndMemType(block, &i, &j, &a, &where));
-    PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Ribbon: the rows of a matrix of type %s are not on the device", ((PetscObject)block)->type_name);
+    PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Ribbon: the rows of a matrix of type %s are not on the device",
+               ((PetscObject)block)->type_name);
     PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
   }
 #endif

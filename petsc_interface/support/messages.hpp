@@ -8,12 +8,15 @@
 
 namespace ribbon::petsc {
 
-/// Numbers that kernels of Exec write and MPI reads, or the other way. MPI is given them where they are where it can read there, else a copy in pinned host memory.
+/// Numbers that kernels of Exec write and MPI reads, or the other way. MPI is given them where they are where
+/// it can read there, else a copy in pinned host memory.
 template <class Exec>
 class MessageBuffer {
 public:
   MessageBuffer() = default;
-  MessageBuffer(const Exec &exec, std::size_t numbers) : numbers_(allocate<Kokkos::View<Scalar *, typename Exec::memory_space>>(exec, "ribbon::messages", numbers))
+  MessageBuffer(const Exec &exec, std::size_t numbers)
+      : numbers_(
+          allocate<Kokkos::View<Scalar *, typename Exec::memory_space>>(exec, "ribbon::messages", numbers))
   {
     if (is_staged()) staged_ = decltype(staged_)("ribbon::staged messages", numbers);
   }
@@ -22,7 +25,10 @@ public:
   std::size_t bytes() const { return (numbers_.size() + staged_.size()) * sizeof(Scalar); }
 
   /// What MPI is given.
-  PetscScalar *for_mpi() const { return reinterpret_cast<PetscScalar *>(is_staged() ? staged_.data() : numbers_.data()); }
+  PetscScalar *for_mpi() const
+  {
+    return reinterpret_cast<PetscScalar *>(is_staged() ? staged_.data() : numbers_.data());
+  }
   /// After kernels have written it: MPI may read for_mpi().
   PetscErrorCode to_mpi(const Exec &exec) const
   {

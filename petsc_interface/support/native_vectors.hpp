@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file native_vectors.hpp  Vectors of other types than those of a matrix: columns of a dense matrix in host memory beside a matrix on a device.
+/// @file native_vectors.hpp  Vectors of other types than those of a matrix: columns of a dense matrix in host
+///   memory beside a matrix on a device.
 #pragma once
 
 #include "csr.hpp"
@@ -8,8 +9,9 @@
 
 namespace ribbon::petsc {
 
-/// Refuses a vector that PETSc does not multiply A with. A matrix of a device type takes vectors of the same type alone,
-/// and PETSc looks at that with debugging only: without, products have any numbers, or the program crashes.
+/// Refuses a vector that PETSc does not multiply A with. A matrix of a device type takes vectors of
+/// the same type alone, and PETSc looks at that with debugging only: without, products have any
+/// numbers, or the program crashes.
 /// @param who  begins the sentence. Errors: PETSC_ERR_ARG_INCOMP.
 inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)
 {
@@ -21,7 +23,8 @@ inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)
   if ((!cusparse && !kokkos) || bound) PetscFunctionReturn(PETSC_SUCCESS);
   const char *own = cusparse ? "cuda" : "kokkos", *type = ((PetscObject)v)->type_name;
   PetscCheck(std::strstr(type, own), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_INCOMP,
-             "%s: the matrix is of type %s, which PETSc multiplies with %s vectors alone, and the right-hand side is of "
+             "%s: the matrix is of type %s, which PETSc multiplies with %s vectors alone, and the right-hand "
+             "side is of "
              "type %s: take -vec_type %s (-dm_vec_type %s with a DM), or -mat_type aij",
              who, ((PetscObject)A)->type_name, own, type, own, own);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -43,10 +46,12 @@ inline PetscErrorCode CopyThroughHost(Vec from, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Copies in vectors that PETSc can multiply a matrix with. What it does with others is undefined: it crashes, or keeps a copy on the device that host code no longer changes.
+/// Copies in vectors that PETSc can multiply a matrix with. What it does with others is undefined: it
+/// crashes, or keeps a copy on the device that host code no longer changes.
 class NativeVectors {
 public:
-  /// Calls f(b, x) with b and x, or with copies where one of them is of another type than `like`; x is written, and not read before.
+  /// Calls f(b, x) with b and x, or with copies where one of them is of another type than `like`; x is
+  /// written, and not read before.
   template <class F>
   PetscErrorCode with(Vec like, Vec b, Vec x, const F &f)
   {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file open_arrays.hpp  Arrays of vectors and matrices in the memory of an execution space, open until they are closed.
+/// @file open_arrays.hpp  Arrays of vectors and matrices in the memory of an execution space,
+///   open until they are closed.
 #pragma once
 
 #include "csr.hpp"
@@ -23,9 +24,13 @@ public:
       else PetscCall(access == Access::write ? VecGetArrayWrite(v, &a_) : VecGetArray(v, &a_));
     } else {
       PetscMemType where;
-      if (access == Access::read) PetscCall(VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a_), &where));
-      else PetscCall(access == Access::write ? VecGetArrayWriteAndMemType(v, &a_, &where) : VecGetArrayAndMemType(v, &a_, &where));
-      PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Ribbon: a vector of type %s is not on the device", ((PetscObject)v)->type_name);
+      if (access == Access::read)
+        PetscCall(VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a_), &where));
+      else
+        PetscCall(access == Access::write ? VecGetArrayWriteAndMemType(v, &a_, &where)
+                                          : VecGetArrayAndMemType(v, &a_, &where));
+      PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Ribbon: a vector of type %s is not on the device", ((PetscObject)v)->type_name);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -37,8 +42,11 @@ public:
       if (access_ == Access::read) PetscCall(VecRestoreArrayRead(v_, const_cast<const PetscScalar **>(&a_)));
       else PetscCall(access_ == Access::write ? VecRestoreArrayWrite(v_, &a_) : VecRestoreArray(v_, &a_));
     } else {
-      if (access_ == Access::read) PetscCall(VecRestoreArrayReadAndMemType(v_, const_cast<const PetscScalar **>(&a_)));
-      else PetscCall(access_ == Access::write ? VecRestoreArrayWriteAndMemType(v_, &a_) : VecRestoreArrayAndMemType(v_, &a_));
+      if (access_ == Access::read)
+        PetscCall(VecRestoreArrayReadAndMemType(v_, const_cast<const PetscScalar **>(&a_)));
+      else
+        PetscCall(access_ == Access::write ? VecRestoreArrayWriteAndMemType(v_, &a_)
+                                           : VecRestoreArrayAndMemType(v_, &a_));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -49,12 +57,15 @@ private:
   PetscScalar *a_      = nullptr;
 };
 
-/// The compressed rows of a sequential AIJ matrix. Index: PetscInt, but 32 bits for MATSEQAIJCUSPARSE on a device.
+/// The compressed rows of a sequential AIJ matrix. Index: PetscInt, but 32 bits for
+/// MATSEQAIJCUSPARSE on a device.
 template <class Exec, class Index>
 class OpenRows {
 public:
-  CsrMatrix<Scalar, Index> rows{};                                                      ///< without rows where nothing is open
-  Scalar                  *numbers() const { return const_cast<Scalar *>(rows.value); } ///< where they are open to be written
+  /// without rows where nothing is open
+  CsrMatrix<Scalar, Index> rows{};
+  /// where they are open to be written
+  Scalar *numbers() const { return const_cast<Scalar *>(rows.value); }
 
   PetscErrorCode open(Mat block, Access access)
   {
@@ -63,7 +74,8 @@ public:
     if constexpr (!is_device_space<Exec>) {
       PetscScalar *a;
       PetscCall(GetHostRows(block, false, &rows));
-      if (access == Access::read) PetscCall(MatSeqAIJGetArrayRead(block, const_cast<const PetscScalar **>(&a)));
+      if (access == Access::read)
+        PetscCall(MatSeqAIJGetArrayRead(block, const_cast<const PetscScalar **>(&a)));
       else PetscCall(MatSeqAIJGetArrayWrite(block, &a));
       rows.value = reinterpret_cast<const Scalar *>(a);
     } else PetscCall(open_on_device());
@@ -76,7 +88,8 @@ public:
     if (!block_) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (!is_device_space<Exec>) {
       auto *a = reinterpret_cast<PetscScalar *>(numbers());
-      if (access_ == Access::read) PetscCall(MatSeqAIJRestoreArrayRead(block_, const_cast<const PetscScalar **>(&a)));
+      if (access_ == Access::read)
+        PetscCall(MatSeqAIJRestoreArrayRead(block_, const_cast<const PetscScalar **>(&a)));
       else PetscCall(MatSeqAIJRestoreArrayWrite(block_, &a));
       rows.value = nullptr;
       PetscCall(RestoreHostRows(block_, &rows));
@@ -102,7 +115,8 @@ private:
         const int   *i, *j;
         PetscScalar *a;
         PetscCall(MatSeqAIJCUSPARSEGetIJ(block_, PETSC_FALSE, &i, &j)); // not compressed: every row is there
-        if (access_ == Access::read) PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block_, const_cast<const PetscScalar **>(&a)));
+        if (access_ == Access::read)
+          PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block_, const_cast<const PetscScalar **>(&a)));
         else PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(block_, &a));
         rows = {n, i, j, reinterpret_cast<const Scalar *>(a)};
       }
@@ -112,9 +126,12 @@ private:
         const PetscInt *i, *j;
         PetscScalar    *a;
         PetscMemType    where;
-        if (access_ != Access::read) PetscCall(MatZeroEntries(block_)); // on the device; what is written after it is the latest
+        // on the device; what is written after it is the latest
+        if (access_ != Access::read) PetscCall(MatZeroEntries(block_));
         PetscCall(MatSeqAIJGetCSRAndMemType(block_, &i, &j, &a, &where));
-        PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Ribbon: the rows of a matrix of type %s are not on the device", ((PetscObject)block_)->type_name);
+        PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "Ribbon: the rows of a matrix of type %s are not on the device",
+                   ((PetscObject)block_)->type_name);
         rows = {n, i, j, reinterpret_cast<const Scalar *>(a)};
       }
     }
@@ -130,7 +147,8 @@ private:
     PetscCall(PetscObjectTypeCompare((PetscObject)block_, MATSEQAIJCUSPARSE, &is_cusparse));
     if (is_cusparse) {
       auto *a = reinterpret_cast<PetscScalar *>(numbers());
-      if (access_ == Access::read) PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block_, const_cast<const PetscScalar **>(&a)));
+      if (access_ == Access::read)
+        PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block_, const_cast<const PetscScalar **>(&a)));
       else PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(block_, &a));
     }
 #endif

@@ -28,13 +28,13 @@ struct Build {
   bool operator==(const Build &b) const
   {
     const bool same_numbers = scalar == b.scalar && precision == b.precision && index_bits == b.index_bits;
-    return major == b.major && minor == b.minor && same_numbers && debugging == b.debugging && device == b.device &&
-           same_mpi(b);
+    return major == b.major && minor == b.minor && same_numbers && debugging == b.debugging &&
+           device == b.device && same_mpi(b);
   }
   std::string text() const
   {
-    return format("PETSc %d.%d (%s scalars, %s precision, %d-bit indices, %s debugging, %s%s%s)", major, minor,
-                  scalar.c_str(), precision.c_str(), index_bits, debugging ? "with" : "without",
+    return format("PETSc %d.%d (%s scalars, %s precision, %d-bit indices, %s debugging, %s%s%s)", major,
+                  minor, scalar.c_str(), precision.c_str(), index_bits, debugging ? "with" : "without",
                   device.empty() ? "no device" : device.c_str(), mpi.empty() ? "" : ", ", mpi.c_str());
   }
 };
@@ -68,8 +68,8 @@ struct Image {
   bool has(const char *symbol) const { return base && of(find(symbol)).base == base; }
 };
 
-/// The functions that tell what a PETSc is. Their arguments are the same in all builds, but for the width of integers
-/// that are pointed to.
+/// The functions that tell what a PETSc is. Their arguments are the same in all builds, but for the width of
+/// integers that are pointed to.
 struct Functions { // those that libribbon calls
   decltype(&PetscGetVersionNumber)   version = PetscGetVersionNumber;
   decltype(&PetscDataTypeFromString) type_of = PetscDataTypeFromString;
@@ -90,11 +90,12 @@ struct Functions { // those that libribbon calls
 Build built_for()
 {
   Build b;
-  b.major = PETSC_VERSION_MAJOR, b.minor = PETSC_VERSION_MINOR, b.index_bits = 8 * static_cast<int>(sizeof(PetscInt));
-  b.scalar    = PetscDefined(USE_COMPLEX) ? "complex" : "real";
-  b.precision = sizeof(PetscReal) == 4 ? "single" : "double"; // compat.h takes no other
-  b.debugging = PetscDefined(USE_DEBUG);
-  b.device    = PetscDefined(HAVE_CUDA) ? "CUDA" : PetscDefined(HAVE_HIP) ? "HIP" : "";
+  b.major = PETSC_VERSION_MAJOR, b.minor = PETSC_VERSION_MINOR,
+  b.index_bits = 8 * static_cast<int>(sizeof(PetscInt));
+  b.scalar     = PetscDefined(USE_COMPLEX) ? "complex" : "real";
+  b.precision  = sizeof(PetscReal) == 4 ? "single" : "double"; // compat.h takes no other
+  b.debugging  = PetscDefined(USE_DEBUG);
+  b.device     = PetscDefined(HAVE_CUDA) ? "CUDA" : PetscDefined(HAVE_HIP) ? "HIP" : "";
 #if defined(PETSC_HAVE_MPIUNI)
   b.mpi = "MPIUNI";
 #elif defined(OMPI_MAJOR_VERSION)
@@ -136,8 +137,8 @@ PetscErrorCode Read(const Functions &f, const Build &mine, Build *b)
   PetscFunctionBegin;
   PetscCall((*f.type_of)("int", &type, &found));
   PetscCall((*f.size_of)(type, &size));
-  PetscCall(
-    (*f.version)(reinterpret_cast<PetscInt *>(number[0]), reinterpret_cast<PetscInt *>(number[1]), nullptr, nullptr));
+  PetscCall((*f.version)(reinterpret_cast<PetscInt *>(number[0]), reinterpret_cast<PetscInt *>(number[1]),
+                         nullptr, nullptr));
   b->major = value(number[0]), b->minor = value(number[1]), b->index_bits = 8 * static_cast<int>(size);
   PetscCall((*f.type_of)("scalar", &type, &found));
   b->scalar = type == PETSC_COMPLEX ? "complex" : "real";
@@ -149,11 +150,11 @@ PetscErrorCode Read(const Functions &f, const Build &mine, Build *b)
   b->mpi       = mpi_of_process(f.image);
   // a program that PETSc is linked into exports some functions alone
   const bool exports_all = f.image.is_library() && f.image.has("PetscInitialize");
-  b->debugging           = exports_all && !PetscDefined(HAVE_THREADSAFETY) ? f.image.has("petscstack") : mine.debugging;
-  b->device              = exports_all ? (f.image.has("VecCreateSeqCUDA")  ? "CUDA"
-                                          : f.image.has("VecCreateSeqHIP") ? "HIP"
-                                                                           : "")
-                                       : mine.device;
+  b->debugging = exports_all && !PetscDefined(HAVE_THREADSAFETY) ? f.image.has("petscstack") : mine.debugging;
+  b->device    = exports_all ? (f.image.has("VecCreateSeqCUDA")  ? "CUDA"
+                                : f.image.has("VecCreateSeqHIP") ? "HIP"
+                                                                 : "")
+                             : mine.device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,8 +167,10 @@ PetscErrorCode CheckPetscBuild(const void *caller)
   const Build mine = built_for();
   Build       theirs;
   PetscFunctionBegin;
-  // where a program keeps its PETSc to itself, the dynamic linker binds libribbon to the one that it brings along
-  const bool is_another = loader.has("PetscInitialize") && running.image.base && loader.base != running.image.base;
+  // where a program keeps its PETSc to itself, the dynamic linker binds libribbon to
+  // the one that it brings along
+  const bool is_another =
+    loader.has("PetscInitialize") && running.image.base && loader.base != running.image.base;
   if (is_another) running = Functions(loader);
   PetscCall(Read(running, mine, &theirs));
   if (!is_another && mine == theirs) PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,13 +24,24 @@ PetscErrorCode GetEvents(const Events **events)
   if (!events_are_registered) { // once: every PetscClassIdRegister() makes a new class
     PetscClassId id = 0;
     PetscCall(PetscClassIdRegister("Ribbon", &id));
-    const std::pair<const char *, PetscLogEvent *> all[] = {
-      {"PCLineDetect", &e.detect},     {"PCLineExtract", &e.extract},    {"PCLineFactor", &e.factor},
-      {"PCLineRest", &e.rest},         {"PCLineSolve", &e.solve},        {"PCLineForward", &e.forward},
-      {"PCLineExchange", &e.exchange}, {"PCLineBackward", &e.backward},  {"KSPLinePrepare", &e.prepare},
-      {"KSPLineResidual", &e.residual}, {"KSPLineJudge", &e.judge_lines}, {"ADISplit", &e.split},
-      {"ADIMass", &e.mass},            {"ADISpectra", &e.spectra},       {"MFAnalyse", &e.analyse},
-      {"MFScale", &e.scale},           {"MFFactor", &e.eliminate},       {"MFJudge", &e.judge}};
+    const std::pair<const char *, PetscLogEvent *> all[] = {{"PCLineDetect", &e.detect},
+                                                            {"PCLineExtract", &e.extract},
+                                                            {"PCLineFactor", &e.factor},
+                                                            {"PCLineRest", &e.rest},
+                                                            {"PCLineSolve", &e.solve},
+                                                            {"PCLineForward", &e.forward},
+                                                            {"PCLineExchange", &e.exchange},
+                                                            {"PCLineBackward", &e.backward},
+                                                            {"KSPLinePrepare", &e.prepare},
+                                                            {"KSPLineResidual", &e.residual},
+                                                            {"KSPLineJudge", &e.judge_lines},
+                                                            {"ADISplit", &e.split},
+                                                            {"ADIMass", &e.mass},
+                                                            {"ADISpectra", &e.spectra},
+                                                            {"MFAnalyse", &e.analyse},
+                                                            {"MFScale", &e.scale},
+                                                            {"MFFactor", &e.eliminate},
+                                                            {"MFJudge", &e.judge}};
     for (const auto &[name, event] : all) PetscCall(PetscLogEventRegister(name, id, event));
     PetscCall(PetscRegisterFinalize(ForgetEvents));
     events_are_registered = true;
@@ -40,7 +51,8 @@ PetscErrorCode GetEvents(const Events **events)
 }
 
 #if !defined(PETSC_HAVE_KOKKOS)
-/// Kokkos starts once in a process, PETSc as often as a program likes: what Ribbon started ends with the process.
+/// Kokkos starts once in a process, PETSc as often as a program likes: what Ribbon
+/// started ends with the process.
 static void finalize_kokkos()
 {
   if (Kokkos::is_initialized()) Kokkos::finalize();
@@ -57,17 +69,20 @@ PetscErrorCode EnsureKokkos()
   #if defined(KOKKOS_ENABLE_CUDA)
   int device = 0;
   PetscCheck(cudaGetDevice(&device) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "Ribbon: no CUDA device");
-  PetscCallCXX(Kokkos::initialize(Kokkos::InitializationSettings().set_device_id(device).set_disable_warnings(true)));
+  PetscCallCXX(
+    Kokkos::initialize(Kokkos::InitializationSettings().set_device_id(device).set_disable_warnings(true)));
   #else
   PetscCallCXX(Kokkos::initialize());
   #endif
-  PetscCheck(std::atexit(finalize_kokkos) == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "Ribbon: cannot have Kokkos end with the process");
+  PetscCheck(std::atexit(finalize_kokkos) == 0, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "Ribbon: cannot have Kokkos end with the process");
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA) && defined(RIBBON_PETSC_HAS_STREAMS)
-/// An instance costs allocations: one for each of PETSc's streams, dropped before these end with PETSc, or before Kokkos does.
+/// An instance costs allocations: one for each of PETSc's streams, dropped before these end with
+/// PETSc, or before Kokkos does.
 static std::map<cudaStream_t, Kokkos::Cuda> *instances = nullptr;
 
 static PetscErrorCode DropInstances()
@@ -86,7 +101,8 @@ Exec current_space()
   #ifdef RIBBON_PETSC_HAS_STREAMS
     PetscDeviceContext context = nullptr;
     void              *handle  = nullptr;
-    if (PetscDeviceContextGetCurrentContext(&context) == PETSC_SUCCESS && PetscDeviceContextGetStreamHandle(context, &handle) == PETSC_SUCCESS && handle) {
+    if (PetscDeviceContextGetCurrentContext(&context) == PETSC_SUCCESS &&
+        PetscDeviceContextGetStreamHandle(context, &handle) == PETSC_SUCCESS && handle) {
       const cudaStream_t stream = *static_cast<cudaStream_t *>(handle);
       if (!instances) {
         instances = new std::map<cudaStream_t, Kokkos::Cuda>;
@@ -94,7 +110,8 @@ Exec current_space()
         (void)PetscRegisterFinalize(DropInstances);
       }
       const auto found = instances->find(stream);
-      return found != instances->end() ? found->second : instances->emplace(stream, Kokkos::Cuda(stream)).first->second;
+      return found != instances->end() ? found->second
+                                       : instances->emplace(stream, Kokkos::Cuda(stream)).first->second;
     }
   #endif
   }
@@ -122,7 +139,8 @@ PetscErrorCode WarnOnce(MPI_Comm comm, const std::string &kind, const std::strin
 {
   static std::set<std::string> said;
   PetscFunctionBegin;
-  if (said.insert(kind).second) PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING! %s\n", sentence.c_str()));
+  if (said.insert(kind).second)
+    PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING! %s\n", sentence.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

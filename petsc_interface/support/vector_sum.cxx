@@ -25,11 +25,13 @@ PetscErrorCode SumOn(Vec x, PetscInt terms, const PetscScalar w[], const Vec k[]
     PetscCall(term[j].open(k[j], Access::read));
     numbers[j] = term[j].data(), weight[j] = static_cast<Scalar>(w[j]);
   }
-  PetscCallCXX(*finite = vector_sum<Scalar>(current_space<Exec>(), n, in.data(), static_cast<int>(terms), numbers, weight, out.data()));
+  PetscCallCXX(*finite = vector_sum<Scalar>(current_space<Exec>(), n, in.data(), static_cast<int>(terms),
+                                            numbers, weight, out.data()));
   for (PetscInt j = terms; j-- > 0;) PetscCall(term[j].close());
   PetscCall(out.close());
   PetscCall(in.close());
-  const double flops = (std::is_floating_point_v<Scalar> ? 2. : 8.) * static_cast<double>(terms) * static_cast<double>(n);
+  const double flops =
+    (std::is_floating_point_v<Scalar> ? 2. : 8.) * static_cast<double>(terms) * static_cast<double>(n);
   if constexpr (is_device_space<Exec>) PetscCall(PetscLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -57,7 +59,8 @@ PetscErrorCode SumVectors(Vec x, PetscInt terms, const PetscScalar w[], const Ve
   bool      mine = true;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &on_host, VECSEQ, VECMPI, ""));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &on_device, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS, VECMPIKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &on_device, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS,
+                                      VECMPIKOKKOS, ""));
   PetscCall(VecBoundToCPU(x, &bound));
   if (on_host || (on_device && bound)) PetscCall(SumOn<HostExec>(x, terms, w, k, y, &mine));
   else if (has_device && on_device) PetscCall(SumOn<DeviceExec>(x, terms, w, k, y, &mine));

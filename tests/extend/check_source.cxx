@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The source of lines that the recipe added: PC line finds lines of 10 rows in a matrix that has its length attached, and
-// lines of 30 rows, the whole matrix, in one that has not.
+// The source of lines that the recipe added: PC line finds lines of 10 rows in a matrix that has its length
+// attached, and lines of 30 rows, the whole matrix, in one that has not.
 #include <ribbon_petsc/ribbon.h>
 
 #include <petscksp.h>
@@ -16,7 +16,8 @@ PetscErrorCode RowsOfLines(bool attach, PetscInt *rows)
   PetscFunctionBegin;
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 30, 30, 3, nullptr, &A));
   for (PetscInt i = 0; i < 30; ++i)
-    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(30, i + 2); ++j) PetscCall(MatSetValue(A, i, j, i == j ? 2 : -0.5, INSERT_VALUES));
+    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(30, i + 2); ++j)
+      PetscCall(MatSetValue(A, i, j, i == j ? 2 : -0.5, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   if (attach) {
@@ -44,7 +45,8 @@ int main(int argc, char **argv)
   PetscCall(RibbonInitialize());
   PetscCall(RowsOfLines(true, &with));
   PetscCall(RowsOfLines(false, &without));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lines of %" PetscInt_FMT " rows, and of %" PetscInt_FMT "\n", with, without));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lines of %" PetscInt_FMT " rows, and of %" PetscInt_FMT "\n", with,
+                        without));
   PetscCall(PetscFinalize());
   return with == 10 && without == 30 ? 0 : 1;
 }

@@ -19,7 +19,8 @@ PetscErrorCode LinesFromLength(PC, const LineSource &source, ElementsOfSource &,
   direction.lines     = LineSet::contiguous(*length, rows / *length);
   direction.partial   = true; // couplings between lines are left out
   direction.lines_all = rows / *length;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)source.rows)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM,
+                             PetscObjectComm((PetscObject)source.rows)));
   map->source = "attached line_length";
   map->why_not.clear();
   map->directions.push_back(direction);

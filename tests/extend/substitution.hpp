@@ -14,8 +14,8 @@ struct Substitution final : Factored<Scalar, Exec> {
   Bands<Scalar, Memory> bands;
 
   explicit Substitution(const Bands<Scalar, Memory> &given) : bands(given) { this->name = "substitution"; }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line,
-             std::int64_t classified) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const int *class_of_line, std::int64_t classified) const override
   {
     const SubstitutionKernel<Scalar, Memory> kernel{
       BandEntries<Scalar, Memory>(bands), {class_of_line, bands.matrices(), 0, classified}, b, x, in, out};

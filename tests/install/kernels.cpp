@@ -7,7 +7,8 @@ int main(int argc, char **argv)
   Kokkos::deep_copy(b, 1.0);
   Kokkos::deep_copy(bands.values = decltype(bands.values)("bands", 1, 100, 3), 1.0);
   Kokkos::deep_copy(Kokkos::subview(bands.values, 0, Kokkos::ALL, 1), 4.0);
-  ribbon::LineSolver<double> solver(Kokkos::DefaultExecutionSpace(), ribbon::LineSet::interleaved(100, 8), bands);
+  ribbon::LineSolver<double> solver(Kokkos::DefaultExecutionSpace(), ribbon::LineSet::interleaved(100, 8),
+                                    bands);
   solver.solve(Kokkos::DefaultExecutionSpace(), b.data(), b.data());
   return solver.report().ok() ? 0 : 1;
 }

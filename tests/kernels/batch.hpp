@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file batch.hpp  Seeded random batches for the kernel tests, on the default execution space, with host copies.
+/// @file batch.hpp  Seeded random batches for the kernel tests, on the default
+///   execution space, with host copies.
 #pragma once
 
 #include <ribbon/line_solver.hpp>
@@ -38,33 +39,46 @@ struct LineSystem {
   bool         periodic;
 };
 
-/// Random bands: strictly diagonally dominant rows (not symmetric), symmetric positive definite (band Cholesky product), or the stencil
-/// I + sigma (second or fourth difference).
+/// Random bands: strictly diagonally dominant rows (not symmetric), symmetric positive definite (band
+/// Cholesky product), or the stencil I + sigma (second or fourth difference).
 template <class Scalar>
-ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int h, bool periodic, Kind kind)
+ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::int64_t matrices,
+                                                      std::int64_t n, int h, bool periodic, Kind kind)
 {
   ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
   bands.periodic = periodic;
-  bands.values   = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n), static_cast<std::size_t>(2 * h + 1));
-  auto at        = [&](std::int64_t c, std::int64_t i, int d) -> Scalar        &{ return bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)); };
+  bands.values   = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices),
+                                        static_cast<std::size_t>(n), static_cast<std::size_t>(2 * h + 1));
+  auto at        = [&](std::int64_t c, std::int64_t i, int d) -> Scalar        &{
+    return bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i),
+                               static_cast<std::size_t>(d + h));
+  };
   for (std::int64_t c = 0; c < matrices; ++c) {
     if (kind == Kind::dominant)
       for (std::int64_t i = 0; i < n; ++i) {
         double sum = 0.05;
         for (int d = -h; d <= h; ++d)
-          if (d != 0) at(c, i, d) = random_scalar<Scalar>(g), sum += static_cast<double>(ribbon::magnitude(at(c, i, d)));
+          if (d != 0)
+            at(c, i, d) = random_scalar<Scalar>(g),
+                     sum += static_cast<double>(ribbon::magnitude(at(c, i, d)));
         at(c, i, 0) = Scalar(static_cast<ribbon::real_t<Scalar>>(sum));
       }
     if (kind == Kind::poisson)
       for (std::int64_t i = 0; i < n; ++i) {
-        const double sigma = 100, s[5] = {h == 1 ? 0 : sigma, h == 1 ? -sigma : -4 * sigma, h == 1 ? 1 + 2 * sigma : 1 + 6 * sigma, h == 1 ? -sigma : -4 * sigma, h == 1 ? 0 : sigma};
+        const double sigma = 100, s[5] = {h == 1 ? 0 : sigma, h == 1 ? -sigma : -4 * sigma,
+                                          h == 1 ? 1 + 2 * sigma : 1 + 6 * sigma,
+                                          h == 1 ? -sigma : -4 * sigma, h == 1 ? 0 : sigma};
         for (int d = -h; d <= h; ++d) at(c, i, d) = Scalar(static_cast<ribbon::real_t<Scalar>>(s[d + 2]));
       }
     if (kind == Kind::spd) { // rows of L L^H + small multiple of I, L lower with h subdiagonals
       std::vector<Scalar> L(static_cast<std::size_t>(n * (h + 1)));
       for (std::int64_t i = 0; i < n; ++i)
-        for (int d = 0; d <= h; ++d) L[static_cast<std::size_t>(i * (h + 1) + d)] = i - d < 0 && !periodic ? Scalar(0) : random_scalar<Scalar>(g);
-      auto l    = [&](std::int64_t i, std::int64_t d) { return d < 0 || d > h ? Scalar(0) : L[static_cast<std::size_t>(((i % n + n) % n) * (h + 1) + d)]; };
+        for (int d = 0; d <= h; ++d)
+          L[static_cast<std::size_t>(i * (h + 1) + d)] =
+            i - d < 0 && !periodic ? Scalar(0) : random_scalar<Scalar>(g);
+      auto l = [&](std::int64_t i, std::int64_t d) {
+        return d < 0 || d > h ? Scalar(0) : L[static_cast<std::size_t>(((i % n + n) % n) * (h + 1) + d)];
+      };
       auto conj = [](const Scalar &a) {
         if constexpr (std::is_floating_point_v<Scalar>) return a;
         else return Kokkos::conj(a);
@@ -95,13 +109,15 @@ ribbon::Bands<Scalar, Memory> to_device(const ribbon::Bands<Scalar, Kokkos::Host
   bands.lhs           = host.lhs;
   bands.values        = Kokkos::create_mirror_view_and_copy(Memory(), host.values);
   bands.class_of_line = Kokkos::create_mirror_view_and_copy(Memory(), host.class_of_line);
-  bands.alpha = Kokkos::create_mirror_view_and_copy(Memory(), host.alpha), bands.beta = Kokkos::create_mirror_view_and_copy(Memory(), host.beta);
+  bands.alpha         = Kokkos::create_mirror_view_and_copy(Memory(), host.alpha),
+  bands.beta          = Kokkos::create_mirror_view_and_copy(Memory(), host.beta);
   return bands;
 }
 
 /// Solves on the default execution space with host arrays in and out.
 template <class Scalar>
-std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b, bool in_place = false)
+std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b,
+                          bool in_place = false)
 {
   using View = Kokkos::View<Scalar *, Memory>;
   View       device_b("test::b", b.size()), device_x("test::x", b.size());
@@ -118,23 +134,32 @@ std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const 
 /// Matrices that are generated for a batch: one, three classes, one per line, or two to be combined.
 inline std::int64_t matrices_for(ribbon::Lhs lhs, std::int64_t lines)
 {
-  return lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? 3 : lhs == ribbon::Lhs::shifted ? 2 : lines;
+  return lhs == ribbon::Lhs::shared    ? 1
+         : lhs == ribbon::Lhs::classes ? 3
+         : lhs == ribbon::Lhs::shifted ? 2
+                                       : lines;
 }
 
-/// Makes matrices_for() matrices those of a batch: a class for every line, or two positive factors (dominant matrices stay dominant).
+/// Makes matrices_for() matrices those of a batch: a class for every line, or two positive factors
+/// (dominant matrices stay dominant).
 template <class Scalar>
-void assign(std::mt19937_64 &g, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, ribbon::Lhs lhs, std::int64_t lines)
+void assign(std::mt19937_64 &g, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, ribbon::Lhs lhs,
+            std::int64_t lines)
 {
   const auto count = static_cast<std::size_t>(lines);
   bands.lhs        = lhs;
   if (lhs == ribbon::Lhs::classes) {
     bands.class_of_line = decltype(bands.class_of_line)("test::classes", count);
-    for (std::size_t l = 0; l < count; ++l) bands.class_of_line(l) = static_cast<int>((l * 5) % bands.values.extent(0));
+    for (std::size_t l = 0; l < count; ++l)
+      bands.class_of_line(l) = static_cast<int>((l * 5) % bands.values.extent(0));
   }
   if (lhs == ribbon::Lhs::shifted) {
     std::uniform_real_distribution<double> u(0.1, 2);
-    bands.alpha = decltype(bands.alpha)("test::alpha", count), bands.beta = decltype(bands.beta)("test::beta", count);
-    for (std::size_t l = 0; l < count; ++l) bands.alpha(l) = Scalar(static_cast<ribbon::real_t<Scalar>>(u(g))), bands.beta(l) = Scalar(static_cast<ribbon::real_t<Scalar>>(u(g)));
+    bands.alpha = decltype(bands.alpha)("test::alpha", count),
+    bands.beta  = decltype(bands.beta)("test::beta", count);
+    for (std::size_t l = 0; l < count; ++l)
+      bands.alpha(l) = Scalar(static_cast<ribbon::real_t<Scalar>>(u(g))),
+      bands.beta(l)  = Scalar(static_cast<ribbon::real_t<Scalar>>(u(g)));
   }
 }
 
@@ -145,10 +170,12 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> expanded(const ribbon::Bands<Scalar, Ko
   if (bands.lhs != ribbon::Lhs::shifted) return bands;
   auto own   = bands;
   own.lhs    = ribbon::Lhs::per_line;
-  own.values = decltype(own.values)("test::expanded", static_cast<std::size_t>(bands.matrices()), bands.values.extent(1), bands.values.extent(2));
+  own.values = decltype(own.values)("test::expanded", static_cast<std::size_t>(bands.matrices()),
+                                    bands.values.extent(1), bands.values.extent(2));
   for (std::size_t l = 0; l < own.values.extent(0); ++l)
     for (std::size_t i = 0; i < own.values.extent(1); ++i)
-      for (std::size_t d = 0; d < own.values.extent(2); ++d) own.values(l, i, d) = bands.alpha(l) * bands.values(0, i, d) + bands.beta(l) * bands.values(1, i, d);
+      for (std::size_t d = 0; d < own.values.extent(2); ++d)
+        own.values(l, i, d) = bands.alpha(l) * bands.values(0, i, d) + bands.beta(l) * bands.values(1, i, d);
   return own;
 }
 
@@ -156,17 +183,23 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> expanded(const ribbon::Bands<Scalar, Ko
 template <class Scalar>
 std::int64_t matrix_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t line)
 {
-  return bands.lhs == ribbon::Lhs::shared ? 0 : bands.lhs == ribbon::Lhs::per_line ? line : bands.class_of_line(static_cast<std::size_t>(line));
+  return bands.lhs == ribbon::Lhs::shared     ? 0
+         : bands.lhs == ribbon::Lhs::per_line ? line
+                                              : bands.class_of_line(static_cast<std::size_t>(line));
 }
 
-/// Random strictly diagonally dominant bands with kl sub- and ku superdiagonals, or (block > 1) block tridiagonal ones.
+/// Random strictly diagonally dominant bands with kl sub- and ku superdiagonals, or (block >
+/// 1) block tridiagonal ones.
 template <class Scalar>
-ribbon::Bands<Scalar, Kokkos::HostSpace> random_system(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int kl, int ku, int block, bool periodic)
+ribbon::Bands<Scalar, Kokkos::HostSpace> random_system(std::mt19937_64 &g, std::int64_t matrices,
+                                                       std::int64_t n, int kl, int ku, int block,
+                                                       bool periodic)
 {
   ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
   const int                                width = kl + ku + 1, BB = block * block;
   bands.periodic = periodic, bands.lower = kl, bands.upper = ku, bands.block = block;
-  bands.values = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n), static_cast<std::size_t>(width * BB));
+  bands.values = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices),
+                                        static_cast<std::size_t>(n), static_cast<std::size_t>(width * BB));
   for (std::size_t c = 0; c < static_cast<std::size_t>(matrices); ++c)
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
       for (int a = 0; a < block; ++a) {
@@ -176,7 +209,9 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> random_system(std::mt19937_64 &g, std::
           for (int b = 0; b < block; ++b) {
             const auto e = static_cast<std::size_t>((d * block + a) * block + b);
             if (d == kl && a == b) diag = e;
-            else bands.values(c, i, e) = random_scalar<Scalar>(g), sum += static_cast<double>(ribbon::magnitude(bands.values(c, i, e)));
+            else
+              bands.values(c, i, e) = random_scalar<Scalar>(g),
+                                 sum += static_cast<double>(ribbon::magnitude(bands.values(c, i, e)));
           }
         bands.values(c, i, diag) = Scalar(static_cast<ribbon::real_t<Scalar>>(sum));
       }
@@ -185,11 +220,14 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> random_system(std::mt19937_64 &g, std::
 
 /// Largest backward error over the lines, without forming dense matrices.
 template <class Scalar>
-double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set,
+                      const std::vector<Scalar> &x, const std::vector<Scalar> &b)
 {
   const std::int64_t n = set.rows, B = bands.block, kl = bands.kl(), ku = bands.ku();
-  const auto         at    = [&](std::int64_t l, std::int64_t i, std::int64_t c) { return static_cast<std::size_t>(set(l, i) + c * set.component_stride); };
-  double             worst = 0;
+  const auto         at = [&](std::int64_t l, std::int64_t i, std::int64_t c) {
+    return static_cast<std::size_t>(set(l, i) + c * set.component_stride);
+  };
+  double worst = 0;
   for (std::int64_t l = 0; l < set.lines(); ++l) {
     double norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
     for (std::int64_t i = 0; i < n; ++i)
@@ -202,7 +240,9 @@ double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, con
           if (bands.periodic) j = ((j % n) + n) % n;
           if (j < 0 || j >= n) continue;
           for (std::int64_t q = 0; q < B; ++q) {
-            const Scalar e = bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(((d + kl) * B + p) * B + q));
+            const Scalar e =
+              bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i),
+                           static_cast<std::size_t>(((d + kl) * B + p) * B + q));
             residual -= e * x[at(l, j, q)];
             row += static_cast<double>(ribbon::magnitude(e));
           }
@@ -219,7 +259,8 @@ double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, con
   return worst;
 }
 
-inline ribbon::Bands<double, Kokkos::HostSpace> toeplitz(std::int64_t n, const std::vector<double> &stencil, bool periodic)
+inline ribbon::Bands<double, Kokkos::HostSpace> toeplitz(std::int64_t n, const std::vector<double> &stencil,
+                                                         bool periodic)
 {
   ribbon::Bands<double, Kokkos::HostSpace> bands;
   bands.periodic = periodic;
@@ -231,10 +272,13 @@ inline ribbon::Bands<double, Kokkos::HostSpace> toeplitz(std::int64_t n, const s
 
 /// Backward error of one line against its dense matrix.
 template <class Scalar>
-double line_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, std::int64_t l, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+double line_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set,
+                  std::int64_t l, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
 {
   std::vector<Scalar> mine, right;
-  for (std::int64_t i = 0; i < set.rows; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+  for (std::int64_t i = 0; i < set.rows; ++i)
+    mine.push_back(x[static_cast<std::size_t>(set(l, i))]),
+      right.push_back(b[static_cast<std::size_t>(set(l, i))]);
   return ribbon::reference::backward_error(ribbon::reference::dense(bands, matrix_of(bands, l)), mine, right);
 }
 
@@ -263,7 +307,8 @@ std::complex<double> determinant(const ribbon::Bands<Scalar, Kokkos::HostSpace> 
 }
 
 /// What a LineSolver says of arguments that it refuses; empty where it takes them.
-inline std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands, const ribbon::LineSolverOptions &options = {})
+inline std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands,
+                           const ribbon::LineSolverOptions &options = {})
 {
   try {
     ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), options);

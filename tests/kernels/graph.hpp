@@ -47,7 +47,8 @@ struct Host {
   Host renumbered(const std::vector<Row> &to) const
   {
     Host other(rows);
-    for (const auto &[at, a] : entries) other.entries[{to[static_cast<std::size_t>(at.first)], to[static_cast<std::size_t>(at.second)]}] = a;
+    for (const auto &[at, a] : entries)
+      other.entries[{to[static_cast<std::size_t>(at.first)], to[static_cast<std::size_t>(at.second)]}] = a;
     return other;
   }
 };
@@ -62,7 +63,8 @@ inline std::vector<Row> shuffled(Row n, unsigned seed)
 
 /// 5-point operator, 7-point for nz > 1; couplings by direction and place; rings where asked for.
 using Coupling = std::function<double(int direction, Row x, Row y, Row z)>;
-inline Host<> grid(Row nx, Row ny, Row nz, const Coupling &coupling, std::array<bool, 3> ring = {false, false, false})
+inline Host<> grid(Row nx, Row ny, Row nz, const Coupling &coupling,
+                   std::array<bool, 3> ring = {false, false, false})
 {
   Host<>    A(nx * ny * nz);
   const Row n[3] = {nx, ny, nz}, stride[3] = {1, nx, nx * ny};

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 
-#define RIBBON_LAPACK_BANDS(scalar, trf, trs)                                                                                                                                                                              \
-  void trf(const int *m, const int *n, const int *kl, const int *ku, scalar *ab, const int *ldab, int *pivots, int *info);                                                                                                 \
-  void trs(const char *transposed, const int *n, const int *kl, const int *ku, const int *columns, const scalar *ab, const int *ldab, const int *pivots, scalar *b, const int *ldb, int *info, std::size_t);
+#define RIBBON_LAPACK_BANDS(scalar, trf, trs)                                                                \
+  void trf(const int *m, const int *n, const int *kl, const int *ku, scalar *ab, const int *ldab,            \
+           int *pivots, int *info);                                                                          \
+  void trs(const char *transposed, const int *n, const int *kl, const int *ku, const int *columns,           \
+           const scalar *ab, const int *ldab, const int *pivots, scalar *b, const int *ldb, int *info,       \
+           std::size_t);
 extern "C" {
 RIBBON_LAPACK_BANDS(float, sgbtrf_, sgbtrs_)
 RIBBON_LAPACK_BANDS(double, dgbtrf_, dgbtrs_)
@@ -20,16 +23,18 @@ namespace test {
 template <class Scalar>
 using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
 
-/// x = A^-1 b for a matrix of bands or blocks, which are bands of scalars, too; empty where a pivot is zero. A ring is
-/// folded: its rows in the order 0, n - 1, 1, n - 2, ... are a band of twice the width.
+/// x = A^-1 b for a matrix of bands or blocks, which are bands of scalars, too; empty where a pivot is zero.
+/// A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are a band of twice the width.
 template <class Scalar>
-std::vector<Scalar> by_lapack(const HostBands<Scalar> &bands, const std::vector<Scalar> &b, std::size_t matrix = 0)
+std::vector<Scalar> by_lapack(const HostBands<Scalar> &bands, const std::vector<Scalar> &b,
+                              std::size_t matrix = 0)
 {
-  const int           rows = static_cast<int>(bands.rows()), B = bands.block, n = rows * B, one = 1;
-  const int           reach = std::min(2 * bands.half_bandwidth(), rows - 1);
-  const int           kl = (bands.periodic ? reach : bands.kl()) * B + B - 1, ku = (bands.periodic ? reach : bands.ku()) * B + B - 1, ldab = 2 * kl + ku + 1;
-  const auto          place = [&](int i) { return !bands.periodic ? i : 2 * i < rows ? 2 * i : 2 * (rows - i) - 1; };
-  int                 info  = 0;
+  const int rows = static_cast<int>(bands.rows()), B = bands.block, n = rows * B, one = 1;
+  const int reach = std::min(2 * bands.half_bandwidth(), rows - 1);
+  const int kl    = (bands.periodic ? reach : bands.kl()) * B + B - 1,
+            ku = (bands.periodic ? reach : bands.ku()) * B + B - 1, ldab = 2 * kl + ku + 1;
+  const auto place = [&](int i) { return !bands.periodic ? i : 2 * i < rows ? 2 * i : 2 * (rows - i) - 1; };
+  int        info  = 0;
   std::vector<int>    pivots(static_cast<std::size_t>(n));
   std::vector<Scalar> ab(static_cast<std::size_t>(ldab) * static_cast<std::size_t>(n)), x(b.size());
   for (int i = 0; i < rows; ++i)
@@ -38,7 +43,9 @@ std::vector<Scalar> by_lapack(const HostBands<Scalar> &bands, const std::vector<
       for (int p = 0; p < B && j >= 0 && j < rows; ++p)
         for (int q = 0; q < B; ++q) {
           const int row = place(i) * B + p, column = place(j) * B + q;
-          ab[static_cast<std::size_t>(kl + ku + row - column + column * ldab)] += bands.values(matrix, static_cast<std::size_t>(i), static_cast<std::size_t>(((d + bands.kl()) * B + p) * B + q));
+          ab[static_cast<std::size_t>(kl + ku + row - column + column * ldab)] +=
+            bands.values(matrix, static_cast<std::size_t>(i),
+                         static_cast<std::size_t>(((d + bands.kl()) * B + p) * B + q));
         }
     }
   const auto unknown = [&](int k) { return static_cast<std::size_t>(place(k / B) * B + k % B); };

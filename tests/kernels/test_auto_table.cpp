@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of `auto`: its form, its look-up, what follows from it, and the rule by which the benchmark makes it.
+// The table of `auto`: its form, its look-up, what follows from it, and the rule by
+// which the benchmark makes it.
 #include "batch.hpp"
 
 #include "../../examples/benchmark/kernels/table_rule.hpp"
@@ -22,7 +23,8 @@ using bench::Measurement;
 
 ribbon::LineSet lines_of(Layout layout, std::int64_t rows, std::int64_t lines)
 {
-  return layout == Layout::contiguous ? ribbon::LineSet::contiguous(rows, lines) : ribbon::LineSet::interleaved(rows, lines);
+  return layout == Layout::contiguous ? ribbon::LineSet::contiguous(rows, lines)
+                                      : ribbon::LineSet::interleaved(rows, lines);
 }
 
 TEST(AutoTable, EveryEntryIsReachedAndLinesOfAnyLengthFindOne)
@@ -36,19 +38,23 @@ TEST(AutoTable, EveryEntryIsReachedAndLinesOfAnyLengthFindOne)
 
 TEST(AutoTable, EverySystemLayoutAndSourceHasEntries)
 {
-  for (auto [K, B] : {std::pair(1, 1), std::pair(2, 1), std::pair(3, 1), std::pair(4, 1), std::pair(1, 2), std::pair(1, 4)})
+  for (auto [K, B] :
+       {std::pair(1, 1), std::pair(2, 1), std::pair(3, 1), std::pair(4, 1), std::pair(1, 2), std::pair(1, 4)})
     for (Layout layout : {Layout::interleaved, Layout::contiguous})
       for (Source source : {Source::constant, Source::general, Source::per_line, Source::shifted})
-        EXPECT_TRUE(find(auto_table, {K, B, layout, source}, 1)) << K << " " << B << " " << to_string(layout) << " " << to_string(source);
+        EXPECT_TRUE(find(auto_table, {K, B, layout, source}, 1))
+          << K << " " << B << " " << to_string(layout) << " " << to_string(source);
 }
 
 TEST(AutoTable, FormsThatAreNotWellFormed)
 {
-  const Key one{1, 1, Layout::interleaved, Source::constant}, two{2, 1, Layout::interleaved, Source::constant};
+  const Key one{1, 1, Layout::interleaved, Source::constant},
+    two{2, 1, Layout::interleaved, Source::constant};
   using Table = std::vector<Entry>;
   EXPECT_TRUE(well_formed(Table{{one, 64}, {one, any_rows}, {two, any_rows}}));
   EXPECT_FALSE(well_formed(Table{{one, 64}, {one, 32}, {one, any_rows}})) << "rows descend";
-  EXPECT_FALSE(well_formed(Table{{one, 64}, {one, 64}, {one, any_rows}})) << "the second one is never reached";
+  EXPECT_FALSE(well_formed(Table{{one, 64}, {one, 64}, {one, any_rows}}))
+    << "the second one is never reached";
   EXPECT_FALSE(well_formed(Table{{one, 64}, {two, any_rows}})) << "long lines find nothing";
   EXPECT_FALSE(well_formed(Table{{one, any_rows}, {two, any_rows}, {one, any_rows}})) << "a key comes back";
 }
@@ -56,8 +62,11 @@ TEST(AutoTable, FormsThatAreNotWellFormed)
 TEST(AutoTable, LookUpTakesTheFirstEntryThatReaches)
 {
   const Key                key{1, 1, Layout::contiguous, Source::general};
-  const std::vector<Entry> table{{key, 64, Algorithm::one_pass, 16}, {key, 128, Algorithm::thomas, 32}, {key, any_rows, Algorithm::partition, 64}};
-  for (auto [rows, rows_per_thread] : {std::pair(1, 16), std::pair(64, 16), std::pair(65, 32), std::pair(128, 32), std::pair(129, 64), std::pair(1 << 30, 64)})
+  const std::vector<Entry> table{{key, 64, Algorithm::one_pass, 16},
+                                 {key, 128, Algorithm::thomas, 32},
+                                 {key, any_rows, Algorithm::partition, 64}};
+  for (auto [rows, rows_per_thread] : {std::pair(1, 16), std::pair(64, 16), std::pair(65, 32),
+                                       std::pair(128, 32), std::pair(129, 64), std::pair(1 << 30, 64)})
     EXPECT_EQ(fastest(table, key, rows).rows_per_thread, rows_per_thread) << rows;
   const Entry other = fastest(table, {8, 1, Layout::contiguous, Source::general}, 64);
   EXPECT_EQ(other.algorithm, Algorithm::one_pass) << "systems without entries";
@@ -73,12 +82,15 @@ TEST(AutoTable, AlgorithmsAndShapesAreKnownToTheSolver)
       continue;
     }
     std::mt19937_64 g(5);
-    const auto      lhs   = entry.key.source == Source::per_line ? ribbon::Lhs::per_line : entry.key.source == Source::shifted ? ribbon::Lhs::shifted : ribbon::Lhs::shared;
-    auto            bands = random_bands<double>(g, matrices_for(lhs, 5), 130, entry.key.K, false, Kind::dominant);
+    const auto      lhs = entry.key.source == Source::per_line  ? ribbon::Lhs::per_line
+                          : entry.key.source == Source::shifted ? ribbon::Lhs::shifted
+                                                                : ribbon::Lhs::shared;
+    auto bands = random_bands<double>(g, matrices_for(lhs, 5), 130, entry.key.K, false, Kind::dominant);
     assign(g, bands, lhs, 5);
     const auto set = lines_of(entry.key.layout, 130, 5);
     EXPECT_NO_THROW(ribbon::LineSolver<double>(Exec(), set, to_device(bands), {to_string(entry.algorithm)}));
-    EXPECT_NO_THROW(ribbon::LineSolver<double>(Exec(), set, to_device(bands), {"one_pass", 0, entry.rows_per_thread}));
+    EXPECT_NO_THROW(
+      ribbon::LineSolver<double>(Exec(), set, to_device(bands), {"one_pass", 0, entry.rows_per_thread}));
   }
 }
 
@@ -88,9 +100,15 @@ TEST(AutoTable, OnePassHasTheShapeOfTheTable)
     if (entry.key.B > 1 || entry.key.K != 1 || entry.rows > 1024) continue;
     const auto set = lines_of(entry.key.layout, entry.rows, 1 << 20); // few lines have shorter chunks
     if (entry.key.source == Source::per_line || entry.key.source == Source::shifted) {
-      const auto shape = ribbon::OnePassPerLine<double, Exec, 1>::choose(Exec(), set, false, entry.key.source == Source::shifted);
+      const auto shape = ribbon::OnePassPerLine<double, Exec, 1>::choose(Exec(), set, false,
+                                                                         entry.key.source == Source::shifted);
       EXPECT_EQ(shape.split.length, entry.rows_per_thread) << entry.rows;
-    } else EXPECT_EQ((ribbon::OnePass<ribbon::PlainScheme<double, 1, 1>, Exec>::choose(ribbon::TeamRoom::of(Exec()), set, false, entry.key.source == Source::constant, false).slots), entry.rows_per_thread) << entry.rows;
+    } else
+      EXPECT_EQ((ribbon::OnePass<ribbon::PlainScheme<double, 1, 1>, Exec>::choose(
+                   ribbon::TeamRoom::of(Exec()), set, false, entry.key.source == Source::constant, false)
+                   .slots),
+                entry.rows_per_thread)
+        << entry.rows;
   }
 }
 
@@ -98,18 +116,32 @@ TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
 {
   for (const Entry &entry : auto_table) {
     const auto [K, B] = std::pair(entry.key.K, entry.key.B);
-    if (entry.rows != any_rows || B > 1 || (entry.key.source != Source::constant && entry.key.source != Source::per_line)) continue;
-    const std::int64_t n = 64, lines = ribbon::is_device_space<Exec> ? 32768 : 64; // fewer with matrices of their own do not fill a device; hosts do not ask
-    const auto         lhs = entry.key.source == Source::constant ? ribbon::Lhs::shared : ribbon::Lhs::per_line;
-    std::mt19937_64    g(5);
-    auto               bands = random_bands<double>(g, matrices_for(lhs, lines), n, K, false, lhs == ribbon::Lhs::shared && K <= 2 ? Kind::poisson : Kind::dominant);
-    bands.lhs                = lhs;
+    if (entry.rows != any_rows || B > 1 ||
+        (entry.key.source != Source::constant && entry.key.source != Source::per_line))
+      continue;
+    // fewer with matrices of their own do not fill a device; hosts do not ask
+    const std::int64_t n = 64, lines = ribbon::is_device_space<Exec> ? 32768 : 64;
+    const auto      lhs = entry.key.source == Source::constant ? ribbon::Lhs::shared : ribbon::Lhs::per_line;
+    std::mt19937_64 g(5);
+    auto            bands = random_bands<double>(g, matrices_for(lhs, lines), n, K, false,
+                                      lhs == ribbon::Lhs::shared && K <= 2 ? Kind::poisson : Kind::dominant);
+    bands.lhs             = lhs;
     const ribbon::LineSolver<double> solver(Exec(), lines_of(entry.key.layout, n, lines), to_device(bands));
-    const bool                       shared    = lhs == ribbon::Lhs::shared;
-    const bool                       in_flight = lhs == ribbon::Lhs::per_line && K == 3; // whatever the table says: its rule is in docs/kernels.md
-    const std::string expected = ribbon::is_device_space<Exec> ? in_flight ? "one_pass" : to_string(fastest(auto_table, {K, B, entry.key.layout, shared && K > 2 ? Source::general : entry.key.source}, n).algorithm)
-                                                                  : "thomas"; // hosts: unrolled to K = 4
-    EXPECT_EQ(solver.report().algorithm.substr(0, expected.size()), expected) << K << " " << to_string(entry.key.layout) << " " << to_string(entry.key.source) << ": " << solver.report().reason;
+    const bool                       shared = lhs == ribbon::Lhs::shared;
+    // whatever the table says: its rule is in docs/kernels.md
+    const bool        in_flight = lhs == ribbon::Lhs::per_line && K == 3;
+    const std::string expected =
+      ribbon::is_device_space<Exec>
+        ? in_flight
+            ? "one_pass"
+            : to_string(
+                fastest(auto_table,
+                        {K, B, entry.key.layout, shared && K > 2 ? Source::general : entry.key.source}, n)
+                  .algorithm)
+        : "thomas"; // hosts: unrolled to K = 4
+    EXPECT_EQ(solver.report().algorithm.substr(0, expected.size()), expected)
+      << K << " " << to_string(entry.key.layout) << " " << to_string(entry.key.source) << ": "
+      << solver.report().reason;
   }
 }
 
@@ -117,9 +149,15 @@ TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
 
 const Key any_key{1, 1, Layout::interleaved, Source::constant};
 
-Measurement measured(std::int64_t rows, double short_shape, double long_shape, double thomas, double partition)
+Measurement measured(std::int64_t rows, double short_shape, double long_shape, double thomas,
+                     double partition)
 {
-  return {any_key, rows, {{Algorithm::one_pass, 16, short_shape}, {Algorithm::one_pass, 64, long_shape}, {Algorithm::thomas, 0, thomas}, {Algorithm::partition, 0, partition}}};
+  return {any_key,
+          rows,
+          {{Algorithm::one_pass, 16, short_shape},
+           {Algorithm::one_pass, 64, long_shape},
+           {Algorithm::thomas, 0, thomas},
+           {Algorithm::partition, 0, partition}}};
 }
 
 void expect_table(const std::vector<Measurement> &measurements, const std::vector<Entry> &expected)
@@ -138,18 +176,24 @@ TEST(AutoTableRule, OnlyWhatIsFasterByMoreThanTheMarginDisplaces)
 {
   expect_table({measured(64, 1.01, 1.00, 1.00, 1.00)}, {{any_key, any_rows, Algorithm::one_pass, 16}});
   expect_table({measured(64, 1.03, 1.00, 2.00, 2.00)}, {{any_key, any_rows, Algorithm::one_pass, 64}});
-  expect_table({measured(64, 1.03, 1.03, 2.00, 1.00), measured(128, 1.01, 1.01, 2.00, 1.02)}, {{any_key, any_rows, Algorithm::partition, 16}});
+  expect_table({measured(64, 1.03, 1.03, 2.00, 1.00), measured(128, 1.01, 1.01, 2.00, 1.02)},
+               {{any_key, any_rows, Algorithm::partition, 16}});
 }
 
 TEST(AutoTableRule, AnEntryIsWrittenWhereTheChoiceChanges)
 {
-  expect_table({measured(64, 1, 2, 3, -1), measured(128, 1, 2, 3, -1), measured(256, 2, 1, 3, -1), measured(512, 2, 1.5, 1, 1.5), measured(1024, 3, 3, 3, 1)},
-               {{any_key, 128, Algorithm::one_pass, 16}, {any_key, 256, Algorithm::one_pass, 64}, {any_key, 512, Algorithm::thomas, 64}, {any_key, any_rows, Algorithm::partition, 64}});
+  expect_table({measured(64, 1, 2, 3, -1), measured(128, 1, 2, 3, -1), measured(256, 2, 1, 3, -1),
+                measured(512, 2, 1.5, 1, 1.5), measured(1024, 3, 3, 3, 1)},
+               {{any_key, 128, Algorithm::one_pass, 16},
+                {any_key, 256, Algorithm::one_pass, 64},
+                {any_key, 512, Algorithm::thomas, 64},
+                {any_key, any_rows, Algorithm::partition, 64}});
 }
 
 TEST(AutoTableRule, TheShapeStaysWhereNoOnePassRuns)
 {
-  expect_table({measured(64, 2, 1, 3, 3), measured(128, -1, -1, 3, 2), measured(256, -1, -1, -1, -1)}, {{any_key, 64, Algorithm::one_pass, 64}, {any_key, any_rows, Algorithm::partition, 64}});
+  expect_table({measured(64, 2, 1, 3, 3), measured(128, -1, -1, 3, 2), measured(256, -1, -1, -1, -1)},
+               {{any_key, 64, Algorithm::one_pass, 64}, {any_key, any_rows, Algorithm::partition, 64}});
 }
 
 TEST(AutoTableRule, KeysBeginAnew)
@@ -165,10 +209,14 @@ TEST(AutoTableRule, KeysBeginAnew)
 TEST(AutoTableRule, ALineIsWrittenForEveryEntry)
 {
   std::ostringstream text;
-  bench::write_table(text, {{any_key, 64, Algorithm::one_pass, 16}, {any_key, any_rows, Algorithm::thomas, 0}}, {"machine  one", "date     today"});
-  EXPECT_NE(text.str().find("///     machine  one\n///     date     today\n#pragma once\n"), std::string::npos);
-  EXPECT_NE(text.str().find("\n  {{1, 1, Layout::interleaved, Source::constant},       64, Algorithm::one_pass,  16},\n"
-                            "  {{1, 1, Layout::interleaved, Source::constant}, any_rows, Algorithm::thomas,     0},\n};\n"),
+  bench::write_table(text,
+                     {{any_key, 64, Algorithm::one_pass, 16}, {any_key, any_rows, Algorithm::thomas, 0}},
+                     {"machine  one", "date     today"});
+  EXPECT_NE(text.str().find("///     machine  one\n///     date     today\n#pragma once\n"),
+            std::string::npos);
+  EXPECT_NE(text.str().find(
+              "\n  {{1, 1, Layout::interleaved, Source::constant},       64, Algorithm::one_pass,  16},\n"
+              "  {{1, 1, Layout::interleaved, Source::constant}, any_rows, Algorithm::thomas,     0},\n};\n"),
             std::string::npos)
     << text.str();
 }

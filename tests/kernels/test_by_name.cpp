@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every algorithm by name: shifts of any sign, several right-hand sides per matrix, batches without rows or lines and of one line.
+// Every algorithm by name: shifts of any sign, several right-hand sides per matrix, batches without rows
+// or lines and of one line.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,16 @@ using ribbon::Lhs;
 
 namespace {
 
-const std::vector<std::string> algorithms = {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"};
+const std::vector<std::string> algorithms = {"auto",
+                                             "one_pass",
+                                             "thomas",
+                                             "pivoted",
+                                             "partition",
+                                             "cyclic_reduction",
+                                             "parallel_cyclic_reduction",
+                                             "cr_pcr",
+                                             "toeplitz_cr",
+                                             "tile_products"};
 
 bool is_reduction(const std::string &algorithm)
 {
@@ -22,21 +32,27 @@ std::int64_t rows_for(const std::string &algorithm)
   return algorithm == "partition" ? 120 : 50;
 }
 
-/// alpha A + beta B with beta = -1.5, 0, 0.5, ... small beside alpha = -2, 0.3, 2, ..., or the other way round, so that the sum stays dominant; complex ones have phases of their own.
+/// alpha A + beta B with beta = -1.5, 0, 0.5, ... small beside alpha = -2, 0.3, 2, ..., or the other way
+/// round, so that the sum stays dominant; complex ones have phases of their own.
 template <class Scalar>
 void shift(ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::size_t lines)
 {
   using Real         = ribbon::real_t<Scalar>;
   const Real large[] = {-2, Real(0.3), 2, -7}, small[] = {-1, 0, Real(0.5), 0, -Real(0.1)};
   bands.lhs   = Lhs::shifted;
-  bands.alpha = decltype(bands.alpha)("test::alpha", lines), bands.beta = decltype(bands.beta)("test::beta", lines);
+  bands.alpha = decltype(bands.alpha)("test::alpha", lines),
+  bands.beta  = decltype(bands.beta)("test::beta", lines);
   for (std::size_t c = 0; c < 2; ++c)
     for (std::size_t i = 0; i < bands.values.extent(1); ++i)
-      for (int a = 0; a < bands.block; ++a) bands.values(c, i, static_cast<std::size_t>((bands.kl() * bands.block + a) * bands.block + a)) *= Real(8);
+      for (int a = 0; a < bands.block; ++a)
+        bands.values(c, i, static_cast<std::size_t>((bands.kl() * bands.block + a) * bands.block + a)) *=
+          Real(8);
   for (std::size_t l = 0; l < lines; ++l) {
     Scalar     p = large[l % 4], q = small[l % 5] * Real(0.1);
     const auto phase = static_cast<double>(l);
-    if constexpr (!std::is_floating_point_v<Scalar>) p *= Scalar(std::cos(2 * phase), std::sin(2 * phase)), q *= Scalar(std::cos(5 * phase), std::sin(5 * phase));
+    if constexpr (!std::is_floating_point_v<Scalar>)
+      p *= Scalar(std::cos(2 * phase), std::sin(2 * phase)),
+        q *= Scalar(std::cos(5 * phase), std::sin(5 * phase));
     bands.alpha(l) = l % 2 ? p : q, bands.beta(l) = l % 2 ? q : p;
   }
 }
@@ -45,26 +61,38 @@ template <class Scalar>
 void expect_shifts_of_any_sign()
 {
   for (const std::string &algorithm : algorithms)
-    for (auto [kl, ku, block] : {std::tuple{1, 1, 1}, std::tuple{2, 2, 1}, std::tuple{3, 5, 1}, std::tuple{1, 1, 2}, std::tuple{4, 3, 1}, std::tuple{1, 1, 4}})
+    for (auto [kl, ku, block] : {std::tuple{1, 1, 1}, std::tuple{2, 2, 1}, std::tuple{3, 5, 1},
+                                 std::tuple{1, 1, 2}, std::tuple{4, 3, 1}, std::tuple{1, 1, 4}})
       for (bool periodic : {false, true})
         for (bool contiguous : {false, true})
           for (bool stencils : {false, true}) {
-            if (algorithm == "toeplitz_cr" || algorithm == "tile_products" || (stencils && (ku > 2 || block > 1))) continue; // one matrix for all lines; no kernel that tells stencils
-            if ((algorithm == "one_pass" && ku > 4) || (algorithm != "one_pass" && kl * block == 4) || (is_reduction(algorithm) && ku > 1)) continue;
-            SCOPED_TRACE(testing::Message() << algorithm << ", kl " << kl << ", ku " << ku << ", block " << block << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ") << sizeof(Scalar)
-                                            << " bytes, stencils " << stencils);
+            // one matrix for all lines; no kernel that tells stencils
+            if (algorithm == "toeplitz_cr" || algorithm == "tile_products" ||
+                (stencils && (ku > 2 || block > 1)))
+              continue;
+            if ((algorithm == "one_pass" && ku > 4) || (algorithm != "one_pass" && kl * block == 4) ||
+                (is_reduction(algorithm) && ku > 1))
+              continue;
+            SCOPED_TRACE(testing::Message()
+                         << algorithm << ", kl " << kl << ", ku " << ku << ", block " << block
+                         << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ")
+                         << sizeof(Scalar) << " bytes, stencils " << stencils);
             const std::int64_t n = rows_for(algorithm), lines = 41;
             std::mt19937_64    g(5);
             auto               bands = random_system<Scalar>(g, 2, n, kl, ku, block, periodic);
             for (std::size_t i = 1; stencils && i < bands.values.extent(1); ++i)
-              for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = bands.values(0, 0, d), bands.values(1, i, d) = bands.values(1, 0, d);
+              for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+                bands.values(0, i, d) = bands.values(0, 0, d), bands.values(1, i, d) = bands.values(1, 0, d);
             shift(bands, static_cast<std::size_t>(lines));
-            const auto                             set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+            const auto set =
+              (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
+                .with_components(block);
             const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
             ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason;
             std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
             for (auto &v : b) v = random_scalar<Scalar>(g);
-            EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14) << solver.report().algorithm;
+            EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14)
+              << solver.report().algorithm;
           }
 }
 
@@ -73,30 +101,39 @@ TEST(ByName, ShiftsOfAnySign)
   expect_shifts_of_any_sign<double>(), expect_shifts_of_any_sign<Kokkos::complex<double>>();
 }
 
-/// One and five right-hand sides per matrix, those of a line apart: line l has the matrix of line l % lines, whatever holds the matrices.
+/// One and five right-hand sides per matrix, those of a line apart: line l has the matrix of line l % lines,
+/// whatever holds the matrices.
 TEST(ByName, SeveralRightHandSidesPerMatrix)
 {
   for (const std::string &algorithm : algorithms)
     for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
-      for (auto [h, block] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{3, 1}, std::pair{4, 1}, std::pair{8, 1}, std::pair{1, 2}, std::pair{1, 3}, std::pair{1, 4}})
+      for (auto [h, block] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{3, 1}, std::pair{4, 1},
+                              std::pair{8, 1}, std::pair{1, 2}, std::pair{1, 3}, std::pair{1, 4}})
         for (bool periodic : {false, true})
           for (bool contiguous : {false, true})
             for (std::int64_t lines : {1, 6}) {
-              if ((algorithm == "toeplitz_cr" || algorithm == "tile_products") && lhs != Lhs::shared) continue;
-              if ((is_reduction(algorithm) && h > 1) || (algorithm == "toeplitz_cr" && h * block > 1) || (algorithm == "one_pass" && (h > 4 || block == 3))) continue;
+              if ((algorithm == "toeplitz_cr" || algorithm == "tile_products") && lhs != Lhs::shared)
+                continue;
+              if ((is_reduction(algorithm) && h > 1) || (algorithm == "toeplitz_cr" && h * block > 1) ||
+                  (algorithm == "one_pass" && (h > 4 || block == 3)))
+                continue;
               if (h * block > 3 && (periodic || lines == 1)) continue; // half of them suffice
               const std::int64_t n = rows_for(algorithm);
               std::mt19937_64    g(static_cast<std::uint64_t>(n + lines));
-              auto               bands = random_system<double>(g, matrices_for(lhs, lines), n, h, h, block, periodic);
+              auto bands = random_system<double>(g, matrices_for(lhs, lines), n, h, h, block, periodic);
               for (std::size_t i = 1; algorithm == "toeplitz_cr" && i < bands.values.extent(1); ++i)
                 for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = bands.values(0, 0, d);
               assign(g, bands, lhs, lines);
-              const auto                             set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+              const auto set =
+                (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
+                  .with_components(block);
               const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
               ASSERT_TRUE(solver.report().ok()) << algorithm << ", " << solver.report().reason;
               const auto own_bands = expanded(bands);
               for (std::int64_t columns : {1, 5}) {
-                SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << ", h " << h << ", blocks of " << block << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ")
+                SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << ", h " << h
+                                                << ", blocks of " << block << (periodic ? ", ring" : "")
+                                                << (contiguous ? ", contiguous, " : ", interleaved, ")
                                                 << lines << " lines, " << columns << " right-hand sides");
                 auto many   = set; // those of a line 10 apart from the others
                 many.count1 = columns, many.stride1 = set.unknowns() + 10;
@@ -112,19 +149,24 @@ TEST(ByName, SeveralRightHandSidesPerMatrix)
                 for (std::int64_t r = 0; r < columns; ++r) {
                   auto one   = set;
                   one.offset = r * many.stride1;
-                  EXPECT_LE(backward_error(own_bands, one, std::vector<double>(result.data(), result.data() + size), b), 1e-14) << "right-hand side " << r;
+                  EXPECT_LE(backward_error(own_bands, one,
+                                           std::vector<double>(result.data(), result.data() + size), b),
+                            1e-14)
+                    << "right-hand side " << r;
                 }
               }
             }
 }
 
-/// Pieces of class 1 are singular, its lines are not: auto, which is told to cut, solves whole lines with the classes that it was given, several right-hand sides each.
+/// Pieces of class 1 are singular, its lines are not: auto, which is told to cut, solves whole lines with the
+/// classes that it was given, several right-hand sides each.
 TEST(ByName, ClassesWhosePiecesAreSingularAreNotCut)
 {
   const std::int64_t n = 400, lines = 6;
   std::mt19937_64    g(4);
   auto               bands = random_system<double>(g, 3, n, 1, 1, 1, false);
-  bands.values(1, 62, 0) = bands.values(1, 62, 1) = 0, bands.values(1, 62, 2) = 1; // all of it beside the first separator
+  // all of it beside the first separator
+  bands.values(1, 62, 0) = bands.values(1, 62, 1) = 0, bands.values(1, 62, 2) = 1;
   assign(g, bands, Lhs::classes, lines);
   ribbon::LineSolverOptions options;
   options.rows_per_piece                     = 64;
@@ -145,27 +187,46 @@ TEST(ByName, ClassesWhosePiecesAreSingularAreNotCut)
   for (std::int64_t r = 0; r < 3; ++r) {
     auto one   = set;
     one.offset = r * many.stride1;
-    EXPECT_LE(backward_error(bands, one, std::vector<double>(result.data(), result.data() + b.size()), b), 1e-14);
+    EXPECT_LE(backward_error(bands, one, std::vector<double>(result.data(), result.data() + b.size()), b),
+              1e-14);
   }
 }
 
-/// No rows, no lines, neither: nothing is done, and nothing is wrong. One line, and one row, are solved or, where a kernel wants more rows, refused.
+/// No rows, no lines, neither: nothing is done, and nothing is wrong. One line, and one row, are solved or,
+/// where a kernel wants more rows, refused.
 TEST(ByName, EmptyBatchesAndOneLine)
 {
   for (const std::string &algorithm : algorithms)
     for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
-      for (auto [h, block, periodic] : {std::tuple{1, 1, false}, {1, 1, true}, {2, 1, true}, {5, 1, false}, {1, 2, false}, {1, 7, true}})
+      for (auto [h, block, periodic] :
+           {std::tuple{1, 1, false}, {1, 1, true}, {2, 1, true}, {5, 1, false}, {1, 2, false}, {1, 7, true}})
         for (bool contiguous : {false, true})
-          for (auto [n, lines] : {std::pair<std::int64_t, std::int64_t>{0, 8}, {8, 0}, {0, 0}, {1, 1}, {2, 1}, {50, 1}, {120, 1}}) {
-            SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << ", h " << h << ", block " << block << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ") << lines
-                                            << " lines of " << n);
-            const bool      toeplitz = algorithm == "toeplitz_cr", of_one = toeplitz || algorithm == "tile_products", wide = h * block > 1;
+          for (auto [n, lines] : {std::pair<std::int64_t, std::int64_t>{0, 8},
+                                  {8, 0},
+                                  {0, 0},
+                                  {1, 1},
+                                  {2, 1},
+                                  {50, 1},
+                                  {120, 1}}) {
+            SCOPED_TRACE(testing::Message()
+                         << algorithm << ", " << to_string(lhs) << ", h " << h << ", block " << block
+                         << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ")
+                         << lines << " lines of " << n);
+            const bool toeplitz = algorithm == "toeplitz_cr",
+                       of_one = toeplitz || algorithm == "tile_products", wide = h * block > 1;
             std::mt19937_64 g(3);
-            auto            bands = random_system<double>(g, lhs == Lhs::classes ? std::min<std::int64_t>(3, std::max<std::int64_t>(1, lines)) : matrices_for(lhs, lines), n, h, h, block, periodic);
+            auto            bands = random_system<double>(g,
+                                               lhs == Lhs::classes
+                                                            ? std::min<std::int64_t>(3, std::max<std::int64_t>(1, lines))
+                                                            : matrices_for(lhs, lines),
+                                               n, h, h, block, periodic);
             for (std::size_t i = 1; toeplitz && i < bands.values.extent(1); ++i)
-              for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = bands.values(0, 0, d);
+              for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+                bands.values(0, i, d) = bands.values(0, 0, d);
             assign(g, bands, lhs, lines);
-            const auto set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+            const auto set =
+              (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
+                .with_components(block);
             try {
               const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
               EXPECT_TRUE(solver.report().ok()) << solver.report().reason;
@@ -174,8 +235,10 @@ TEST(ByName, EmptyBatchesAndOneLine)
               EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
             } catch (const std::invalid_argument &e) {
               EXPECT_GT(set.unknowns(), 0) << e.what();
-              EXPECT_TRUE((of_one && lhs != Lhs::shared) || (algorithm == "partition" && n < 50) || (algorithm == "one_pass" && (n < 2 * h || h > 4 || block > 4)) ||
-                          (algorithm == "tile_products" && (n < 2 * h || n * block > 300)) || (toeplitz && wide) || (is_reduction(algorithm) && h > 1))
+              EXPECT_TRUE((of_one && lhs != Lhs::shared) || (algorithm == "partition" && n < 50) ||
+                          (algorithm == "one_pass" && (n < 2 * h || h > 4 || block > 4)) ||
+                          (algorithm == "tile_products" && (n < 2 * h || n * block > 300)) ||
+                          (toeplitz && wide) || (is_reduction(algorithm) && h > 1))
                 << e.what();
             }
           }
@@ -189,16 +252,23 @@ void expect_the_same_from_run_to_run()
       for (int h : {1, 2})
         for (bool contiguous : {false, true}) {
           const bool stencil = algorithm == "toeplitz_cr";
-          if ((stencil && (lhs != Lhs::shared || h == 2)) || (algorithm == "tile_products" && (lhs != Lhs::shared || !std::is_same_v<Scalar, double>)) || (is_reduction(algorithm) && h == 2)) continue;
-          SCOPED_TRACE(algorithm + ", " + to_string(lhs) + ", h " + std::to_string(h) + (contiguous ? ", contiguous, " : ", interleaved, ") + std::to_string(sizeof(Scalar)) + " bytes");
+          if ((stencil && (lhs != Lhs::shared || h == 2)) ||
+              (algorithm == "tile_products" && (lhs != Lhs::shared || !std::is_same_v<Scalar, double>)) ||
+              (is_reduction(algorithm) && h == 2))
+            continue;
+          SCOPED_TRACE(algorithm + ", " + to_string(lhs) + ", h " + std::to_string(h) +
+                       (contiguous ? ", contiguous, " : ", interleaved, ") + std::to_string(sizeof(Scalar)) +
+                       " bytes");
           std::mt19937_64 g(6);
           auto            bands = random_system<Scalar>(g, matrices_for(lhs, 50), 200, h, h, 1, true);
           for (std::size_t i = 1; stencil && i < 200; ++i)
             for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = bands.values(0, 0, d);
           assign(g, bands, lhs, 50);
-          const auto                             set = contiguous ? ribbon::LineSet::contiguous(200, 50) : ribbon::LineSet::interleaved(200, 50);
-          const ribbon::LineSolver<Scalar, Exec> one(Exec(), set, to_device(bands), {algorithm}), two(Exec(), set, to_device(bands), {algorithm});
-          std::vector<Scalar>                    b(static_cast<std::size_t>(set.unknowns()));
+          const auto set =
+            contiguous ? ribbon::LineSet::contiguous(200, 50) : ribbon::LineSet::interleaved(200, 50);
+          const ribbon::LineSolver<Scalar, Exec> one(Exec(), set, to_device(bands), {algorithm}),
+            two(Exec(), set, to_device(bands), {algorithm});
+          std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
           for (auto &v : b) v = random_scalar<Scalar>(g);
           const auto x = solve(one, b);
           EXPECT_TRUE(solve(one, b) == x && solve(two, b) == x && solve(two, b, true) == x);
@@ -212,8 +282,8 @@ TEST(ByName, ResultsAreTheSameFromRunToRun)
   expect_the_same_from_run_to_run<Kokkos::complex<double>>();
 }
 
-/// One stencil of 2 x 2 blocks with zeros on the diagonal: `thomas` in float passed the six right-hand sides of the probe
-/// with 140 to 360 units of roundoff, and had errors of up to 4234 with others.
+/// One stencil of 2 x 2 blocks with zeros on the diagonal: `thomas` in float passed the six right-hand sides
+/// of the probe with 140 to 360 units of roundoff, and had errors of up to 4234 with others.
 TEST(ByName, WhatLosesDigitsIsAcceptedAfterMoreRightHandSidesAlone)
 {
   for (int seed : {301, 764, 1168, 1237, 2410}) {
@@ -234,7 +304,8 @@ TEST(ByName, WhatLosesDigitsIsAcceptedAfterMoreRightHandSidesAlone)
     if (!solver.report().ok()) continue;
     std::vector<float> b(static_cast<std::size_t>(set.unknowns()));
     for (float &v : b) v = random_scalar<float>(g);
-    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 450 * ribbon::unit_roundoff<float>()) << "seed " << seed;
+    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 450 * ribbon::unit_roundoff<float>())
+      << "seed " << seed;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an elimination proves of its accuracy and of the condition (certificate.hpp), next to solves and inverses in
-// extended precision. RIBBON_CERTIFICATES names the number of matrices.
+// What an elimination proves of its accuracy and of the condition (certificate.hpp), next to solves and
+// inverses in extended precision. RIBBON_CERTIFICATES names the number of matrices.
 #include "batch.hpp"
 
 #include <ribbon/algorithm/whole_lines/block_thomas.hpp>
@@ -15,7 +15,7 @@ namespace {
 using namespace test;
 template <class Scalar>
 using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
-using HostExec = Kokkos::DefaultHostExecutionSpace;
+using HostExec  = Kokkos::DefaultHostExecutionSpace;
 template <class Scalar>
 using Wide = std::conditional_t<std::is_floating_point_v<Scalar>, long double, std::complex<long double>>;
 
@@ -26,20 +26,21 @@ Wide<Scalar> widen(const Scalar &a)
   else return {static_cast<long double>(a.real()), static_cast<long double>(a.imag())};
 }
 
-/// A batch of matrices of one kind that is hard to judge: dominant, nearly singular, growing pivots, graded, symmetric,
-/// singular rows, entries that vanish, are huge, or are none.
+/// A batch of matrices of one kind that is hard to judge: dominant, nearly singular, growing pivots, graded,
+/// symmetric, singular rows, entries that vanish, are huge, or are none.
 template <class Scalar>
 HostBands<Scalar> hard_bands(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int kl, int ku)
 {
   HostBands<Scalar> bands;
   bands.lhs = ribbon::Lhs::per_line, bands.lower = kl, bands.upper = ku;
   bands.values = decltype(bands.values)("test::bands", matrices, n, static_cast<std::size_t>(kl + ku + 1));
-  using Real       = ribbon::real_t<Scalar>;
+  using Real   = ribbon::real_t<Scalar>;
   const auto below = [&](int k) { return static_cast<int>(g() % static_cast<std::uint64_t>(k)); };
   for (std::size_t c = 0; c < matrices; ++c) {
     const int  kind   = below(10);
-    const Real weight = static_cast<Real>(std::pow(10., below(9) - 8)), ratio = static_cast<Real>(std::pow(10., below(7) - 3));
-    Real       size   = 1;
+    const Real weight = static_cast<Real>(std::pow(10., below(9) - 8)),
+               ratio  = static_cast<Real>(std::pow(10., below(7) - 3));
+    Real size         = 1;
     for (std::size_t i = 0; i < n; ++i) {
       Real sum = 0;
       for (int d = -kl; d <= ku; ++d) {
@@ -49,15 +50,20 @@ HostBands<Scalar> hard_bands(std::mt19937_64 &g, std::size_t matrices, std::size
         if (kind == 4) v *= static_cast<Real>(std::pow(ratio, below(3) - 1));
         if (kind == 5) v = Scalar(static_cast<Real>(below(5) - 2));
         if (kind == 6 && below(3) == 0) v = Scalar(0);
-        if (d != 0 && static_cast<std::int64_t>(i) + d >= 0 && static_cast<std::size_t>(static_cast<std::int64_t>(i) + d) < n) sum += ribbon::magnitude(v);
+        if (d != 0 && static_cast<std::int64_t>(i) + d >= 0 &&
+            static_cast<std::size_t>(static_cast<std::int64_t>(i) + d) < n)
+          sum += ribbon::magnitude(v);
       }
       Scalar &diagonal = bands.values(c, i, static_cast<std::size_t>(kl));
       if (kind <= 1) diagonal = Scalar(sum + (kind == 0 ? Real(0.1) : sum * weight));
       if (kind == 2) diagonal = Scalar(sum * (1 - weight));
       if (kind == 7) diagonal = Scalar(sum), size *= ratio;
-      if (kind == 8 && below(static_cast<int>(n)) == 0) diagonal = Scalar(std::numeric_limits<Real>::quiet_NaN());
+      if (kind == 8 && below(static_cast<int>(n)) == 0)
+        diagonal = Scalar(std::numeric_limits<Real>::quiet_NaN());
       if (kind == 9) diagonal *= Real(3);
-      for (int d = -kl; d <= ku && kind == 7; ++d) bands.values(c, i, static_cast<std::size_t>(d + kl)) *= size > 0 && ribbon::is_finite(size) ? size : Real(1);
+      for (int d = -kl; d <= ku && kind == 7; ++d)
+        bands.values(c, i, static_cast<std::size_t>(d + kl)) *=
+          size > 0 && ribbon::is_finite(size) ? size : Real(1);
     }
   }
   return bands;
@@ -65,20 +71,21 @@ HostBands<Scalar> hard_bands(std::mt19937_64 &g, std::size_t matrices, std::size
 
 template <class Scalar, int P>
 struct Factored {
-  Kokkos::View<Scalar *, Kokkos::HostSpace>                  words;
+  Kokkos::View<Scalar *, Kokkos::HostSpace>                 words;
   Kokkos::View<ribbon::real_t<Scalar> *, Kokkos::HostSpace> rcond;
 };
 
 template <class Scalar, int P>
 Factored<Scalar, P> factor(const HostBands<Scalar> &bands)
 {
-  using Kernel = ribbon::CertifiedFactorKernel<Scalar, P, Kokkos::HostSpace>;
+  using Kernel              = ribbon::CertifiedFactorKernel<Scalar, P, Kokkos::HostSpace>;
   const auto          count = bands.values.extent(0), rows = bands.values.extent(1);
   Factored<Scalar, P> f;
   f.words = decltype(f.words)("test::words", count * rows * static_cast<std::size_t>(Kernel::width));
   f.rcond = decltype(f.rcond)("test::rcond", count);
   const ribbon::CertifiedFactorTiles<Scalar, P, Kokkos::HostSpace> tiles{
-    Kernel{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(bands), f.words.data(), static_cast<std::int64_t>(count), f.rcond.data(), nullptr, ribbon::real_t<Scalar>(0)}};
+    Kernel{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(bands), f.words.data(),
+           static_cast<std::int64_t>(count), f.rcond.data(), nullptr, ribbon::real_t<Scalar>(0)}};
   auto smallest = Kernel::Watch::start(-1);
   for (std::int64_t t = 0; t < tiles.tiles(); ++t) tiles(t, smallest);
   return f;
@@ -86,10 +93,11 @@ Factored<Scalar, P> factor(const HostBands<Scalar> &bands)
 
 /// x = A^-1 b with the factors of line c, in the arithmetic of Scalar.
 template <class Scalar, int P>
-std::vector<Scalar> solve(const Factored<Scalar, P> &f, std::size_t c, std::size_t n, const std::vector<Scalar> &b)
+std::vector<Scalar> solve(const Factored<Scalar, P> &f, std::size_t c, std::size_t n,
+                          const std::vector<Scalar> &b)
 {
-  const std::size_t   count = f.rcond.extent(0), width = 1 + 2 * P;
-  const auto          word  = [&](std::size_t i, std::size_t j) { return f.words((i * width + j) * count + c); };
+  const std::size_t count = f.rcond.extent(0), width = 1 + 2 * P;
+  const auto        word = [&](std::size_t i, std::size_t j) { return f.words((i * width + j) * count + c); };
   std::vector<Scalar> x(n);
   for (std::size_t i = 0; i < n; ++i) {
     x[i] = word(i, 0) * b[i];
@@ -102,7 +110,8 @@ std::vector<Scalar> solve(const Factored<Scalar, P> &f, std::size_t c, std::size
 
 /// Largest residual in units of the sums of its row, relative to the solution.
 template <class Scalar>
-long double backward_error(const HostBands<Scalar> &bands, std::size_t c, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+long double backward_error(const HostBands<Scalar> &bands, std::size_t c, const std::vector<Scalar> &x,
+                           const std::vector<Scalar> &b)
 {
   const auto  n    = static_cast<std::int64_t>(x.size());
   long double most = 0, size = 0;
@@ -111,16 +120,19 @@ long double backward_error(const HostBands<Scalar> &bands, std::size_t c, const 
     long double sum = 0;
     for (int d = -bands.lower; d <= bands.upper; ++d) {
       if (i + d < 0 || i + d >= n) continue;
-      const auto a = widen(bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + bands.lower)));
+      const auto a =
+        widen(bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + bands.lower)));
       r -= a * widen(x[static_cast<std::size_t>(i + d)]);
       sum += std::abs(a);
     }
-    most = std::max(most, std::abs(r) / sum), size = std::max(size, std::abs(widen(x[static_cast<std::size_t>(i)])));
+    most = std::max(most, std::abs(r) / sum),
+    size = std::max(size, std::abs(widen(x[static_cast<std::size_t>(i)])));
   }
   return size > 0 ? most / size : most;
 }
 
-/// ||A^-1 D||, D the row sums of |A|, by elimination with exchanges of rows in extended precision; infinity for singular ones.
+/// ||A^-1 D||, D the row sums of |A|, by elimination with exchanges of rows in extended precision; infinity
+/// for singular ones.
 template <class Scalar>
 long double inverse_norm(const HostBands<Scalar> &bands, std::size_t c)
 {
@@ -131,7 +143,8 @@ long double inverse_norm(const HostBands<Scalar> &bands, std::size_t c)
     for (int d = -bands.lower; d <= bands.upper; ++d) {
       const auto j = static_cast<std::int64_t>(i) + d;
       if (j < 0 || j >= static_cast<std::int64_t>(n)) continue;
-      A[i][static_cast<std::size_t>(j)] = widen(bands.values(c, i, static_cast<std::size_t>(d + bands.lower)));
+      A[i][static_cast<std::size_t>(j)] =
+        widen(bands.values(c, i, static_cast<std::size_t>(d + bands.lower)));
       sum += std::abs(A[i][static_cast<std::size_t>(j)]);
     }
     for (std::size_t j = 0; j < n; ++j) A[i][j] /= sum;
@@ -160,13 +173,17 @@ long double inverse_norm(const HostBands<Scalar> &bands, std::size_t c)
 
 /// Of one matrix: what its certificate says is true of its inverse, and of three solves.
 template <class Scalar, class Solve>
-void expect_truth(const HostBands<Scalar> &bands, std::size_t c, double rcond, int P, std::mt19937_64 &g, const Solve &solve)
+void expect_truth(const HostBands<Scalar> &bands, std::size_t c, double rcond, int P, std::mt19937_64 &g,
+                  const Solve &solve)
 {
   ASSERT_LE(static_cast<long double>(rcond), 1.001L / inverse_norm(bands, c)) << "matrix " << c;
   std::vector<Scalar> b(bands.values.extent(1));
   for (int k = 0; k < 3; ++k) {
     for (Scalar &v : b) v = random_scalar<Scalar>(g);
-    ASSERT_LE(backward_error(bands, c, solve(b), b), static_cast<long double>(ribbon::Certificate::error_of(P) * static_cast<double>(ribbon::unit_roundoff<Scalar>()))) << "matrix " << c;
+    ASSERT_LE(backward_error(bands, c, solve(b), b),
+              static_cast<long double>(ribbon::Certificate::error_of(P) *
+                                       static_cast<double>(ribbon::unit_roundoff<Scalar>())))
+      << "matrix " << c;
   }
 }
 
@@ -177,7 +194,8 @@ void expect_no_lies(std::uint64_t seed, std::size_t count)
   std::mt19937_64       g(seed);
   std::size_t           certified = 0;
   for (std::size_t done = 0; done < count; done += matrices) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ", P " << P << ", " << sizeof(Scalar) << " bytes, after " << done);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", P " << P << ", " << sizeof(Scalar)
+                                    << " bytes, after " << done);
     const int         kl = static_cast<int>(g() % (P + 1)), ku = static_cast<int>(g() % (P + 1));
     const std::size_t n     = 1 + g() % 24;
     const auto        bands = hard_bands<Scalar>(g, matrices, n, kl, ku);
@@ -185,7 +203,8 @@ void expect_no_lies(std::uint64_t seed, std::size_t count)
     for (std::size_t c = 0; c < matrices; ++c) {
       if (!(f.rcond(c) > 100 * ribbon::unit_roundoff<Scalar>())) continue; // as LineSolver asks
       ++certified;
-      expect_truth(bands, c, static_cast<double>(f.rcond(c)), P, g, [&](const std::vector<Scalar> &b) { return solve<Scalar, P>(f, c, n, b); });
+      expect_truth(bands, c, static_cast<double>(f.rcond(c)), P, g,
+                   [&](const std::vector<Scalar> &b) { return solve<Scalar, P>(f, c, n, b); });
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -199,7 +218,8 @@ TEST(Certificates, NeverLie)
   const std::size_t count = text ? static_cast<std::size_t>(std::atoll(text)) : 6000;
   expect_no_lies<double, 1>(1, count), expect_no_lies<double, 2>(2, count);
   expect_no_lies<float, 1>(3, count / 4), expect_no_lies<float, 2>(4, count / 4);
-  expect_no_lies<Kokkos::complex<double>, 1>(5, count / 4), expect_no_lies<Kokkos::complex<double>, 2>(6, count / 4);
+  expect_no_lies<Kokkos::complex<double>, 1>(5, count / 4),
+    expect_no_lies<Kokkos::complex<double>, 2>(6, count / 4);
   expect_no_lies<double, 3>(10, count / 2), expect_no_lies<double, 4>(11, count / 2);
   expect_no_lies<float, 3>(12, count / 8), expect_no_lies<Kokkos::complex<double>, 4>(13, count / 8);
 }
@@ -219,18 +239,19 @@ struct Blocks {
 
   Blocks(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int B)
   {
-    const int reach = 2 * B - 1;
-    const auto size = static_cast<std::size_t>(B);
-    bands           = hard_bands<Scalar>(g, matrices, n * size, reach, reach);
-    blocks.lhs      = ribbon::Lhs::per_line, blocks.block = B;
-    blocks.values   = decltype(blocks.values)("test::blocks", matrices, n, 3 * size * size);
+    const int  reach = 2 * B - 1;
+    const auto size  = static_cast<std::size_t>(B);
+    bands            = hard_bands<Scalar>(g, matrices, n * size, reach, reach);
+    blocks.lhs = ribbon::Lhs::per_line, blocks.block = B;
+    blocks.values = decltype(blocks.values)("test::blocks", matrices, n, 3 * size * size);
     for (std::size_t c = 0; c < matrices; ++c)
       for (std::size_t r = 0; r < n * size; ++r)
         for (int d = -reach; d <= reach; ++d) {
           const int a = static_cast<int>(r % size), q = (a + d + 2 * B) / B - 2;
           Scalar   &v = bands.values(c, r, static_cast<std::size_t>(d + reach));
           if (q < -1 || q > 1) v = Scalar(0);
-          else blocks.values(c, r / size, static_cast<std::size_t>(((q + 1) * B + a) * B + a + d - q * B)) = v;
+          else
+            blocks.values(c, r / size, static_cast<std::size_t>(((q + 1) * B + a) * B + a + d - q * B)) = v;
         }
   }
 
@@ -242,7 +263,9 @@ struct Blocks {
     for (std::size_t c = 0; c < bands.values.extent(0); ++c)
       for (std::size_t r = 0; r < bands.values.extent(1); ++r) {
         Real largest = 0;
-        for (int d = -bands.lower; d <= bands.upper; ++d) largest = std::max(largest, ribbon::magnitude(bands.values(c, r, static_cast<std::size_t>(d + bands.lower))));
+        for (int d = -bands.lower; d <= bands.upper; ++d)
+          largest = std::max(
+            largest, ribbon::magnitude(bands.values(c, r, static_cast<std::size_t>(d + bands.lower))));
         Scalar &diagonal = bands.values(c, r, static_cast<std::size_t>(bands.lower));
         if (ribbon::magnitude(diagonal) < largest / 2) diagonal = Scalar(largest / 2);
       }
@@ -261,10 +284,13 @@ private:
     for (std::size_t c = 0; c < bands.values.extent(0); ++c)
       for (std::size_t r = 0; r < bands.values.extent(1); ++r)
         for (int d = -bands.lower; d <= bands.upper; ++d) {
-          const int a = static_cast<int>(r % static_cast<std::size_t>(B)), b = (a + d + 2 * B) % B, q = (a + d + 2 * B) / B - 2;
-          Scalar   &v = bands.values(c, r, static_cast<std::size_t>(d + bands.lower));
+          const int a = static_cast<int>(r % static_cast<std::size_t>(B)), b = (a + d + 2 * B) % B,
+                    q = (a + d + 2 * B) / B - 2;
+          Scalar &v   = bands.values(c, r, static_cast<std::size_t>(d + bands.lower));
           v *= factor(b);
-          if (q >= -1 && q <= 1) blocks.values(c, r / static_cast<std::size_t>(B), static_cast<std::size_t>(((q + 1) * B + a) * B + b)) = v;
+          if (q >= -1 && q <= 1)
+            blocks.values(c, r / static_cast<std::size_t>(B),
+                          static_cast<std::size_t>(((q + 1) * B + a) * B + b)) = v;
         }
   }
 };
@@ -273,9 +299,11 @@ template <class Scalar>
 ribbon::ComponentUnits<ribbon::real_t<Scalar>> units_of(const HostBands<Scalar> &blocks)
 {
   using Ratios = ribbon::ComponentRatios<Scalar>;
-  const auto                           tiles = static_cast<std::size_t>(Ratios::tiles(static_cast<std::int64_t>(blocks.values.extent(0)))), BB = static_cast<std::size_t>(blocks.block * blocks.block);
+  const auto tiles =
+               static_cast<std::size_t>(Ratios::tiles(static_cast<std::int64_t>(blocks.values.extent(0)))),
+             BB = static_cast<std::size_t>(blocks.block * blocks.block);
   std::vector<ribbon::real_t<Scalar>> ratio(tiles * BB, 0);
-  const Ratios                         ratios{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(blocks), ratio.data()};
+  const Ratios ratios{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(blocks), ratio.data()};
   for (std::size_t t = 0; t < tiles; ++t) ratios(static_cast<std::int64_t>(t));
   for (std::size_t e = BB; e < ratio.size(); ++e) ratio[e % BB] = std::max(ratio[e % BB], ratio[e]);
   return ribbon::ComponentUnits<ribbon::real_t<Scalar>>::solve(ratio, blocks.block);
@@ -284,38 +312,42 @@ ribbon::ComponentUnits<ribbon::real_t<Scalar>> units_of(const HostBands<Scalar> 
 template <class Scalar>
 void expect_no_lies_of_blocks(std::uint64_t seed, std::size_t count)
 {
-  using Real = ribbon::real_t<Scalar>;
+  using Real                     = ribbon::real_t<Scalar>;
   constexpr std::size_t matrices = 53;
   std::mt19937_64       g(seed);
   std::size_t           certified = 0, changed = 0, found = 0;
   for (std::size_t done = 0; done < count; done += matrices) {
-    const int                    B = static_cast<int>(2 + g() % 5);
-    const std::size_t            n = 1 + g() % 6;
-    Blocks<Scalar>               both(g, matrices, n, B);
+    const int         B = static_cast<int>(2 + g() % 5);
+    const std::size_t n = 1 + g() % 6;
+    Blocks<Scalar>    both(g, matrices, n, B);
     if (done / matrices % 2) both.change_units(g);
     const auto units = units_of(both.blocks);
     if (done / matrices % 2) ++changed, found += units[0] != units[1];
-    ribbon::BlockTiles<Scalar>   factors{nullptr, static_cast<std::int64_t>(n), matrices, B};
-    std::vector<Scalar>          words(factors.size());
-    std::vector<Real>            rcond(matrices);
+    ribbon::BlockTiles<Scalar> factors{nullptr, static_cast<std::int64_t>(n), matrices, B};
+    std::vector<Scalar>        words(factors.size());
+    std::vector<Real>          rcond(matrices);
     factors.words = words.data();
-    const ribbon::BlockFactorTiles<Scalar> tiles{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(both.blocks), factors, rcond.data(), Real(0), units};
+    const ribbon::BlockFactorTiles<Scalar> tiles{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(both.blocks),
+                                                 factors, rcond.data(), Real(0), units};
     auto                                   smallest = ribbon::SmallestPivot<Real>::start(-1);
     for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
     both.take_units(units); // powers of two: no rounding
     for (std::size_t c = 0; c < matrices; ++c) {
-      SCOPED_TRACE(testing::Message() << "seed " << seed << ", blocks of " << B << ", " << sizeof(Scalar) << " bytes, after " << done);
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", blocks of " << B << ", " << sizeof(Scalar)
+                                      << " bytes, after " << done);
       if (!(rcond[c] > 100 * ribbon::unit_roundoff<Scalar>())) continue;
       ++certified;
-      expect_truth(both.bands, c, static_cast<double>(rcond[c]), 2 * B - 1, g, [&](const std::vector<Scalar> &b) {
-        std::vector<Scalar>                   x(b.size());
-        const auto                            set = ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), 1).with_components(B);
-        const ribbon::BlockSolveTiles<Scalar> solve{factors, static_cast<std::int64_t>(c), 1, b.data(), x.data(), set, set};
-        std::vector<char>                     scratch(solve.scratch());
-        solve(OneTeam{0, scratch.data()});
-        for (std::size_t k = 0; k < x.size(); ++k) x[k] *= Real(1) / units[static_cast<int>(k) % B];
-        return x;
-      });
+      expect_truth(
+        both.bands, c, static_cast<double>(rcond[c]), 2 * B - 1, g, [&](const std::vector<Scalar> &b) {
+          std::vector<Scalar> x(b.size());
+          const auto set = ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), 1).with_components(B);
+          const ribbon::BlockSolveTiles<Scalar> solve{
+            factors, static_cast<std::int64_t>(c), 1, b.data(), x.data(), set, set};
+          std::vector<char> scratch(solve.scratch());
+          solve(OneTeam{0, scratch.data()});
+          for (std::size_t k = 0; k < x.size(); ++k) x[k] *= Real(1) / units[static_cast<int>(k) % B];
+          return x;
+        });
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -328,7 +360,8 @@ TEST(Certificates, NeverLieOfBlocks)
 {
   const char *const text  = std::getenv("RIBBON_CERTIFICATES");
   const std::size_t count = text ? static_cast<std::size_t>(std::atoll(text)) : 6000;
-  expect_no_lies_of_blocks<double>(20, count), expect_no_lies_of_blocks<float>(21, count / 4), expect_no_lies_of_blocks<Kokkos::complex<double>>(22, count / 4);
+  expect_no_lies_of_blocks<double>(20, count), expect_no_lies_of_blocks<float>(21, count / 4),
+    expect_no_lies_of_blocks<Kokkos::complex<double>>(22, count / 4);
 }
 
 /// A vorticity next to velocities: its row at a wall has the entries 1 and 1 / h.
@@ -341,17 +374,22 @@ TEST(Certificates, ComponentsMayHaveUnits)
     bands.values = decltype(bands.values)("test::bands", lines, n, 12);
     for (std::size_t c = 0; c < lines; ++c)
       for (std::size_t i = 0; i < n; ++i) {
-        const auto entry = [&](int d, int a, int b) -> double & { return bands.values(c, i, static_cast<std::size_t>(((d + 1) * 2 + a) * 2 + b)); };
-        const bool wall  = i == 0 || i == n - 1;
+        const auto entry = [&](int d, int a, int b) -> double & {
+          return bands.values(c, i, static_cast<std::size_t>(((d + 1) * 2 + a) * 2 + b));
+        };
+        const bool wall = i == 0 || i == n - 1;
         entry(0, 0, 0) = wall ? 1 : 4, entry(0, 1, 1) = wall ? 1 : 4 + 0.01 * static_cast<double>(c);
         if (i == 0) entry(1, 1, 0) = 1 / h;
         if (i == n - 1) entry(-1, 1, 0) = 1 / h;
         for (int d : {-1, 1})
           if (!wall) entry(d, 0, 0) = entry(d, 1, 1) = -1, entry(d, 0, 1) = d * h / 2;
       }
-    const auto                                 set = ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), static_cast<std::int64_t>(lines)).with_components(2);
+    const auto set =
+      ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), static_cast<std::int64_t>(lines))
+        .with_components(2);
     const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
-    EXPECT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(3) * ribbon::unit_roundoff<double>()) << h;
+    EXPECT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(3) * ribbon::unit_roundoff<double>())
+      << h;
     EXPECT_GT(solver.report().rcond, 0.01) << h;
     std::mt19937_64     g(24);
     std::vector<double> x(2 * n * lines), b(x.size());
@@ -361,15 +399,19 @@ TEST(Certificates, ComponentsMayHaveUnits)
         for (std::size_t a = 0; a < 2; ++a) {
           long double sum = 0;
           for (std::size_t e = 0; e < 6; ++e) // d and component
-            if (i + e / 2 >= 1 && i + e / 2 <= n) sum += static_cast<long double>(bands.values(c, i, (e / 2 * 2 + a) * 2 + e % 2)) * x[(c * n + i + e / 2 - 1) * 2 + e % 2];
+            if (i + e / 2 >= 1 && i + e / 2 <= n)
+              sum += static_cast<long double>(bands.values(c, i, (e / 2 * 2 + a) * 2 + e % 2)) *
+                     x[(c * n + i + e / 2 - 1) * 2 + e % 2];
           b[(c * n + i) * 2 + a] = static_cast<double>(sum);
         }
     solver.solve(HostExec(), b.data(), set, b.data(), set);
-    for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(b[k], x[k], 1e-13 / (k % 2 ? h : 1)) << k << " " << h;
+    for (std::size_t k = 0; k < x.size(); ++k)
+      ASSERT_NEAR(b[k], x[k], 1e-13 / (k % 2 ? h : 1)) << k << " " << h;
   }
 }
 
-/// One matrix for all lines: proved, solved for any number of lines, and its determinant is that of elimination on the host.
+/// One matrix for all lines: proved, solved for any number of lines, and its determinant is that
+/// of elimination on the host.
 TEST(Certificates, OneMatrixOfBlocksForAllLines)
 {
   std::mt19937_64 g(25);
@@ -377,30 +419,37 @@ TEST(Certificates, OneMatrixOfBlocksForAllLines)
     for (std::int64_t lines : {1, 15, 16, 33}) {
       const std::int64_t n     = 20;
       auto               bands = random_system<double>(g, 1, n, 1, 1, B, false);
-      for (const auto &set : {ribbon::LineSet::contiguous(n, lines).with_components(B), ribbon::LineSet::interleaved(n, lines).with_components(B)}) {
-        SCOPED_TRACE(testing::Message() << "blocks of " << B << ", " << lines << " lines, stride " << set.row_stride);
+      for (const auto &set : {ribbon::LineSet::contiguous(n, lines).with_components(B),
+                              ribbon::LineSet::interleaved(n, lines).with_components(B)}) {
+        SCOPED_TRACE(testing::Message()
+                     << "blocks of " << B << ", " << lines << " lines, stride " << set.row_stride);
         ribbon::LineSolver<double, HostExec>       solver(HostExec(), set, bands);
         const ribbon::LineSolver<double, HostExec> other(HostExec(), set, bands, {"pivoted"});
-        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(2 * B - 1) * ribbon::unit_roundoff<double>());
+        ASSERT_EQ(solver.report().probe_error,
+                  ribbon::Certificate::error_of(2 * B - 1) * ribbon::unit_roundoff<double>());
         EXPECT_NEAR(solver.report().log_abs_det, other.report().log_abs_det, 1e-10);
         std::vector<double> b(static_cast<std::size_t>(n * lines * B)), x(b.size()), y(b.size());
         for (double &v : b) v = random_scalar<double>(g);
         const auto expect_same = [&](double scale) {
-          solver.solve(HostExec(), b.data(), set, x.data(), set), other.solve(HostExec(), b.data(), set, y.data(), set);
+          solver.solve(HostExec(), b.data(), set, x.data(), set),
+            other.solve(HostExec(), b.data(), set, y.data(), set);
           for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(scale * x[k], y[k], 1e-12) << k;
         };
         expect_same(1);
         auto twice = bands;
-        twice.values = decltype(twice.values)("test::twice", 1, bands.values.extent(1), bands.values.extent(2));
+        twice.values =
+          decltype(twice.values)("test::twice", 1, bands.values.extent(1), bands.values.extent(2));
         for (std::size_t i = 0; i < twice.values.extent(1); ++i)
-          for (std::size_t e = 0; e < twice.values.extent(2); ++e) twice.values(0, i, e) = 2 * bands.values(0, i, e);
+          for (std::size_t e = 0; e < twice.values.extent(2); ++e)
+            twice.values(0, i, e) = 2 * bands.values(0, i, e);
         ASSERT_TRUE(solver.refactor(HostExec(), twice));
         expect_same(2);
       }
     }
 }
 
-/// Solves of blocks in every layout, of a part of the lines and of more lines than matrices, next to orthogonal elimination.
+/// Solves of blocks in every layout, of a part of the lines and of more lines than matrices, next
+/// to orthogonal elimination.
 TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
 {
   std::mt19937_64 g(23);
@@ -409,24 +458,33 @@ TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
       const std::int64_t n     = 12;
       auto               bands = random_system<double>(g, lines, n, 1, 1, B, false);
       bands.lhs                = ribbon::Lhs::per_line;
-      std::vector<ribbon::LineSet> sets{ribbon::LineSet::contiguous(n, lines).with_components(B), ribbon::LineSet::interleaved(n, lines).with_components(B), ribbon::LineSet::contiguous(n, lines, n + 3).with_components(B)};
+      std::vector<ribbon::LineSet> sets{ribbon::LineSet::contiguous(n, lines).with_components(B),
+                                        ribbon::LineSet::interleaved(n, lines).with_components(B),
+                                        ribbon::LineSet::contiguous(n, lines, n + 3).with_components(B)};
       sets.push_back(sets[0]);
       sets.back().row_stride = 1, sets.back().stride0 = n, sets.back().component_stride = n * lines;
       for (const auto &set : sets) {
-        SCOPED_TRACE(testing::Message() << "blocks of " << B << ", " << lines << " lines, strides " << set.row_stride << " " << set.stride0 << " " << set.component_stride);
-        const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands), other(HostExec(), set, bands, {"pivoted"});
-        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(2 * B - 1) * ribbon::unit_roundoff<double>());
-        std::vector<double> b(static_cast<std::size_t>(3 * (n + 3) * lines * B)), x(b.size(), -7), y(b.size(), -7);
+        SCOPED_TRACE(testing::Message()
+                     << "blocks of " << B << ", " << lines << " lines, strides " << set.row_stride << " "
+                     << set.stride0 << " " << set.component_stride);
+        const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands),
+          other(HostExec(), set, bands, {"pivoted"});
+        ASSERT_EQ(solver.report().probe_error,
+                  ribbon::Certificate::error_of(2 * B - 1) * ribbon::unit_roundoff<double>());
+        std::vector<double> b(static_cast<std::size_t>(3 * (n + 3) * lines * B)), x(b.size(), -7),
+          y(b.size(), -7);
         for (double &v : b) v = random_scalar<double>(g);
         auto many   = set;
         many.count1 = 2, many.stride1 = (n + 3) * lines * B;
-        solver.solve(HostExec(), b.data(), many, x.data(), many), other.solve(HostExec(), b.data(), many, y.data(), many);
+        solver.solve(HostExec(), b.data(), many, x.data(), many),
+          other.solve(HostExec(), b.data(), many, y.data(), many);
         for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(x[k], y[k], 1e-12) << k;
         if (lines < 37) continue;
         ribbon::BlockTiles<double> factors{nullptr, n, lines, B};
         std::vector<double>        words(factors.size()), rcond(37), z(b.size(), -7);
         factors.words = words.data();
-        const ribbon::BlockFactorTiles<double> tiles{ribbon::BandEntries<double, Kokkos::HostSpace>(bands), factors, rcond.data(), 0};
+        const ribbon::BlockFactorTiles<double> tiles{ribbon::BandEntries<double, Kokkos::HostSpace>(bands),
+                                                     factors, rcond.data(), 0};
         auto                                   smallest = ribbon::SmallestPivot<double>::start(-1);
         for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
         auto some   = set; // 20 lines from the 11th on, of three tiles
@@ -472,7 +530,9 @@ TEST(Certificates, AReportOfCertifiedLines)
     const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
     ASSERT_TRUE(solver.report().ok());
     EXPECT_LT(solver.report().probe_error, 1e-14);
-    EXPECT_EQ(solver.report().probe_error == ribbon::Certificate::error_of(1) * ribbon::unit_roundoff<double>(), !weak);
+    EXPECT_EQ(solver.report().probe_error ==
+                ribbon::Certificate::error_of(1) * ribbon::unit_roundoff<double>(),
+              !weak);
     EXPECT_GT(solver.report().rcond, 1e-6);
     EXPECT_LE(solver.report().rcond, 1);
   }
@@ -521,7 +581,8 @@ TEST(Certificates, NewValuesInTheRoomOfOldFactors)
     bands.lhs  = ribbon::Lhs::per_line;
     return bands;
   };
-  const auto differ = [&](const ribbon::LineSolver<double, HostExec> &solver, const HostBands<double> &bands) {
+  const auto differ = [&](const ribbon::LineSolver<double, HostExec> &solver,
+                          const HostBands<double>                    &bands) {
     const ribbon::LineSolver<double, HostExec> anew(HostExec(), set, bands);
     std::vector<double>                        x(lines * n), y(x.size());
     for (double &v : x) v = random_scalar<double>(g);
@@ -542,7 +603,7 @@ TEST(Certificates, NewValuesInTheRoomOfOldFactors)
       ASSERT_TRUE(solver.refactor(HostExec(), bands));
       EXPECT_FALSE(differ(solver, bands));
     }
-    auto weak               = batch(h, false);
+    auto weak            = batch(h, false);
     weak.values(5, 7, h) = 0;
     EXPECT_FALSE(solver.refactor(HostExec(), weak)) << "not certified";
     EXPECT_FALSE(solver.report().ok()) << "nobody judged these factors";

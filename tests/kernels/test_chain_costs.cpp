@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What chains cost: launches as docs/multifrontal.md has them, and no allocation by refactorizations and solves. Counted through the callbacks of Kokkos tools.
+// What chains cost: launches as docs/multifrontal.md has them, and no allocation by refactorizations and
+// solves. Counted through the callbacks of Kokkos tools.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -53,7 +54,9 @@ protected:
   static ChainSystem<Scalar> dominant(const ribbon::Chain &chain)
   {
     ChainSystem<Scalar> s{chain};
-    s.fill([&](std::int64_t, int d) { return d == 0 ? Scalar(static_cast<ribbon::real_t<Scalar>>(chain.width() + 1)) : Scalar(-1); });
+    s.fill([&](std::int64_t, int d) {
+      return d == 0 ? Scalar(static_cast<ribbon::real_t<Scalar>>(chain.width() + 1)) : Scalar(-1);
+    });
     return s;
   }
   using Vector = Kokkos::View<Scalar *, Memory>;
@@ -64,7 +67,8 @@ TYPED_TEST_SUITE(ChainCosts, Scalars, );
 TYPED_TEST(ChainCosts, BandLuIsOneKernelToFactorAndOneToSolve)
 {
   if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "band LU is for hosts";
-  for (const auto &[kl, ku] : {std::pair(0, 0), std::pair(1, 1), std::pair(3, 1), std::pair(5, 5), std::pair(10, 10), std::pair(12, 20)})
+  for (const auto &[kl, ku] : {std::pair(0, 0), std::pair(1, 1), std::pair(3, 1), std::pair(5, 5),
+                               std::pair(10, 10), std::pair(12, 20)})
     for (std::int64_t chains : {1, 3}) {
       SCOPED_TRACE(testing::Message() << chains << " chains, kl " << kl << " ku " << ku);
       const std::int64_t                   n = 60; // one leaf, whatever the threads
@@ -72,15 +76,21 @@ TYPED_TEST(ChainCosts, BandLuIsOneKernelToFactorAndOneToSolve)
       const ChainOnDevice<TypeParam>       A(s);
       ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain);
       ASSERT_STREQ(solver.method(), "band LU");
-      const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * chains * 150)), x("test::x", b.extent(0));
+      const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * chains * 150)),
+        x("test::x", b.extent(0));
       for (int k = 0; k < 2; ++k) EXPECT_EQ(this->launches([&] { solver.factor(Exec(), A.matrix()); }), 1);
       ASSERT_TRUE(solver.report().ok());
       for (std::int64_t columns : {1, 33, 150})
-        for (bool transposed : {false, true}) EXPECT_EQ(this->launches([&] { solver.solve(Exec(), b.data(), n * chains, x.data(), n * chains, columns, transposed); }), 1);
+        for (bool transposed : {false, true})
+          EXPECT_EQ(this->launches([&] {
+            solver.solve(Exec(), b.data(), n * chains, x.data(), n * chains, columns, transposed);
+          }),
+                    1);
     }
 }
 
-// Rings are leaves on hosts, too, and leaves of narrow bands are worked off in vectors: as many launches as the solver says, one more column than these take together.
+// Rings are leaves on hosts, too, and leaves of narrow bands are worked off in vectors: as many launches as
+// the solver says, one more column than these take together.
 TYPED_TEST(ChainCosts, RingsOfHostsAllocateNothing)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 3), std::pair(6, 6), std::pair(9, 9)}) {
@@ -92,12 +102,16 @@ TYPED_TEST(ChainCosts, RingsOfHostsAllocateNothing)
     if (!ribbon::is_device_space<Exec> && kl + ku <= 16) {
       EXPECT_GE(solver.tree().leaves, 8);
     }
-    const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * 9)), x("test::x", b.extent(0));
+    const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * 9)),
+      x("test::x", b.extent(0));
     solver.reserve(Exec(), 9);
-    for (int k = 0; k < 2; ++k) EXPECT_LE(this->launches([&] { solver.factor(Exec(), A.matrix()); }), solver.launches());
+    for (int k = 0; k < 2; ++k)
+      EXPECT_LE(this->launches([&] { solver.factor(Exec(), A.matrix()); }), solver.launches());
     ASSERT_TRUE(solver.report().ok());
     for (std::int64_t columns : {1, 9})
-      for (bool transposed : {false, true}) EXPECT_LE(this->launches([&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); }), 6);
+      for (bool transposed : {false, true})
+        EXPECT_LE(
+          this->launches([&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); }), 6);
   }
 }
 
@@ -112,27 +126,33 @@ TYPED_TEST(ChainCosts, ChainsForThreadsOfHostsTakeTwoLaunchesEachWay)
     const ChainOnDevice<TypeParam>       A(s);
     ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain, {0, 0, threads});
     EXPECT_EQ(solver.launches(), 2);
-    const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * 9)), x("test::x", b.extent(0));
+    const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * 9)),
+      x("test::x", b.extent(0));
     solver.reserve(Exec(), 9);
     for (int k = 0; k < 2; ++k) EXPECT_EQ(this->launches([&] { solver.factor(Exec(), A.matrix()); }), 2);
     for (std::int64_t columns : {1, 9})
-      for (bool transposed : {false, true}) EXPECT_EQ(this->launches([&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); }), 4);
+      for (bool transposed : {false, true})
+        EXPECT_EQ(
+          this->launches([&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); }), 4);
   }
 }
 
-/// Launches of a solve without pivots one way by the kernels for any width: leaves, and joins where there are any.
+/// Launches of a solve without pivots one way by the kernels for any width: leaves, and
+/// joins where there are any.
 int one_way(const ribbon::multifrontal::Tree &tree)
 {
   return tree.top() == 0 ? 1 : tree.leaves <= 256 ? 2 : 3;
 }
 
-/// Launches of a factorization, or by orthogonal elimination of a solve one way: joins are one, whatever their number.
+/// Launches of a factorization, or by orthogonal elimination of a solve one way: joins are
+/// one, whatever their number.
 int factorization(const ribbon::multifrontal::Tree &tree)
 {
   return tree.top() == 0 ? 1 : 2;
 }
 
-/// Launches of a solve by orthogonal elimination; `tiles`: of a half-bandwidth with kernels for tiles of leaves.
+/// Launches of a solve by orthogonal elimination; `tiles`: of a half-bandwidth with
+/// kernels for tiles of leaves.
 int launches_of(const ribbon::multifrontal::Tree &tree, bool tiles, std::int64_t columns, bool transposed)
 {
   if (!tiles || transposed) return 2 * factorization(tree);
@@ -140,37 +160,51 @@ int launches_of(const ribbon::multifrontal::Tree &tree, bool tiles, std::int64_t
   return tree.top() == 0 ? 2 : 4;
 }
 
-// Orthogonal elimination and elimination without pivots, of every width, with leaves of 64 rows. Hosts run the kernels of a device where a leaf size is given.
+// Orthogonal elimination and elimination without pivots, of every width, with leaves of 64 rows. Hosts run
+// the kernels of a device where a leaf size is given.
 TYPED_TEST(ChainCosts, TreesTakeThreeKernelsEachWayAtMost)
 {
   constexpr bool is_double = std::is_same_v<TypeParam, double>;
-  for (const auto &[kl, ku] : {std::pair(0, 0), std::pair(1, 0), std::pair(1, 1), std::pair(1, 2), std::pair(2, 2), std::pair(5, 1), std::pair(4, 4), std::pair(2, 7), std::pair(5, 5), std::pair(6, 6), std::pair(12, 20)})
+  for (const auto &[kl, ku] :
+       {std::pair(0, 0), std::pair(1, 0), std::pair(1, 1), std::pair(1, 2), std::pair(2, 2), std::pair(5, 1),
+        std::pair(4, 4), std::pair(2, 7), std::pair(5, 5), std::pair(6, 6), std::pair(12, 20)})
     for (std::int64_t n : {60, 300, 10000, 40000})
       for (bool ring : {false, true}) {
         const int W = kl + ku, w = std::max(kl, ku);
-        if ((n > 10000 && W > 4) || (n > 300 && (W > 10 || ring)) || (n == 60 && ring) || (n > 60 && W == 0)) continue;
+        if ((n > 10000 && W > 4) || (n > 300 && (W > 10 || ring)) || (n == 60 && ring) || (n > 60 && W == 0))
+          continue;
         SCOPED_TRACE(testing::Message() << n << " rows, kl " << kl << " ku " << ku << (ring ? " ring" : ""));
         const std::int64_t                 most = n > 300 ? 1 : 150;
         const auto                         s    = this->dominant({n, 1, kl, ku, ring});
         const ChainOnDevice<TypeParam>     A(s);
-        const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * most)), x("test::x", b.extent(0));
-        const auto                         check = [&](auto &solver, bool tiles, const auto &expected) {
+        const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * most)),
+          x("test::x", b.extent(0));
+        const auto check = [&](auto &solver, bool tiles, const auto &expected) {
           if (most > 1) solver.reserve(Exec(), most);
-          for (int k = 0; k < 2; ++k) EXPECT_EQ(this->launches([&] { solver.factor(Exec(), A.matrix()); }), tiles ? 1 : factorization(solver.tree()));
+          for (int k = 0; k < 2; ++k)
+            EXPECT_EQ(this->launches([&] { solver.factor(Exec(), A.matrix()); }),
+                      tiles ? 1 : factorization(solver.tree()));
           ASSERT_TRUE(solver.report().ok());
           for (bool transposed : {false, true})
             for (std::int64_t columns : {1, 33, 150}) {
               if (columns > most) continue;
               const auto run = [&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); };
-              EXPECT_EQ(this->launches(run), columns == 150 ? expected(128, transposed) + expected(22, transposed) : expected(columns, transposed))
-                                        << solver.report().algorithm << " columns " << columns << (transposed ? ", transposed" : "");
+              EXPECT_EQ(this->launches(run), columns == 150
+                                               ? expected(128, transposed) + expected(22, transposed)
+                                               : expected(columns, transposed))
+                << solver.report().algorithm << " columns " << columns << (transposed ? ", transposed" : "");
             }
         };
-        const bool                           qr_tiles = is_double && W % 2 == 0 && W > 0 && W <= 10, schur_tiles = is_double && w > 0 && w <= 5;
+        const bool qr_tiles    = is_double && W % 2 == 0 && W > 0 && W <= 10,
+                   schur_tiles = is_double && w > 0 && w <= 5;
         ribbon::ChainSolver<TypeParam, Exec> qr(Exec(), s.chain, {64, 0});
-        check(qr, qr_tiles, [&](std::int64_t columns, bool transposed) { return launches_of(qr.tree(), qr_tiles, columns, transposed); });
+        check(qr, qr_tiles, [&](std::int64_t columns, bool transposed) {
+          return launches_of(qr.tree(), qr_tiles, columns, transposed);
+        });
         ribbon::SchurSolver<TypeParam, Exec> none(Exec(), s.chain, {64, 0});
-        check(none, schur_tiles, [&](std::int64_t columns, bool) { return schur_tiles && columns == 1 ? 1 : 2 * one_way(none.tree()); });
+        check(none, schur_tiles, [&](std::int64_t columns, bool) {
+          return schur_tiles && columns == 1 ? 1 : 2 * one_way(none.tree());
+        });
       }
 }
 

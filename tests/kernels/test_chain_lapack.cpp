@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chains beside LAPACK's gbsv: backward errors of 1e-14 at most, and never more than 100 times those of gbsv, whatever values and shapes.
+// Chains beside LAPACK's gbsv: backward errors of 1e-14 at most, and never more than 100 times those of gbsv,
+// whatever values and shapes.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -9,16 +10,21 @@
 using namespace test;
 
 extern "C" {
-void dgbsv_(const int *n, const int *kl, const int *ku, const int *nrhs, void *ab, const int *ldab, int *ipiv, void *b, const int *ldb, int *info);
-void zgbsv_(const int *n, const int *kl, const int *ku, const int *nrhs, void *ab, const int *ldab, int *ipiv, void *b, const int *ldb, int *info);
-void dsyev_(const char *job, const char *part, const int *n, double *a, const int *lda, double *w, double *work, const int *size, int *info, std::size_t, std::size_t);
+void dgbsv_(const int *n, const int *kl, const int *ku, const int *nrhs, void *ab, const int *ldab, int *ipiv,
+            void *b, const int *ldb, int *info);
+void zgbsv_(const int *n, const int *kl, const int *ku, const int *nrhs, void *ab, const int *ldab, int *ipiv,
+            void *b, const int *ldb, int *info);
+void dsyev_(const char *job, const char *part, const int *n, double *a, const int *lda, double *w,
+            double *work, const int *size, int *info, std::size_t, std::size_t);
 }
 
 namespace {
 
-/// Solutions by gbsv. A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are a band of twice the width.
+/// Solutions by gbsv. A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are
+/// a band of twice the width.
 template <class Scalar>
-std::vector<Scalar> gbsv(const ChainSystem<Scalar> &s, const std::vector<Scalar> &b, std::int64_t columns, bool transposed)
+std::vector<Scalar> gbsv(const ChainSystem<Scalar> &s, const std::vector<Scalar> &b, std::int64_t columns,
+                         bool transposed)
 {
   const auto       n    = static_cast<std::size_t>(s.rows());
   const auto       rows = s.chain.rows;
@@ -40,9 +46,13 @@ std::vector<Scalar> gbsv(const ChainSystem<Scalar> &s, const std::vector<Scalar>
   for_each([&](int i, int j, const Scalar &) { kl = std::max(kl, i - j), ku = std::max(ku, j - i); });
   const int           ld = 2 * kl + ku + 1, size = static_cast<int>(n), m = static_cast<int>(columns);
   std::vector<Scalar> ab(n * static_cast<std::size_t>(ld)), y(b.size()), x(b.size());
-  for_each([&](int i, int j, const Scalar &a) { ab[static_cast<std::size_t>(kl + ku + i - j) + static_cast<std::size_t>(j) * static_cast<std::size_t>(ld)] += a; });
+  for_each([&](int i, int j, const Scalar &a) {
+    ab[static_cast<std::size_t>(kl + ku + i - j) +
+       static_cast<std::size_t>(j) * static_cast<std::size_t>(ld)] += a;
+  });
   for (std::size_t k = 0; k < b.size(); ++k) y[k - k % n + static_cast<std::size_t>(place[k % n])] = b[k];
-  (std::is_same_v<Scalar, double> ? dgbsv_ : zgbsv_)(&size, &kl, &ku, &m, ab.data(), &ld, pivots.data(), y.data(), &size, &info);
+  (std::is_same_v<Scalar, double> ? dgbsv_ : zgbsv_)(&size, &kl, &ku, &m, ab.data(), &ld, pivots.data(),
+                                                     y.data(), &size, &info);
   EXPECT_EQ(info, 0);
   for (std::size_t k = 0; k < b.size(); ++k) x[k] = y[k - k % n + static_cast<std::size_t>(place[k % n])];
   return x;
@@ -57,22 +67,28 @@ struct Wanted {
   Wanted(const ChainSystem<Scalar> &s, std::int64_t m, std::mt19937_64 &g) : columns(m)
   {
     for (std::int64_t k = 0; k < s.rows() * m; ++k) b.push_back(random_scalar<Scalar>(g));
-    for (bool transposed : {false, true}) error[transposed] = backward_error(s, gbsv(s, b, m, transposed), b, m, transposed);
+    for (bool transposed : {false, true})
+      error[transposed] = backward_error(s, gbsv(s, b, m, transposed), b, m, transposed);
   }
 };
 
 /// Factors and solves with leaves of so many rows.
 template <template <class, class> class Solver = ribbon::ChainSolver, class Scalar>
-void expect_as_gbsv(const ChainSystem<Scalar> &s, const ChainOnDevice<Scalar> &device, std::int64_t leaf, const Wanted<Scalar> &wanted)
+void expect_as_gbsv(const ChainSystem<Scalar> &s, const ChainOnDevice<Scalar> &device, std::int64_t leaf,
+                    const Wanted<Scalar> &wanted)
 {
-  SCOPED_TRACE(testing::Message() << s.chain.chains << " of " << s.chain.rows << " rows, kl " << s.chain.kl << " ku " << s.chain.ku << (s.chain.ring ? " ring" : "") << " leaf " << leaf << " columns " << wanted.columns);
+  SCOPED_TRACE(testing::Message() << s.chain.chains << " of " << s.chain.rows << " rows, kl " << s.chain.kl
+                                  << " ku " << s.chain.ku << (s.chain.ring ? " ring" : "") << " leaf " << leaf
+                                  << " columns " << wanted.columns);
   Solver<Scalar, Exec> solver(Exec(), s.chain, {leaf, 1e-300}); // what is asked is the backward error
   solver.factor(Exec(), device.matrix());
   ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << solver.report().smallest_pivot;
   for (bool transposed : {false, true}) {
-    const double error = backward_error(s, solve(solver, wanted.b, wanted.columns, transposed), wanted.b, wanted.columns, transposed);
+    const double error = backward_error(s, solve(solver, wanted.b, wanted.columns, transposed), wanted.b,
+                                        wanted.columns, transposed);
     EXPECT_LE(error, 1e-14) << solver.report().algorithm << (transposed ? ", transposed" : "");
-    EXPECT_LE(error, 100 * std::max(wanted.error[transposed], 1e-17)) << solver.report().algorithm << (transposed ? ", transposed" : "");
+    EXPECT_LE(error, 100 * std::max(wanted.error[transposed], 1e-17))
+      << solver.report().algorithm << (transposed ? ", transposed" : "");
   }
 }
 
@@ -85,18 +101,25 @@ ChainSystem<Scalar> filled(const ribbon::Chain &chain, Values values, bool permu
   if (permuted) s.shuffle(g);
   const std::int64_t  ku = chain.ku, n = chain.rows;
   std::vector<Scalar> upper; // of symmetric ones
-  for (std::int64_t k = 0; values == Values::symmetric && k < s.rows() * (ku + 1); ++k) upper.push_back(random_scalar<Scalar>(g));
+  for (std::int64_t k = 0; values == Values::symmetric && k < s.rows() * (ku + 1); ++k)
+    upper.push_back(random_scalar<Scalar>(g));
   s.fill([&](std::int64_t i, int d) {
-    if (values == Values::symmetric) return upper[static_cast<std::size_t>((d >= 0 ? i : i - i % n + (i % n + d + n) % n) * (ku + 1) + std::abs(d))];
-    return random_scalar<Scalar>(g) + (values == Values::dominant && d == 0 ? Scalar(static_cast<double>(chain.width() + 1)) : Scalar(0));
+    if (values == Values::symmetric)
+      return upper[static_cast<std::size_t>((d >= 0 ? i : i - i % n + (i % n + d + n) % n) * (ku + 1) +
+                                            std::abs(d))];
+    return random_scalar<Scalar>(g) + (values == Values::dominant && d == 0
+                                         ? Scalar(static_cast<double>(chain.width() + 1))
+                                         : Scalar(0));
   });
   return s;
 }
 
 template <class Scalar>
-void check(const ribbon::Chain &chain, Values values, const std::vector<std::int64_t> &leaves, std::int64_t columns, bool permuted, std::uint64_t seed)
+void check(const ribbon::Chain &chain, Values values, const std::vector<std::int64_t> &leaves,
+           std::int64_t columns, bool permuted, std::uint64_t seed)
 {
-  SCOPED_TRACE(testing::Message() << "seed " << seed << " values " << static_cast<int>(values) << (permuted ? " permuted" : ""));
+  SCOPED_TRACE(testing::Message() << "seed " << seed << " values " << static_cast<int>(values)
+                                  << (permuted ? " permuted" : ""));
   std::mt19937_64             g(seed);
   const auto                  s = filled<Scalar>(chain, values, permuted, g);
   const ChainOnDevice<Scalar> device(s);
@@ -114,10 +137,13 @@ TEST(ChainLapack, BandsAndRings)
       for (int p = 1; p <= 5; ++p)
         for (Values values : {Values::dominant, Values::random, Values::symmetric}) {
           check<double>({301 + 100 * p, 1, p, p, ring}, values, {0, 8, 64}, 2, seed % 2 == 0, seed);
-          if (p < 4) check<Kokkos::complex<double>>({401, 1, p, p, ring}, values, {0, 8, 64}, 1, seed % 2 == 0, seed);
+          if (p < 4)
+            check<Kokkos::complex<double>>({401, 1, p, p, ring}, values, {0, 8, 64}, 1, seed % 2 == 0, seed);
         }
-      for (const auto &[kl, ku] : {std::pair(0, 1), std::pair(2, 0), std::pair(3, 1), std::pair(1, 4), std::pair(5, 2)})
-        for (Values values : {Values::dominant, Values::random}) check<double>({60, 2, kl, ku, ring}, values, {0, 8, 20}, 2, seed % 2 == 0, seed);
+      for (const auto &[kl, ku] :
+           {std::pair(0, 1), std::pair(2, 0), std::pair(3, 1), std::pair(1, 4), std::pair(5, 2)})
+        for (Values values : {Values::dominant, Values::random})
+          check<double>({60, 2, kl, ku, ring}, values, {0, 8, 20}, 2, seed % 2 == 0, seed);
     }
 }
 
@@ -127,15 +153,21 @@ TEST(ChainLapack, SizesAroundTilesAndPrimes)
   for (int p : {1, 2, 3, 5})
     for (bool ring : {false, true}) {
       for (std::int64_t leaf : {64, 65})
-        for (std::int64_t n : {leaf - 1, leaf, leaf + 1, 2 * leaf + 1, 32 * leaf - 1, 32 * leaf, 32 * leaf + 1})
-          check<double>({n, 1, p, p, ring}, p == 2 ? Values::random : Values::dominant, {leaf}, n % 2 == 0 ? 5 : 1, false, static_cast<std::uint64_t>(n));
-      for (std::int64_t n : {1009, 2003, 10007}) check<double>({n, 1, p, p, ring}, p == 2 ? Values::dominant : Values::random, {0, 8, 64}, 1, false, static_cast<std::uint64_t>(n));
+        for (std::int64_t n :
+             {leaf - 1, leaf, leaf + 1, 2 * leaf + 1, 32 * leaf - 1, 32 * leaf, 32 * leaf + 1})
+          check<double>({n, 1, p, p, ring}, p == 2 ? Values::random : Values::dominant, {leaf},
+                        n % 2 == 0 ? 5 : 1, false, static_cast<std::uint64_t>(n));
+      for (std::int64_t n : {1009, 2003, 10007})
+        check<double>({n, 1, p, p, ring}, p == 2 ? Values::dominant : Values::random, {0, 8, 64}, 1, false,
+                      static_cast<std::uint64_t>(n));
     }
 }
 
 TEST(ChainLapack, AMillionRows)
 {
-  for (int p = 1; p <= 5; ++p) check<double>({1000000, 1, p, p}, Values::random, p % 2 == 1 ? std::vector<std::int64_t>{0, 64} : std::vector<std::int64_t>{0}, 1, false, 5);
+  for (int p = 1; p <= 5; ++p)
+    check<double>({1000000, 1, p, p}, Values::random,
+                  p % 2 == 1 ? std::vector<std::int64_t>{0, 64} : std::vector<std::int64_t>{0}, 1, false, 5);
   check<double>({1000000, 1, 1, 1, true}, Values::dominant, {0}, 1, false, 5);
 }
 
@@ -147,26 +179,34 @@ TEST(ChainLapack, WideBands)
       for (std::int64_t n : {1, p - 1, p, p + 1, 2 * p, 2 * p + 1, 3 * p + 2, 211})
         for (std::int64_t columns : {1, 4}) {
           check<double>({n, 2, p, p}, values, {0, 20}, columns, n > 100, static_cast<std::uint64_t>(n + p));
-          if (n > 2 * p) check<double>({n, 1, p, p, true}, values, {0, 20}, columns, n > 100, static_cast<std::uint64_t>(n + p));
+          if (n > 2 * p)
+            check<double>({n, 1, p, p, true}, values, {0, 20}, columns, n > 100,
+                          static_cast<std::uint64_t>(n + p));
         }
-  for (const auto &[kl, ku] :
-       {std::pair(10, 0), std::pair(0, 10), std::pair(9, 1), std::pair(2, 8), std::pair(7, 3), std::pair(4, 6), std::pair(7, 1), std::pair(2, 6), std::pair(0, 8), std::pair(6, 0), std::pair(10, 3), std::pair(8, 10)})
+  for (const auto &[kl, ku] : {std::pair(10, 0), std::pair(0, 10), std::pair(9, 1), std::pair(2, 8),
+                               std::pair(7, 3), std::pair(4, 6), std::pair(7, 1), std::pair(2, 6),
+                               std::pair(0, 8), std::pair(6, 0), std::pair(10, 3), std::pair(8, 10)})
     for (bool ring : {false, true})
-      for (Values values : {Values::dominant, Values::random}) check<double>({690, 1, kl, ku, ring}, values, {0, 17, 64}, ring ? 1 : 3, ring, static_cast<std::uint64_t>(kl));
+      for (Values values : {Values::dominant, Values::random})
+        check<double>({690, 1, kl, ku, ring}, values, {0, 17, 64}, ring ? 1 : 3, ring,
+                      static_cast<std::uint64_t>(kl));
 }
 
 // Widths that have no loops of their own.
 TEST(ChainLapack, BandsToTheWidest)
 {
-  for (const auto &[kl, ku] : {std::pair(11, 11), std::pair(12, 20), std::pair(16, 16), std::pair(0, 32), std::pair(25, 3), std::pair(32, 32)})
+  for (const auto &[kl, ku] : {std::pair(11, 11), std::pair(12, 20), std::pair(16, 16), std::pair(0, 32),
+                               std::pair(25, 3), std::pair(32, 32)})
     for (bool ring : {false, true})
       for (Values values : {Values::dominant, Values::random}) {
-        check<double>({3 * (kl + ku) + 5, 1, kl, ku, ring}, values, {0}, 2, ring, static_cast<std::uint64_t>(kl + ku));
+        check<double>({3 * (kl + ku) + 5, 1, kl, ku, ring}, values, {0}, 2, ring,
+                      static_cast<std::uint64_t>(kl + ku));
         check<double>({411, 1, kl, ku, ring}, values, {0, 70}, 2, !ring, static_cast<std::uint64_t>(kl + ku));
       }
 }
 
-/// Differences of order 2 p for -u'' with step 1: sum_k c_k T^k of T = (-1, 2, -1), whose eigenvalues are sum_k c_k of T's to the k-th.
+/// Differences of order 2 p for -u'' with step 1: sum_k c_k T^k of T = (-1, 2, -1), whose eigenvalues are
+/// sum_k c_k of T's to the k-th.
 struct Differences {
   int          p;
   std::int64_t n;
@@ -182,23 +222,29 @@ struct Differences {
   {
     const auto power = [](int k, std::int64_t m) { // entry m of a row of T^k, far from the ends
       double c = m % 2 == 0 ? 1 : -1;
-      for (std::int64_t q = 0; q < k + std::abs(m); ++q) c *= static_cast<double>(2 * k - q) / static_cast<double>(q + 1);
+      for (std::int64_t q = 0; q < k + std::abs(m); ++q)
+        c *= static_cast<double>(2 * k - q) / static_cast<double>(q + 1);
       return c;
     };
     double sum = 0;
-    for (int k = 1; k <= p; ++k) sum += coefficient(k) * (power(k, d) - (ring ? 0 : power(k, 2 * i + d + 2) + power(k, 2 * n - 2 * i - d)));
+    for (int k = 1; k <= p; ++k)
+      sum +=
+        coefficient(k) * (power(k, d) - (ring ? 0 : power(k, 2 * i + d + 2) + power(k, 2 * n - 2 * i - d)));
     return sum;
   }
   double eigenvalue(std::int64_t m) const
   {
-    const double sine = std::sin(std::acos(-1.0) * static_cast<double>(m) / static_cast<double>(ring ? n : 2 * (n + 1))), of_t = 4 * sine * sine;
-    double       sum = 0, power = 1;
+    const double sine = std::sin(std::acos(-1.0) * static_cast<double>(m) /
+                                 static_cast<double>(ring ? n : 2 * (n + 1))),
+                 of_t = 4 * sine * sine;
+    double sum = 0, power = 1;
     for (int k = 1; k <= p; ++k) sum += coefficient(k) * (power *= of_t);
     return sum;
   }
 };
 
-// -u'' - k^2 u with k^2 an eigenvalue, or near one: singular to the last digit, and still solved with rounding errors of A and b alone.
+// -u'' - k^2 u with k^2 an eigenvalue, or near one: singular to the last digit, and still solved with
+// rounding errors of A and b alone.
 TEST(ChainLapack, Resonance)
 {
   std::mt19937_64 g(3);
@@ -229,7 +275,9 @@ std::vector<double> by_blocks(const ChainSystem<double> &s, std::size_t p, std::
   const auto          n = b.size();
   std::vector<double> a(n * n);
   for (std::size_t i = 0; i < n; ++i)
-    for (auto e = static_cast<std::size_t>(s.row_begin[i]); e < static_cast<std::size_t>(s.row_begin[i + 1]); ++e) a[i * n + static_cast<std::size_t>(s.column[e])] = s.value[e];
+    for (auto e = static_cast<std::size_t>(s.row_begin[i]); e < static_cast<std::size_t>(s.row_begin[i + 1]);
+         ++e)
+      a[i * n + static_cast<std::size_t>(s.column[e])] = s.value[e];
   for (std::size_t j = 0; j < n; ++j) {
     std::size_t pivot = j;
     for (std::size_t i = j; i < std::min(n, j - j % p + p); ++i)
@@ -249,7 +297,8 @@ std::vector<double> by_blocks(const ChainSystem<double> &s, std::size_t p, std::
   return b;
 }
 
-// -u'' - k^2 u with k^2 an eigenvalue of the first 3 p unknowns alone: neither a tree without pivots nor exchanges inside blocks of p get over these; the matrix is regular.
+// -u'' - k^2 u with k^2 an eigenvalue of the first 3 p unknowns alone: neither a tree without pivots nor
+// exchanges inside blocks of p get over these; the matrix is regular.
 TEST(ChainLapack, KillersOfTreesWithoutPivotsAndOfPivotsInBlocks)
 {
   std::mt19937_64 g(4);
@@ -259,9 +308,11 @@ TEST(ChainLapack, KillersOfTreesWithoutPivotsAndOfPivotsInBlocks)
       const Differences   A{p, 60 * p, false};
       const int           m = 3 * p, size = 4 * m;
       int                 info = 0;
-      std::vector<double> part(static_cast<std::size_t>(m * m)), eigenvalues(static_cast<std::size_t>(m)), work(static_cast<std::size_t>(size));
+      std::vector<double> part(static_cast<std::size_t>(m * m)), eigenvalues(static_cast<std::size_t>(m)),
+        work(static_cast<std::size_t>(size));
       for (int i = 0; i < m; ++i)
-        for (int j = std::max(0, i - p); j < std::min(m, i + p + 1); ++j) part[static_cast<std::size_t>(i * m + j)] = A(i, j - i);
+        for (int j = std::max(0, i - p); j < std::min(m, i + p + 1); ++j)
+          part[static_cast<std::size_t>(i * m + j)] = A(i, j - i);
       dsyev_("N", "U", &m, part.data(), &m, eigenvalues.data(), work.data(), &size, &info, 1, 1);
       ASSERT_EQ(info, 0);
       ChainSystem<double> s{{A.n, 1, p, p}};
@@ -269,24 +320,32 @@ TEST(ChainLapack, KillersOfTreesWithoutPivotsAndOfPivotsInBlocks)
       const ChainOnDevice<double> device(s);
       const Wanted<double>        wanted(s, 1, g);
       for (std::int64_t leaf : {0, 8, 20, 64}) expect_as_gbsv(s, device, leaf, wanted);
-      EXPECT_TRUE(off > 0 || !(backward_error(s, by_blocks(s, static_cast<std::size_t>(p), wanted.b), wanted.b, 1, false) <= 1e-6));
+      EXPECT_TRUE(off > 0 || !(backward_error(s, by_blocks(s, static_cast<std::size_t>(p), wanted.b),
+                                              wanted.b, 1, false) <= 1e-6));
       for (std::int64_t leaf : {20, 64}) {
         ribbon::SchurSolver<double, Exec> none(Exec(), s.chain, {leaf, 0});
         none.factor(Exec(), device.matrix());
         const double error = backward_error(s, solve(none, wanted.b, 1, false), wanted.b, 1, false);
-        EXPECT_TRUE(!none.report().ok() || !(error <= probe_limit)) << "leaf " << leaf << " smallest pivot " << none.report().smallest_pivot << " error " << error;
+        EXPECT_TRUE(!none.report().ok() || !(error <= probe_limit))
+          << "leaf " << leaf << " smallest pivot " << none.report().smallest_pivot << " error " << error;
       }
     }
 }
 
-/// The probe of -mat_multifrontal_pivot none: backward errors of a solution that is known, and of the first of some random right-hand sides, of five where a pivot is small.
-bool accepted(const ChainSystem<double> &s, const ribbon::SchurSolver<double, Exec> &none, const std::vector<double> &random)
+/// The probe of -mat_multifrontal_pivot none: backward errors of a solution that is known, and of the first
+/// of some random right-hand sides, of five where a pivot is small.
+bool accepted(const ChainSystem<double> &s, const ribbon::SchurSolver<double, Exec> &none,
+              const std::vector<double> &random)
 {
   const auto          n = static_cast<std::size_t>(s.rows());
   std::vector<double> known(n, 0);
-  const auto          solves = [&](const std::vector<double> &b) { return backward_error(s, solve(none, b, 1, false), b, 1, false) <= probe_limit; };
+  const auto          solves = [&](const std::vector<double> &b) {
+    return backward_error(s, solve(none, b, 1, false), b, 1, false) <= probe_limit;
+  };
   for (std::size_t i = 0; i < n; ++i)
-    for (auto e = static_cast<std::size_t>(s.row_begin[i]); e < static_cast<std::size_t>(s.row_begin[i + 1]); ++e) known[i] += s.value[e] * (1 + static_cast<double>(s.column[e]) / static_cast<double>(n));
+    for (auto e = static_cast<std::size_t>(s.row_begin[i]); e < static_cast<std::size_t>(s.row_begin[i + 1]);
+         ++e)
+      known[i] += s.value[e] * (1 + static_cast<double>(s.column[e]) / static_cast<double>(n));
   if (!none.report().ok() || !solves(known)) return false;
   for (std::size_t k = 0; k < (none.report().smallest_pivot < 1e-5 ? 5 : 1); ++k)
     if (!solves({random.data() + k * n, random.data() + (k + 1) * n})) return false;
@@ -305,7 +364,9 @@ TEST(ChainLapack, WhatAProbeAcceptsWithOneSmallPivot)
     double       pivot = 0; // of row at - 1, where rows are eliminated in their order
     for (int i = 0; i < at; ++i) pivot = i == 0 ? 4 : 4 - 1 / pivot;
     ChainSystem<double> s{{n, 1, 1, 1}};
-    s.fill([&](std::int64_t i, int d) { return d != 0 ? -1 : i == at ? small + (at > 0 ? 1 / pivot : 0) : 4.0; });
+    s.fill([&](std::int64_t i, int d) {
+      return d != 0 ? -1 : i == at ? small + (at > 0 ? 1 / pivot : 0) : 4.0;
+    });
     const ChainOnDevice<double>       device(s);
     const Wanted<double>              wanted(s, 20, g);
     ribbon::SchurSolver<double, Exec> none(Exec(), s.chain, {k % 2 == 0 ? 64 : 8, 0});
@@ -314,7 +375,9 @@ TEST(ChainLapack, WhatAProbeAcceptsWithOneSmallPivot)
     refused += !accepts;
     for (bool transposed : {false, true}) {
       const double error = backward_error(s, solve(none, wanted.b, 20, transposed), wanted.b, 20, transposed);
-      EXPECT_TRUE(!accepts || error <= 10 * probe_limit) << error << " of number " << k << ", a pivot of " << small << " in row " << at << (transposed ? ", transposed" : "");
+      EXPECT_TRUE(!accepts || error <= 10 * probe_limit)
+        << error << " of number " << k << ", a pivot of " << small << " in row " << at
+        << (transposed ? ", transposed" : "");
     }
   }
   EXPECT_GT(refused, 500);
@@ -327,8 +390,9 @@ TEST(ChainLapack, WhatAProbeAcceptsWithoutPivots)
   std::mt19937_64 g(6);
   int             taken = 0, refused = 0;
   for (int k = 0; k < 150; ++k) {
-    const int                         p = 1 + k % 5;
-    const auto                        s = filled<double>({60, 1, p, p, k % 2 == 0}, k % 3 == 0 ? Values::random : Values::symmetric, false, g);
+    const int  p = 1 + k % 5;
+    const auto s =
+      filled<double>({60, 1, p, p, k % 2 == 0}, k % 3 == 0 ? Values::random : Values::symmetric, false, g);
     const ChainOnDevice<double>       device(s);
     const Wanted<double>              wanted(s, 5, g);
     ribbon::SchurSolver<double, Exec> none(Exec(), s.chain, {k % 4 < 2 ? 16 : 0, 0});
@@ -337,7 +401,8 @@ TEST(ChainLapack, WhatAProbeAcceptsWithoutPivots)
     ++(accepts ? taken : refused);
     for (bool transposed : {false, true}) {
       const double error = backward_error(s, solve(none, wanted.b, 5, transposed), wanted.b, 5, transposed);
-      EXPECT_TRUE(!accepts || error <= 10 * probe_limit) << error << " of number " << k << (transposed ? ", transposed" : "");
+      EXPECT_TRUE(!accepts || error <= 10 * probe_limit)
+        << error << " of number " << k << (transposed ? ", transposed" : "");
     }
   }
   EXPECT_GT(taken, 50);

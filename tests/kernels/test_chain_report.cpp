@@ -10,7 +10,10 @@ TEST(ChainReport, SingularMatricesNameTheirColumn)
 {
   for (std::int64_t leaf : {0, 10}) {
     ChainSystem<double> s{{300, 1, 1, 1}};
-    s.fill([&](std::int64_t i, int d) { return i == 123 || (d != 0 && i + d == 123) ? 0.0 : d == 0 ? 4.0 : 1.0; }); // a row and a column of zeros
+    // a row and a column of zeros
+    s.fill([&](std::int64_t i, int d) {
+      return i == 123 || (d != 0 && i + d == 123) ? 0.0 : d == 0 ? 4.0 : 1.0;
+    });
     ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
     solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
     EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
@@ -36,13 +39,15 @@ TEST(ChainReport, AColumnOfZerosBesideOneCoupling)
     }
 }
 
-// Boundary rows of 1 beside rows of n^4, and a row of zeros among random ones: rows are scaled before they are looked at.
+// Boundary rows of 1 beside rows of n^4, and a row of zeros among random ones: rows are scaled
+// before they are looked at.
 TEST(ChainReport, RowsOfDifferentSize)
 {
   const std::int64_t  n = 1000;
   ChainSystem<double> s{{n, 1, 2, 2}};
   const double        h4 = std::pow(static_cast<double>(n - 1), 4), stencil[] = {1, -4, 6, -4, 1};
-  s.fill([&](std::int64_t i, int d) { return i < 2 || i >= n - 2 ? (d == 0 ? 1.0 : 0.0) : stencil[d + 2] * h4; });
+  s.fill(
+    [&](std::int64_t i, int d) { return i < 2 || i >= n - 2 ? (d == 0 ? 1.0 : 0.0) : stencil[d + 2] * h4; });
   std::vector<double> b(static_cast<std::size_t>(n), 1);
   for (std::int64_t leaf : {0, 10, 64}) {
     ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
@@ -63,19 +68,24 @@ TEST(ChainReport, RowsOfDifferentSize)
   }
 }
 
-// Rows of any size: solved as well as without sizes, by band LU (leaf 0 on a host), too, which looks at rows as they are first.
+// Rows of any size: solved as well as without sizes, by band LU (leaf 0 on a host), too, which looks
+// at rows as they are first.
 TEST(ChainReport, RowsThatDifferByHundredsOfOrders)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 2), std::pair(3, 1), std::pair(0, 2)})
     for (std::int64_t leaf : {0, 8})
       for (double size : {1e-20, 1e-150, 1e150}) {
-        SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " leaf " << leaf << " size " << size);
+        SCOPED_TRACE(testing::Message()
+                     << "kl " << kl << " ku " << ku << " leaf " << leaf << " size " << size);
         std::mt19937_64     g(9);
         ChainSystem<double> s{{60, 2, kl, ku}}, sized = s;
-        const auto          of = [&](std::int64_t i) { return i % 3 == 1 ? size : i % 3 == 2 ? std::sqrt(size) : 1.0; };
+        const auto          of = [&](std::int64_t i) {
+          return i % 3 == 1 ? size : i % 3 == 2 ? std::sqrt(size) : 1.0;
+        };
         s.fill([&](std::int64_t, int d) { return random_scalar<double>(g) + (d == 0 ? 2 : 0); });
         g.seed(9);
-        sized.fill([&](std::int64_t i, int d) { return (random_scalar<double>(g) + (d == 0 ? 2 : 0)) * of(i); });
+        sized.fill(
+          [&](std::int64_t i, int d) { return (random_scalar<double>(g) + (d == 0 ? 2 : 0)) * of(i); });
         ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
         for (bool again : {false, true}) { // rows as they are once more behind scaled ones
           const auto &system = again ? s : sized;
@@ -84,26 +94,33 @@ TEST(ChainReport, RowsThatDifferByHundredsOfOrders)
           for (std::int64_t columns : {1, 5})
             for (bool transposed : {false, true}) {
               std::vector<double> b, right;
-              for (std::int64_t k = 0; k < 120 * columns; ++k) b.push_back(random_scalar<double>(g)), right.push_back(again || transposed ? b.back() : b.back() * of(k % 120 % 60));
+              for (std::int64_t k = 0; k < 120 * columns; ++k)
+                b.push_back(random_scalar<double>(g)),
+                  right.push_back(again || transposed ? b.back() : b.back() * of(k % 120 % 60));
               auto x = solve(solver, right, columns, transposed);
-              for (std::int64_t k = 0; k < 120 * columns && !again && transposed; ++k) x[static_cast<std::size_t>(k)] *= of(k % 120 % 60);
+              for (std::int64_t k = 0; k < 120 * columns && !again && transposed; ++k)
+                x[static_cast<std::size_t>(k)] *= of(k % 120 % 60);
               EXPECT_LE(backward_error(s, x, b, columns, transposed), 1e-14);
             }
         }
       }
 }
 
-// A column far smaller than its rows is solved for or named, never lost: reflections take squares of its entries.
+// A column far smaller than its rows is solved for or named, never lost: reflections
+// take squares of its entries.
 TEST(ChainReport, ColumnsThatAreSmallerByHundredsOfOrders)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 2), std::pair(3, 2), std::pair(5, 5)})
     for (std::int64_t leaf : {0, 8, 64})
       for (double size : {1e-130, 1e-150, 1e-158, 1e-162, 1e-170, 1e-300})
         for (const std::int64_t small : {0, 71, 199}) {
-          SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " leaf " << leaf << " size " << size << " column " << small);
+          SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " leaf " << leaf << " size "
+                                          << size << " column " << small);
           std::mt19937_64     g(11);
           ChainSystem<double> s{{200, 1, kl, ku}};
-          s.fill([&](std::int64_t i, int d) { return (random_scalar<double>(g) + (d == 0 ? 2 : 0)) * (i + d == small ? size : 1.0); });
+          s.fill([&](std::int64_t i, int d) {
+            return (random_scalar<double>(g) + (d == 0 ? 2 : 0)) * (i + d == small ? size : 1.0);
+          });
           ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
           solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
           if (size == 1e-130) {
@@ -115,11 +132,15 @@ TEST(ChainReport, ColumnsThatAreSmallerByHundredsOfOrders)
             continue;
           }
           std::vector<double> x, b(200, 0); // the unknown of that column has the size of the others in b
-          for (std::int64_t k = 0; k < 200; ++k) x.push_back(random_scalar<double>(g) / (k == small ? size : 1.0));
+          for (std::int64_t k = 0; k < 200; ++k)
+            x.push_back(random_scalar<double>(g) / (k == small ? size : 1.0));
           for (std::size_t i = 0; i < 200; ++i)
-            for (auto e = static_cast<std::size_t>(s.row_begin[i]); e < static_cast<std::size_t>(s.row_begin[i + 1]); ++e) b[i] += s.value[e] * x[static_cast<std::size_t>(s.column[e])];
+            for (auto e = static_cast<std::size_t>(s.row_begin[i]);
+                 e < static_cast<std::size_t>(s.row_begin[i + 1]); ++e)
+              b[i] += s.value[e] * x[static_cast<std::size_t>(s.column[e])];
           const auto found = solve(solver, b, 1, false);
-          for (std::size_t k = 0; k < 200; ++k) EXPECT_LE(std::abs(found[k] - x[k]), 1e-9 * std::abs(x[k]) + 1e-10);
+          for (std::size_t k = 0; k < 200; ++k)
+            EXPECT_LE(std::abs(found[k] - x[k]), 1e-9 * std::abs(x[k]) + 1e-10);
         }
 }
 
@@ -140,7 +161,9 @@ TEST(ChainReport, NumbersThatAreNoneInTriangularBands)
   for (const auto &[kl, ku] : {std::pair(0, 1), std::pair(2, 0), std::pair(0, 0)})
     for (std::int64_t leaf : {0, 8}) {
       ChainSystem<double> s{{40, 1, kl, ku}};
-      s.fill([kl = kl, ku = ku](std::int64_t i, int d) { return i == 20 && d == ku - kl ? std::nan("") : d == 0 ? 4.0 : 1.0; });
+      s.fill([kl = kl, ku = ku](std::int64_t i, int d) {
+        return i == 20 && d == ku - kl ? std::nan("") : d == 0 ? 4.0 : 1.0;
+      });
       ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
       solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
       EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite) << kl << ku << leaf;
@@ -153,10 +176,13 @@ TEST(ChainReport, NeumannAndRingOfDifferencesAreSingular)
     for (bool ring : {false, true}) {
       const std::int64_t  n = 5000;
       ChainSystem<double> s{{n, 1, 1, 1, ring}};
-      s.fill([&](std::int64_t i, int d) { return d != 0 ? -1.0 : !ring && (i == 0 || i == n - 1) ? 1.0 : 2.0; });
+      s.fill([&](std::int64_t i, int d) {
+        return d != 0 ? -1.0 : !ring && (i == 0 || i == n - 1) ? 1.0 : 2.0;
+      });
       ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
       solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot) << leaf << ring << solver.report().smallest_pivot;
+      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot)
+        << leaf << ring << solver.report().smallest_pivot;
     }
 }
 
@@ -177,8 +203,10 @@ TEST(ChainNumbering, NothingIsReadBeyondTheLastRow)
   if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "band LU is for hosts";
   for (int half : {1, 2, 4})
     for (std::int64_t n = 1; n <= 12; ++n)
-      for (std::int64_t exchanged = 0; exchanged <= n; ++exchanged) { // the first row from which rows are exchanged
-        SCOPED_TRACE(testing::Message() << n << " rows, half-bandwidth " << half << ", exchanges from row " << exchanged);
+      for (std::int64_t exchanged = 0; exchanged <= n;
+           ++exchanged) { // the first row from which rows are exchanged
+        SCOPED_TRACE(testing::Message()
+                     << n << " rows, half-bandwidth " << half << ", exchanges from row " << exchanged);
         ChainSystem<double> s{{n, 1, half, half}};
         for (std::int64_t i = 0; i < n; ++i) s.row_of.push_back(n - 1 - i), s.place_of.push_back(n - 1 - i);
         s.fill([&](std::int64_t i, int d) { return d == 0 ? 20.0 : d == -1 && i > exchanged ? 100.0 : 1.0; });
@@ -191,7 +219,8 @@ TEST(ChainNumbering, NothingIsReadBeyondTheLastRow)
         solver.factor(Exec(), A);
         ASSERT_TRUE(solver.report().ok());
         const std::vector<double> b(static_cast<std::size_t>(n), 1.0);
-        for (bool transposed : {false, true}) EXPECT_LE(backward_error(s, solve(solver, b, 1, transposed), b, 1, transposed), 1e-14);
+        for (bool transposed : {false, true})
+          EXPECT_LE(backward_error(s, solve(solver, b, 1, transposed), b, 1, transposed), 1e-14);
       }
 }
 
@@ -205,8 +234,8 @@ TEST(ChainErrors, ShapesThatAreNone)
   EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1}, {-1}), std::invalid_argument);
 }
 
-// Band LU, tiles, bundles, windows of hosts and leaves of lanes see a column of another unit, and a row so small that
-// the inverse may overflow.
+// Band LU, tiles, bundles, windows of hosts and leaves of lanes see a column of another unit, and a row so
+// small that the inverse may overflow.
 TEST(ChainReport, ColumnsAndRowsOfOtherUnits)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 5), std::pair(9, 9)})
@@ -214,8 +243,8 @@ TEST(ChainReport, ColumnsAndRowsOfOtherUnits)
       for (std::int64_t leaf : {0, 1, 40})
         for (bool orthogonal : {false, true})
           for (std::int64_t at : {0, 31, 211, 299}) {
-            SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " ring " << ring << " leaf " << leaf
-                                            << " orthogonal " << orthogonal << " at " << at);
+            SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " ring " << ring << " leaf "
+                                            << leaf << " orthogonal " << orthogonal << " at " << at);
             ChainSystem<double>               s{{300, 1, kl, ku, ring}};
             ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0, 4, orthogonal});
             const auto                        factor = [&](double row, double column) {
@@ -240,14 +269,15 @@ TEST(ChainReport, ColumnsAndRowsOfOtherUnits)
           }
 }
 
-// Of band LU: U of [[1, 0, 1], [-1, 1, 1], [-1, -1, 1]] ends with 4; two exchanged rows have a determinant of -1.
+// Of band LU: U of [[1, 0, 1], [-1, 1, 1], [-1, -1, 1]] ends with 4; two exchanged rows
+// have a determinant of -1.
 TEST(ChainReport, GrowthAndSignOfBandLu)
 {
   using Host          = Kokkos::DefaultHostExecutionSpace;
   const auto factored = [](const ChainSystem<double> &s) {
     ribbon::ChainSolver<double, Host> solver(Host(), s.chain);
-    solver.factor(Host(),
-                  ribbon::ChainMatrix<double, int>{{s.rows(), s.row_begin.data(), s.column.data(), s.value.data()}});
+    solver.factor(Host(), ribbon::ChainMatrix<double, int>{
+                            {s.rows(), s.row_begin.data(), s.column.data(), s.value.data()}});
     return solver;
   };
   ChainSystem<double> wilkinson{{3, 1, 2, 2}}, exchanged{{2, 3, 1, 1}};
@@ -263,8 +293,8 @@ TEST(ChainReport, GrowthAndSignOfBandLu)
   EXPECT_TRUE(std::isnan(qr.report().growth) && std::isnan(qr.det_sign().real()));
 }
 
-// A pivot of 1 in a row of 1 next to rows of 10^8 is small in its column alone; one of [[1, 1], [1, 1 + 1e-12]] is in
-// both.
+// A pivot of 1 in a row of 1 next to rows of 10^8 is small in its column alone; one of [[1, 1],
+// [1, 1 + 1e-12]] is in both.
 TEST(ChainReport, PivotsThatAreSmallInTheirRowsToo)
 {
   using Host = Kokkos::DefaultHostExecutionSpace;
@@ -277,8 +307,8 @@ TEST(ChainReport, PivotsThatAreSmallInTheirRowsToo)
     near.fill([](std::int64_t i, int d) { return i == 1 && d == 0 ? 1 + 1e-12 : 1.; });
     for (const auto *s : {&rows, &near}) {
       ribbon::ChainSolver<double, Host> solver(Host(), s->chain, {0, 0, 0, orthogonal});
-      solver.factor(
-        Host(), ribbon::ChainMatrix<double, int>{{s->rows(), s->row_begin.data(), s->column.data(), s->value.data()}});
+      solver.factor(Host(), ribbon::ChainMatrix<double, int>{
+                              {s->rows(), s->row_begin.data(), s->column.data(), s->value.data()}});
       EXPECT_TRUE(solver.report().ok());
       if (s == &near) {
         EXPECT_LE(solver.doubtful_pivot(), 2e-12) << orthogonal;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a few matrices: a device brings the numbers of one to scratch where all lines of a tile have it, and reads them where they lie elsewhere.
+// Lines of a few matrices: a device brings the numbers of one to scratch where all lines of a tile have it,
+// and reads them where they lie elsewhere.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -13,9 +14,10 @@ struct Pattern {
   int (*class_of)(std::int64_t line);
 };
 
-constexpr Pattern patterns[] = {{"runs of 50 lines", [](std::int64_t l) { return static_cast<int>(l / 50 % 3); }},
-                                {"first and last of 64 lines", [](std::int64_t l) { return (l + 1) % 64 < 2 ? 2 : 0; }},
-                                {"the last matrix alone", [](std::int64_t) { return 2; }}};
+constexpr Pattern patterns[] = {
+  {"runs of 50 lines", [](std::int64_t l) { return static_cast<int>(l / 50 % 3); }},
+  {"first and last of 64 lines", [](std::int64_t l) { return (l + 1) % 64 < 2 ? 2 : 0; }},
+  {"the last matrix alone", [](std::int64_t) { return 2; }}};
 
 template <class Scalar>
 void expect_solved(int reach, int block, const std::vector<std::int64_t> &lengths)
@@ -26,19 +28,25 @@ void expect_solved(int reach, int block, const std::vector<std::int64_t> &length
       for (bool contiguous : {false, true})
         for (const char *algorithm : {"one_pass", "pivoted"})
           for (const Pattern &pattern : patterns) {
-            SCOPED_TRACE(std::string(algorithm) + ", " + pattern.name + ", " + std::to_string(n) + " rows, half-bandwidth " + std::to_string(reach) + ", blocks of " + std::to_string(block) + (periodic ? ", ring" : "") +
+            SCOPED_TRACE(std::string(algorithm) + ", " + pattern.name + ", " + std::to_string(n) +
+                         " rows, half-bandwidth " + std::to_string(reach) + ", blocks of " +
+                         std::to_string(block) + (periodic ? ", ring" : "") +
                          (contiguous ? ", contiguous" : ""));
             std::mt19937_64 g(11);
             auto            bands = random_system<Scalar>(g, 3, n, reach, reach, block, periodic);
             assign(g, bands, ribbon::Lhs::classes, lines);
-            for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = pattern.class_of(l);
-            const auto                             set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+            for (std::int64_t l = 0; l < lines; ++l)
+              bands.class_of_line(static_cast<std::size_t>(l)) = pattern.class_of(l);
+            const auto set =
+              (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
+                .with_components(block);
             const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
             ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
             std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
             for (auto &v : b) v = random_scalar<Scalar>(g);
             const auto x = solve(solver, b);
-            EXPECT_LE(backward_error(bands, set, x, b), 45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()));
+            EXPECT_LE(backward_error(bands, set, x, b),
+                      45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()));
             EXPECT_TRUE(solve(solver, b, true) == x) << "in place";
           }
 }

@@ -46,7 +46,8 @@ struct Sparse {
 };
 
 /// 5- or 7-point operator on a box: strength s[d] in direction d, periodic where asked for.
-Sparse stencil(const std::int64_t (&n)[3], const std::array<double, 3> &s, const std::array<bool, 3> &ring = {false, false, false})
+Sparse stencil(const std::int64_t (&n)[3], const std::array<double, 3> &s,
+               const std::array<bool, 3> &ring = {false, false, false})
 {
   Sparse A;
   A.rows = static_cast<int>(n[0] * n[1] * n[2]);
@@ -64,7 +65,9 @@ Sparse stencil(const std::int64_t (&n)[3], const std::array<double, 3> &s, const
               if (!ring[d]) continue;
               to[d] = (to[d] + n[d]) % n[d];
             }
-            if (n[d] > 1) A.entries[{row, static_cast<int>(to[0] + n[0] * (to[1] + n[1] * to[2]))}] -= s[d] + 0.001 * static_cast<double>(at[0]);
+            if (n[d] > 1)
+              A.entries[{row, static_cast<int>(to[0] + n[0] * (to[1] + n[1] * to[2]))}] -=
+                s[d] + 0.001 * static_cast<double>(at[0]);
           }
       }
   return A;
@@ -93,8 +96,11 @@ TEST(Csr, BandsOfABoxInEveryDirection)
             std::int64_t j        = i + e;
             double       expected = 0;
             if (ring) j = (j + set.rows) % set.rows;
-            if (j >= 0 && j < set.rows) expected = A.entries[{static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}];
-            EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>(e + 1)), expected);
+            if (j >= 0 && j < set.rows)
+              expected = A.entries[{static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}];
+            EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i),
+                             static_cast<std::size_t>(e + 1)),
+                      expected);
           }
     }
   }
@@ -119,7 +125,8 @@ Extracted extracted(Sparse &A, const ribbon::LinePlaces &places, int h)
   const auto csr = A.csr();
   return ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, through_tables(places), h);
 }
-ribbon::RefreshResult refreshed(Sparse &A, const ribbon::LinePlaces &places, const Extracted &bands, const std::vector<std::int64_t> &first = {}, int siblings = 1)
+ribbon::RefreshResult refreshed(Sparse &A, const ribbon::LinePlaces &places, const Extracted &bands,
+                                const std::vector<std::int64_t> &first = {}, int siblings = 1)
 {
   ribbon::RefreshPlan<Memory> plan{ribbon::upload(Exec(), "test::first", first), {}};
   const auto                  csr = A.csr();
@@ -141,7 +148,8 @@ TEST(Csr, NewValuesInTheBandsOfOldOnes)
       Sparse             A    = stencil(n, {1, 2, 3}, {ring, ring, ring});
       for (int d = 0; d < 3; ++d)
         for (int h : {1, 2, 8}) {
-          SCOPED_TRACE(testing::Message() << "size " << size << ", direction " << d << ", half-bandwidth " << h << (ring ? ", ring" : ""));
+          SCOPED_TRACE(testing::Message() << "size " << size << ", direction " << d << ", half-bandwidth "
+                                          << h << (ring ? ", ring" : ""));
           const ribbon::LinePlaces places{ribbon::LineSet::box(n, d), ring};
           const auto               bands = extracted(A, places, h);
           for (auto &entry : A.entries) entry.second *= 1 + random_scalar<double>(g) / 2;
@@ -149,7 +157,8 @@ TEST(Csr, NewValuesInTheBandsOfOldOnes)
           EXPECT_EQ(values_of(bands), values_of(extracted(A, places, h)));
           EXPECT_TRUE(found.across);
           EXPECT_FALSE(found.beyond || found.not_finite || found.differ);
-          const bool closes = !ring || places.lines.rows > 2 * h; // else entries around the ends have another way
+          // else entries around the ends have another way
+          const bool closes = !ring || places.lines.rows > 2 * h;
           EXPECT_TRUE(!closes || found.narrower == (h > 1));
         }
     }
@@ -162,7 +171,8 @@ Sparse in_blocks(const Sparse &elements, int B, std::mt19937_64 &g)
   A.rows = elements.rows * B;
   for (const auto &[at, value] : elements.entries)
     for (int a = 0; a < B; ++a)
-      for (int b = 0; b < B; ++b) A.entries[{at.first * B + a, at.second * B + b}] = value * (1 + random_scalar<double>(g) / 2);
+      for (int b = 0; b < B; ++b)
+        A.entries[{at.first * B + a, at.second * B + b}] = value * (1 + random_scalar<double>(g) / 2);
   return A;
 }
 /// Entries of a plain band of lines that lie behind each other.
@@ -173,7 +183,9 @@ Sparse columns(std::int64_t rows, std::int64_t lines, int h)
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t i = 0; i < rows; ++i)
       for (int d = -h; d <= h; ++d)
-        if (i + d >= 0 && i + d < rows) A.entries[{static_cast<int>(l * rows + i), static_cast<int>(l * rows + i + d)}] = d == 0 ? 3 * h : -1;
+        if (i + d >= 0 && i + d < rows)
+          A.entries[{static_cast<int>(l * rows + i), static_cast<int>(l * rows + i + d)}] =
+            d == 0 ? 3 * h : -1;
   return A;
 }
 
@@ -185,7 +197,8 @@ TEST(Csr, NewValuesOfBlocks)
     for (int B : {2, 3, 5, 8}) {
       Sparse A = in_blocks(stencil(n, {1, 2, 3}, {ring, ring, ring}), B, g);
       for (int d = 0; d < 3; ++d) {
-        SCOPED_TRACE(testing::Message() << "blocks of " << B << ", direction " << d << (ring ? ", ring" : ""));
+        SCOPED_TRACE(testing::Message()
+                     << "blocks of " << B << ", direction " << d << (ring ? ", ring" : ""));
         const ribbon::LinePlaces places{ribbon::LineSet::box(n, d), ring, B};
         const auto               bands = extracted(A, places, 1);
         for (auto &entry : A.entries) entry.second *= 1 + random_scalar<double>(g) / 2;
@@ -202,7 +215,8 @@ TEST(Csr, NewValuesOfBlocks)
     }
 }
 
-/// Rows that hold a line and nothing else are read without their columns, from the second time on without a look at them.
+/// Rows that hold a line and nothing else are read without their columns, from the second time
+/// on without a look at them.
 TEST(Csr, NewValuesOfColumns)
 {
   std::mt19937_64 g(13);
@@ -211,7 +225,8 @@ TEST(Csr, NewValuesOfColumns)
       for (std::int64_t rows : {1, 2, 5, 9, 40})
         for (std::int64_t lines : {1, 3, 32, 67}) {
           if (B > 1 && h > 1) continue;
-          SCOPED_TRACE(testing::Message() << "blocks of " << B << ", half-bandwidth " << h << ", " << lines << " lines of " << rows);
+          SCOPED_TRACE(testing::Message() << "blocks of " << B << ", half-bandwidth " << h << ", " << lines
+                                          << " lines of " << rows);
           Sparse                      A = columns(rows, lines, h);
           ribbon::LinePlaces          places{ribbon::LineSet::contiguous(rows, lines), false, B};
           ribbon::RefreshPlan<Memory> plan;
@@ -219,16 +234,21 @@ TEST(Csr, NewValuesOfColumns)
           const auto bands = extracted(A, places, h);
           for (int again = 0; again < 3; ++again) {
             for (auto &entry : A.entries) entry.second *= 1 + random_scalar<double>(g) / 2;
-            const auto found = ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands);
+            const auto found =
+              ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands);
             EXPECT_EQ(values_of(bands), values_of(extracted(A, places, h)));
             EXPECT_FALSE(found.across || found.beyond || found.not_finite || found.differ);
             EXPECT_EQ(found.narrower, h > 1 && rows <= h);
           }
           A.entries.rbegin()->second = std::numeric_limits<double>::infinity();
-          EXPECT_TRUE((ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands).not_finite));
+          EXPECT_TRUE((ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands)
+                         .not_finite));
           if (rows <= h) continue;
-          for (auto &[at, value] : A.entries) value = at.first % B == at.second % B && at.first == at.second ? 1 : 0;
-          EXPECT_EQ((ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands).narrower), h > 1);
+          for (auto &[at, value] : A.entries)
+            value = at.first % B == at.second % B && at.first == at.second ? 1 : 0;
+          EXPECT_EQ((ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands)
+                       .narrower),
+                    h > 1);
         }
 }
 
@@ -259,13 +279,15 @@ TEST(Csr, NewValuesOfColumnsThatShare)
     plan.first = ribbon::upload(Exec(), "test::first", first);
     for (int again = 0; again < 3; ++again) {
       fill();
-      EXPECT_FALSE((ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands).differ));
+      EXPECT_FALSE(
+        (ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands).differ));
       auto anew = extracted(A, places, 1);
       ribbon::share<double>(Exec(), anew, 4);
       EXPECT_EQ(values_of(bands), values_of(anew));
     }
     A.entries[{line * 37 + 5, line * 37 + 5}] += 1e-9;
-    EXPECT_TRUE((ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands).differ));
+    EXPECT_TRUE(
+      (ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands).differ));
   }
 }
 
@@ -325,7 +347,8 @@ TEST(Csr, NewValuesOfLinesThatShare)
   for (int l = 0; l < 30; ++l) // lines along y: two matrices in turns
     for (int i = 0; i < 8; ++i)
       for (int step : {-1, 0, 1})
-        if (i + step >= 0 && i + step < 8) A.entries[{l + 30 * i, l + 30 * (i + step)}] = step == 0 ? 4. + l % 2 + i : step;
+        if (i + step >= 0 && i + step < 8)
+          A.entries[{l + 30 * i, l + 30 * (i + step)}] = step == 0 ? 4. + l % 2 + i : step;
   const ribbon::LinePlaces places{ribbon::LineSet::box(n, 1), false};
   for (bool all : {false, true}) {
     if (all)
@@ -353,7 +376,9 @@ TEST(Csr, TheStrongestDirectionHasTheLargestMedian)
     Sparse     A            = stencil(n, s);
     const auto csr          = A.csr();
     int        best = -1, best_bin = -1;
-    const auto histograms = ribbon::strength_histograms<double, std::int32_t, Exec>(Exec(), csr, {{ribbon::LineSet::box(n, 0)}, {ribbon::LineSet::box(n, 1)}, {ribbon::LineSet::box(n, 2)}});
+    const auto histograms = ribbon::strength_histograms<double, std::int32_t, Exec>(
+      Exec(), csr,
+      {{ribbon::LineSet::box(n, 0)}, {ribbon::LineSet::box(n, 1)}, {ribbon::LineSet::box(n, 2)}});
     for (int d = 0; d < 3; ++d) {
       const int bin = ribbon::median_bin(histograms[static_cast<std::size_t>(d)]);
       if (bin > best_bin) best = d, best_bin = bin;
@@ -373,8 +398,9 @@ TEST(Csr, RowsThatPreferOtherLinesAreCounted)
   }
   A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // couples with nobody
   const auto x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1);
-  const auto csr   = A.csr();
-  const auto found = ribbon::line_preferences<double, std::int32_t, Exec>(Exec(), csr, {{x}, {y}}, {{1, {0}}, {0, {1}}}, 4);
+  const auto csr = A.csr();
+  const auto found =
+    ribbon::line_preferences<double, std::int32_t, Exec>(Exec(), csr, {{x}, {y}}, {{1, {0}}, {0, {1}}}, 4);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].rows, 29);
   EXPECT_EQ(found[0].preferring, 3);
@@ -388,9 +414,11 @@ TEST(Csr, RowsThatPreferAThirdSetOfLinesToEachOfTwoAreCounted)
   Sparse             A    = stencil(n, {1, 1, 1});
   for (int k : {31, 62, 93}) A.entries[{k, k - 25}] = -20; // strong along z; the second one along x, too
   A.entries[{62, 61}]     = -20;
-  const ribbon::LineSet x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1), z = ribbon::LineSet::box(n, 2);
-  const auto            csr         = A.csr();
-  const auto            preferences = [&](const std::vector<ribbon::LinePlaces> &lines, const std::vector<ribbon::LineComparison> &comparisons) {
+  const ribbon::LineSet x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1),
+                        z = ribbon::LineSet::box(n, 2);
+  const auto csr          = A.csr();
+  const auto preferences  = [&](const std::vector<ribbon::LinePlaces>     &lines,
+                               const std::vector<ribbon::LineComparison> &comparisons) {
     return ribbon::line_preferences<double, std::int32_t, Exec>(Exec(), csr, lines, comparisons, 4);
   };
   const auto found = preferences({{x}, {y}, {z}}, {{2, {1}}, {2, {1, 0}}, {2, {0, 1}}});
@@ -423,7 +451,9 @@ TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
     for (std::int64_t l = 0; l < set.lines(); ++l)
       for (std::int64_t i = 0; i < set.rows; ++i)
         for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j < std::min(set.rows, i + 2); ++j)
-          EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>(j - i + 1)), 3 * A.entries.at({static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}));
+          EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i),
+                           static_cast<std::size_t>(j - i + 1)),
+                    3 * A.entries.at({static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}));
   }
 }
 
@@ -438,7 +468,8 @@ TEST(Csr, BlocksOfElements)
   double value = 0;
   for (const auto &entry : grid.entries)
     for (int a = 0; a < B; ++a)
-      for (int b = 0; b < B; ++b) A.entries[{entry.first.first * B + a, entry.first.second * B + b}] = ++value;
+      for (int b = 0; b < B; ++b)
+        A.entries[{entry.first.first * B + a, entry.first.second * B + b}] = ++value;
   const auto               csr   = A.csr();
   const ribbon::LinePlaces lines = {ribbon::LineSet::box(n, 1), false, B};
   const auto               found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, lines);
@@ -454,8 +485,10 @@ TEST(Csr, BlocksOfElements)
       for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j < std::min<std::int64_t>(5, i + 2); ++j)
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b)
-            EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>((static_cast<int>(j - i + 1) * B + a) * B + b)),
-                      A.entries.at({static_cast<int>(lines.lines(l, i)) * B + a, static_cast<int>(lines.lines(l, j)) * B + b}));
+            EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i),
+                             static_cast<std::size_t>((static_cast<int>(j - i + 1) * B + a) * B + b)),
+                      A.entries.at({static_cast<int>(lines.lines(l, i)) * B + a,
+                                    static_cast<int>(lines.lines(l, j)) * B + b}));
 }
 
 TEST(Csr, ComponentsThatDoNotCouple)
@@ -467,7 +500,8 @@ TEST(Csr, ComponentsThatDoNotCouple)
   for (const auto &[at, a] : line.entries)
     for (int c = 0; c < 2; ++c) A.entries[{2 * at.first + c, 2 * at.second + c}] = a;
   A.entries[{4, 5}] = 0; // stored, but zero
-  const auto found  = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::contiguous(6, 1), false, 2});
+  const auto found  = ribbon::line_couplings<double, std::int32_t, Exec>(
+    Exec(), A.csr(), {ribbon::LineSet::contiguous(6, 1), false, 2});
   EXPECT_EQ(found.half_bandwidth, 1);
   EXPECT_EQ(found.component_row, -1);
   EXPECT_FALSE(found.across);
@@ -480,28 +514,42 @@ TEST(Csr, LinesThroughATableOfPlaces)
   std::vector<std::int64_t>       place(6);
   for (std::size_t k = 0; k < element.size(); ++k)
     if (element[k] >= 0) place[static_cast<std::size_t>(element[k])] = static_cast<std::int64_t>(k);
-  const std::vector<std::int64_t> part      = {0, 1, 0, 1, 2, 1, -1, -1}; // row 4 is a line of its own behind 3 0
+  // row 4 is a line of its own behind 3 0
+  const std::vector<std::int64_t> part      = {0, 1, 0, 1, 2, 1, -1, -1};
   const auto                      to_device = [](const std::vector<std::int64_t> &v) {
     const Kokkos::View<std::int64_t *, Memory> to("table", v.size());
-    Kokkos::deep_copy(to, Kokkos::View<const std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(v.data(), v.size()));
+    Kokkos::deep_copy(
+                           to, Kokkos::View<const std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+            v.data(), v.size()));
     return to;
   };
-  const auto device_place = to_device(place), device_element = to_device(element), device_part = to_device(part);
-  Sparse     A;
+  const auto device_place = to_device(place), device_element = to_device(element),
+             device_part = to_device(part);
+  Sparse A;
   A.rows = 6;
   for (int i = 0; i < 6; ++i)
     for (int j = 0; j < 6; ++j) A.entries[{i, j}] = 10 * i + j + 1;
-  const ribbon::LinePlaces lines = {ribbon::LineSet::interleaved(4, 2), false, 1, 2, device_place.data(), device_element.data(), device_part.data()};
+  const ribbon::LinePlaces lines = {ribbon::LineSet::interleaved(4, 2),
+                                    false,
+                                    1,
+                                    2,
+                                    device_place.data(),
+                                    device_element.data(),
+                                    device_part.data()};
   const auto               csr   = A.csr();
   EXPECT_EQ((ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, lines).half_bandwidth), 2);
-  const auto values     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, lines, 1).values);
-  const int  rows[2][4] = {{3, 0, 4, -1}, {5, 2, 1, -1}};
+  const auto values = Kokkos::create_mirror_view_and_copy(
+    Kokkos::HostSpace{}, ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, lines, 1).values);
+  const int rows[2][4] = {{3, 0, 4, -1}, {5, 2, 1, -1}};
   for (std::size_t l = 0; l < 2; ++l)
     for (int i = 0; i < 4; ++i)
       for (int d = -1; d <= 1; ++d) {
         const int    r = rows[l][i], c = i + d < 0 || i + d > 3 ? -1 : rows[l][i + d];
-        const double expected = r < 0 ? (d == 0 ? 1 : 0) : c < 0 || (r != c && (r == 4 || c == 4)) ? 0 : 10 * r + c + 1;
-        EXPECT_EQ(values(l, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)), expected) << l << " " << i << " " << d;
+        const double expected = r < 0                                     ? (d == 0 ? 1 : 0)
+                                : c < 0 || (r != c && (r == 4 || c == 4)) ? 0
+                                                                          : 10 * r + c + 1;
+        EXPECT_EQ(values(l, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)), expected)
+          << l << " " << i << " " << d;
       }
 }
 
@@ -513,10 +561,12 @@ TEST(Csr, ConsecutiveElementsAreRunsOfOneLength)
       for (const bool ring : {false, true}) {
         if (ring && length < 5) continue;
         const int count = 4, n = length * count, far = 2;
-        SCOPED_TRACE(testing::Message() << components << " components, runs of " << length << (ring ? ", rings" : ""));
+        SCOPED_TRACE(testing::Message()
+                     << components << " components, runs of " << length << (ring ? ", rings" : ""));
         Sparse     A;
         const auto couple = [&](int from, int to) {
-          for (int a = 0; a < components; ++a) A.entries[{from * components + a, to * components + (a + 1) % components}] = 1;
+          for (int a = 0; a < components; ++a)
+            A.entries[{from * components + a, to * components + (a + 1) % components}] = 1;
         };
         A.rows = n * components;
         for (int e = 0; e < n; ++e) {
@@ -545,7 +595,9 @@ TEST(Csr, ConsecutiveElementsAreRunsOfOneLength)
         if (length == 12) { // rows 5 and 6 of the second run do not know each other
           for (auto e = A.entries.begin(); e != A.entries.end();) {
             const int r = e->first.first / components - length, c = e->first.second / components - length;
-            e = r >= 0 && r < length && c >= 0 && c < length && (r < 6) != (c < 6) && std::abs(r - c) <= far ? A.entries.erase(e) : std::next(e);
+            e = r >= 0 && r < length && c >= 0 && c < length && (r < 6) != (c < 6) && std::abs(r - c) <= far
+                  ? A.entries.erase(e)
+                  : std::next(e);
           }
           EXPECT_FALSE(runs(length).holds) << "a run in two parts";
         }
@@ -558,17 +610,20 @@ TEST(Csr, DiagonalRowsDoNotVote)
   A.rows = 10;
   for (int i = 0; i < 10; ++i) A.entries[{i, i}] = 1;
   A.entries[{4, 5}]     = 0; // stored, but zero
-  const auto histograms = ribbon::strength_histograms<double, std::int32_t, Exec>(Exec(), A.csr(), {{ribbon::LineSet::contiguous(10, 1)}});
+  const auto histograms = ribbon::strength_histograms<double, std::int32_t, Exec>(
+    Exec(), A.csr(), {{ribbon::LineSet::contiguous(10, 1)}});
   EXPECT_EQ(ribbon::median_bin(histograms[0]), -1);
 }
 
-// On a host, rows that match the pattern of an earlier row are checked by value only. One zero, non-finite, missing or displaced
-// entry is still found.
+// On a host, rows that match the pattern of an earlier row are checked by value only. One zero, non-finite,
+// missing or displaced entry is still found.
 TEST(Csr, CouplingsOfRowsThatAreAlike)
 {
   constexpr int   seed = 20261126;
   std::mt19937_64 random(seed);
-  const auto      below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  const auto      below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
   for (int k = 0; k < 2000; ++k) {
     const int          B = k % 3 == 2 ? 2 : 1, d = static_cast<int>(below(3));
     const std::int64_t n[3] = {1 + below(25), 1 + below(25), 1 + below(3)};
@@ -586,7 +641,8 @@ TEST(Csr, CouplingsOfRowsThatAreAlike)
     if (below(2) > 0) // rows that sum to zero
       for (int i = 0; i < A.rows; ++i) {
         double sum = 0;
-        for (auto e = A.entries.lower_bound({i, 0}); e != A.entries.end() && e->first.first == i; ++e) sum += e->first.second == i ? 0 : e->second;
+        for (auto e = A.entries.lower_bound({i, 0}); e != A.entries.end() && e->first.first == i; ++e)
+          sum += e->first.second == i ? 0 : e->second;
         if (below(50) == 0) A.entries[{i, i}] = -sum;
       }
     for (std::int64_t changes = below(4); changes > 0; --changes) {
@@ -615,10 +671,13 @@ TEST(Csr, CouplingsOfRowsThatAreAlike)
       }
     }
     const auto               csr = A.csr();
-    const ribbon::LinePlaces places{ribbon::LineSet::box(n, d), below(2) > 0, B, 1 + static_cast<int>(below(4))};
+    const ribbon::LinePlaces places{ribbon::LineSet::box(n, d), below(2) > 0, B,
+                                    1 + static_cast<int>(below(4))};
     const auto               found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, places);
-    const auto               known = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, through_tables(places));
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ", matrix " << k << ", " << n[0] << " x " << n[1] << " x " << n[2] << ", direction " << d);
+    const auto               known =
+      ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, through_tables(places));
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", matrix " << k << ", " << n[0] << " x " << n[1]
+                                    << " x " << n[2] << ", direction " << d);
     EXPECT_EQ(found.half_bandwidth, known.half_bandwidth);
     EXPECT_EQ(found.stored_bandwidth, known.stored_bandwidth);
     EXPECT_EQ(found.periodic, known.periodic);
@@ -640,7 +699,8 @@ TEST(Csr, FindsWhatIsWrongWithARow)
   A.entries[{1, 10}]      = 0.5; // nine away on its line
   A.entries.erase({14, 14});
   A.entries[{17, 16}] = std::nan("");
-  const auto found    = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::box(n, 0)});
+  const auto found =
+    ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::box(n, 0)});
   EXPECT_EQ(found.too_far_row, 1);
   EXPECT_EQ(found.no_diagonal, 14);
   EXPECT_EQ(found.not_finite, 17);
@@ -653,7 +713,8 @@ TEST(Csr, StoredZerosAreNotInUse)
   Sparse             A    = stencil(n, {1, 0, 0});
   A.entries[{3, 5}] = A.entries[{0, 8}] = A.entries[{3, 12}] = 0;
   for (int l = 0; l < 9; ++l) A.entries[{l, l + 9}] = A.entries[{l + 9, l}] = 0;
-  const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::box(n, 0), true});
+  const auto found =
+    ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::box(n, 0), true});
   EXPECT_EQ(found.half_bandwidth, 1);
   EXPECT_EQ(found.stored_bandwidth, 2);
   EXPECT_FALSE(found.periodic);
@@ -671,7 +732,8 @@ TEST(Share, OneMatrixClassesAndTooMany)
     bands.values = decltype(bands.values)("bands", classes.size(), 12, 3);
     for (std::size_t l = 0; l < classes.size(); ++l)
       for (std::size_t i = 0; i < 12; ++i)
-        for (std::size_t d = 0; d < 3; ++d) bands.values(l, i, d) = three.values(static_cast<std::size_t>(classes[l]), i, d);
+        for (std::size_t d = 0; d < 3; ++d)
+          bands.values(l, i, d) = three.values(static_cast<std::size_t>(classes[l]), i, d);
     return to_device(bands);
   };
   auto one = batch({1, 1, 1, 1});
@@ -697,15 +759,18 @@ TEST(Share, MatricesThatAgreeToATolerance)
     const std::size_t lines = 60, n = 200;
     const double      unit = ribbon::unit_roundoff<Scalar>();
     std::mt19937_64   g(4);
-    const auto        two   = random_bands<Scalar>(g, 2, static_cast<std::int64_t>(n), 1, false, Kind::dominant);
-    const auto        batch = [&](double noise) { // of line l: matrix l % 2, times 1 or 1 + 1e-3
+    const auto two   = random_bands<Scalar>(g, 2, static_cast<std::int64_t>(n), 1, false, Kind::dominant);
+    const auto batch = [&](double noise) { // of line l: matrix l % 2, times 1 or 1 + 1e-3
       ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
       bands.lhs    = ribbon::Lhs::per_line;
       bands.values = decltype(bands.values)("bands", lines, n, 3);
       std::uniform_real_distribution<double> uniform(-noise, noise);
       for (std::size_t l = 0; l < lines; ++l)
         for (std::size_t i = 0; i < n; ++i)
-          for (std::size_t d = 0; d < 3; ++d) bands.values(l, i, d) = two.values(l % 2, i, d) * static_cast<ribbon::real_t<Scalar>>((l % 3 == 0 ? 1.001 : 1.0) * (1 + uniform(g)));
+          for (std::size_t d = 0; d < 3; ++d)
+            bands.values(l, i, d) =
+              two.values(l % 2, i, d) *
+              static_cast<ribbon::real_t<Scalar>>((l % 3 == 0 ? 1.001 : 1.0) * (1 + uniform(g)));
       return to_device(bands);
     };
     for (double tolerance : {8.0, 1e3}) {
@@ -740,10 +805,12 @@ TEST(Transpose, SolvesWithTheTransposedMatrices)
         const auto      t     = ribbon::transpose<double>(Exec(), to_device(bands));
         Kokkos::fence();
         ribbon::Bands<double, Kokkos::HostSpace> host = bands;
-        host.values                                   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, t.values);
+        host.values  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, t.values);
         const auto A = ribbon::reference::dense(bands, 0), B = ribbon::reference::dense(host, 0);
         for (std::int64_t i = 0; i < n; ++i)
-          for (std::int64_t j = 0; j < n; ++j) EXPECT_NEAR(A[static_cast<std::size_t>(i * n + j)], B[static_cast<std::size_t>(j * n + i)], 1e-15) << h << periodic << n;
+          for (std::int64_t j = 0; j < n; ++j)
+            EXPECT_NEAR(A[static_cast<std::size_t>(i * n + j)], B[static_cast<std::size_t>(j * n + i)], 1e-15)
+              << h << periodic << n;
       }
 }
 

@@ -59,7 +59,8 @@ struct System {
     for (int p = 0; p < 2; ++p)
       for (auto at = begin[p][static_cast<std::size_t>(k / columns)];
            at < begin[p][static_cast<std::size_t>(k / columns) + 1]; ++at) {
-        const auto place = static_cast<std::size_t>(column[p][static_cast<std::size_t>(at)] * columns + k % columns);
+        const auto place =
+          static_cast<std::size_t>(column[p][static_cast<std::size_t>(at)] * columns + k % columns);
         const Long a = widened(value[p][static_cast<std::size_t>(at)]), y = widened(x[p][place]);
         first -= a * y;
         if (size) *size += std::abs(a) * std::abs(y);
@@ -111,8 +112,8 @@ void compare_with_long_double()
       ASSERT_LE(std::abs(widened(r[k]) - right), 2 * eps * std::abs(right) + 20 * wider * size) << k;
       ASSERT_LE(std::abs(right), 2 * eps * size);
       ASSERT_NEAR(static_cast<double>(std::abs(widened(sums[k])) / size), 1, 20 * eps);
-      ASSERT_NEAR(static_cast<double>(std::abs(widened(quotients[k]))), static_cast<double>(std::abs(right) / size),
-                  0.01 * eps);
+      ASSERT_NEAR(static_cast<double>(std::abs(widened(quotients[k]))),
+                  static_cast<double>(std::abs(right) / size), 0.01 * eps);
     }
   }
 }
@@ -130,7 +131,8 @@ TEST(CsrResidual, WhatIsNotFiniteIsInfinitelyWrong)
 {
   System<double>      system(10, 1);
   std::vector<double> sizes;
-  system.x[0][4] = std::numeric_limits<double>::quiet_NaN(), system.x[0][9] = std::numeric_limits<double>::max();
+  system.x[0][4] = std::numeric_limits<double>::quiet_NaN(),
+  system.x[0][9] = std::numeric_limits<double>::max();
   system.solve(ribbon::ResidualSizes::quotients, &sizes);
   EXPECT_EQ(sizes[4], std::numeric_limits<double>::infinity());
   EXPECT_EQ(sizes[9], std::numeric_limits<double>::infinity());

@@ -34,7 +34,9 @@ Found<Scalar> found(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
 template <class Scalar>
 void expect_determinants(ribbon::Lhs lhs, std::int64_t n, int kl, int ku, int block, bool periodic)
 {
-  SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + ", n " + std::to_string(n) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " + std::to_string(block) + (periodic ? ", ring" : ""));
+  SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + ", n " + std::to_string(n) + ", kl " +
+               std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " + std::to_string(block) +
+               (periodic ? ", ring" : ""));
   std::mt19937_64 g(static_cast<std::uint64_t>(n * 100 + kl * 10 + ku));
   auto            bands = random_system<Scalar>(g, matrices_for(lhs, 7), n, kl, ku, block, periodic);
   for (std::size_t k = 0; k < bands.values.size(); ++k) bands.values.data()[k] = random_scalar<Scalar>(g);
@@ -46,8 +48,11 @@ void expect_determinants(ribbon::Lhs lhs, std::int64_t n, int kl, int ku, int bl
     const auto det = determinant(own, static_cast<std::int64_t>(c));
     EXPECT_NEAR(got.log_abs[c], std::log(std::abs(det)), tolerance) << "matrix " << c;
     const auto expected = det / std::abs(det);
-    if constexpr (std::is_floating_point_v<Scalar>) EXPECT_EQ(static_cast<double>(got.sign[c]), expected.real()) << "matrix " << c;
-    else EXPECT_LT(std::abs(std::complex<double>(got.sign[c].real(), got.sign[c].imag()) - expected), tolerance) << "matrix " << c;
+    if constexpr (std::is_floating_point_v<Scalar>)
+      EXPECT_EQ(static_cast<double>(got.sign[c]), expected.real()) << "matrix " << c;
+    else
+      EXPECT_LT(std::abs(std::complex<double>(got.sign[c].real(), got.sign[c].imag()) - expected), tolerance)
+        << "matrix " << c;
   }
 }
 
@@ -72,10 +77,12 @@ TEST(Determinants, OfEveryMatrix)
 TEST(Determinants, BeyondTheRangeOfDouble)
 {
   ribbon::Bands<double, Kokkos::HostSpace> bands;
-  bands.values = decltype(bands.values)("test::bands", 2, 3000, 3); // tri(-1, 2, -1), whose determinant is n + 1, and the same times -1e5
+  // tri(-1, 2, -1), whose determinant is n + 1, and the same times -1e5
+  bands.values = decltype(bands.values)("test::bands", 2, 3000, 3);
   bands.lhs    = ribbon::Lhs::per_line;
   for (std::size_t i = 0; i < 3000; ++i)
-    for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = d == 1 ? 2 : -1, bands.values(1, i, d) = -1e5 * bands.values(0, i, d);
+    for (std::size_t d = 0; d < 3; ++d)
+      bands.values(0, i, d) = d == 1 ? 2 : -1, bands.values(1, i, d) = -1e5 * bands.values(0, i, d);
   const auto got = found(bands);
   EXPECT_NEAR(got.log_abs[0], std::log(3001.0), 1e-9);
   EXPECT_NEAR(got.log_abs[1], std::log(3001.0) + 3000 * std::log(1e5), 1e-7);
@@ -116,7 +123,8 @@ TEST(Determinants, AgreeWithTheReport)
 {
   std::mt19937_64                        g(5);
   const auto                             bands = random_bands<double>(g, 1, 200, 2, true, Kind::dominant);
-  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(200, 3), to_device(bands), {});
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(200, 3),
+                                                to_device(bands), {});
   const auto                             got = found(bands);
   EXPECT_NEAR(got.log_abs[0], solver.report().log_abs_det, 1e-10);
   EXPECT_EQ(got.sign[0], solver.report().det_sign.real());

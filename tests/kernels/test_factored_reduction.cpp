@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cyclic reduction from stored factors: every number of equations, strides, wide bands and blocks; pivots; new values.
+// Cyclic reduction from stored factors: every number of equations, strides, wide bands and
+// blocks; pivots; new values.
 #include "batch.hpp"
 
 #include <ribbon/algorithm/cyclic_reduction/factored_reduction.hpp>
@@ -10,26 +11,27 @@ using namespace test;
 
 namespace {
 
-const std::vector<LineSystem> systems = {{0, 1, 1, 1, false}, {0, 2, 2, 1, false}, {0, 3, 1, 1, false}, {0, 0, 5, 1, false},
-                                         {0, 8, 8, 1, false}, {0, 1, 1, 2, false}, {0, 1, 1, 3, false}, {0, 1, 1, 4, false},
-                                         {0, 1, 1, 5, false}, {0, 1, 1, 8, false}};
+const std::vector<LineSystem> systems = {
+  {0, 1, 1, 1, false}, {0, 2, 2, 1, false}, {0, 3, 1, 1, false}, {0, 0, 5, 1, false}, {0, 8, 8, 1, false},
+  {0, 1, 1, 2, false}, {0, 1, 1, 3, false}, {0, 1, 1, 4, false}, {0, 1, 1, 5, false}, {0, 1, 1, 8, false}};
 
 /// Lines of any strides, whose gaps hold NaN and stay what they were.
 template <class Scalar>
 void expect_solved(ribbon::Lhs lhs, const LineSystem &system, const ribbon::LineSet &set)
 {
   const auto &[n, kl, ku, block, periodic] = system;
-  SCOPED_TRACE(testing::Message() << to_string(lhs) << ", band " << kl << "+" << ku << ", blocks of " << block << ", "
-                                  << set.lines() << " lines of " << n << " rows, row stride " << set.row_stride << ", "
-                                  << sizeof(Scalar) << " bytes, seed 11");
+  SCOPED_TRACE(testing::Message() << to_string(lhs) << ", band " << kl << "+" << ku << ", blocks of " << block
+                                  << ", " << set.lines() << " lines of " << n << " rows, row stride "
+                                  << set.row_stride << ", " << sizeof(Scalar) << " bytes, seed 11");
   std::mt19937_64 g(11);
-  auto            bands = random_system<Scalar>(g, matrices_for(lhs, set.lines()), n, kl, ku, block, periodic);
+  auto bands = random_system<Scalar>(g, matrices_for(lhs, set.lines()), n, kl, ku, block, periodic);
   assign(g, bands, lhs, set.lines());
   const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {"factored_reduction"});
   ASSERT_TRUE(solver.report().ok()) << solver.report().reason << ", probe " << solver.report().probe_error;
   EXPECT_EQ(solver.report().algorithm, "factored_reduction");
   EXPECT_GT(solver.report().smallest_pivot, 0.01);
-  const auto          size = static_cast<std::size_t>(set(set.lines() - 1, n - 1) + (block - 1) * set.component_stride + 7);
+  const auto size =
+    static_cast<std::size_t>(set(set.lines() - 1, n - 1) + (block - 1) * set.component_stride + 7);
   std::vector<Scalar> b(size, Scalar(std::nanf("")));
   for (std::int64_t l = 0; l < set.lines(); ++l)
     for (std::int64_t i = 0; i < n; ++i)
@@ -54,12 +56,17 @@ TEST(FactoredReduction, LinesOfAnyLengthAndStrides)
         for (std::int64_t lines : {1, 5, 16}) {
           const LineSystem system{n, s.kl, s.ku, s.block, false};
           auto             apart = ribbon::LineSet::interleaved(n, lines).with_components(s.block);
-          apart.stride0 = 1, apart.row_stride = lines + 1, apart.component_stride = (lines + 1) * n, apart.offset = 3;
+          apart.stride0 = 1, apart.row_stride = lines + 1, apart.component_stride = (lines + 1) * n,
+          apart.offset = 3;
           expect_solved<double>(lhs, system, apart);
-          expect_solved<double>(lhs, system, ribbon::LineSet::contiguous(n, lines, n + 1).with_components(s.block));
-          if (n == 9) expect_solved<float>(lhs, system, apart), expect_solved<Kokkos::complex<double>>(lhs, system, apart);
+          expect_solved<double>(lhs, system,
+                                ribbon::LineSet::contiguous(n, lines, n + 1).with_components(s.block));
+          if (n == 9)
+            expect_solved<float>(lhs, system, apart),
+              expect_solved<Kokkos::complex<double>>(lhs, system, apart);
           if (lines == 16 && n > 30) // planes of a box
-            expect_solved<double>(lhs, system, ribbon::LineSet{n, 4, 4, 8, 2, 8 * n + 5, 1}.with_components(s.block));
+            expect_solved<double>(lhs, system,
+                                  ribbon::LineSet{n, 4, 4, 8, 2, 8 * n + 5, 1}.with_components(s.block));
         }
 }
 
@@ -68,8 +75,8 @@ TEST(FactoredReduction, ColumnsAndRangesOfLines)
 {
   std::mt19937_64    g(3);
   const std::int64_t n = 37, lines = 6, columns = 3, count = n * lines * 4;
-  auto               bands = random_system<double>(g, lines, n, 1, 1, 4, false);
-  bands.lhs                = ribbon::Lhs::per_line;
+  auto               bands                       = random_system<double>(g, lines, n, 1, 1, 4, false);
+  bands.lhs                                      = ribbon::Lhs::per_line;
   const auto                              device = to_device(bands);
   ribbon::FactoredReduction<double, Exec> plan(Exec(), device);
   ASSERT_GT(plan.factor(Exec(), device, 1e-14).val, 0.01);
@@ -88,7 +95,8 @@ TEST(FactoredReduction, ColumnsAndRangesOfLines)
       plan.solve(Exec(), first, y.data(), some, y.data(), some);
     }
   Kokkos::fence();
-  const auto whole = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x), parts = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+  const auto whole = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x),
+             parts = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
   for (std::size_t k = 0; k < whole.size(); ++k) ASSERT_EQ(whole(k), parts(k)) << k;
 }
 
@@ -117,12 +125,13 @@ TEST(FactoredReduction, FactorsAgain)
   std::mt19937_64    g(9);
   const std::int64_t n = 50, lines = 7;
   for (const LineSystem &s : systems) {
-    auto first = random_system<double>(g, lines, n, s.kl, s.ku, s.block, false), second = random_system<double>(g, lines, n, s.kl, s.ku, s.block, false);
+    auto first  = random_system<double>(g, lines, n, s.kl, s.ku, s.block, false),
+         second = random_system<double>(g, lines, n, s.kl, s.ku, s.block, false);
     first.lhs = second.lhs = ribbon::Lhs::per_line;
-    using Plan            = ribbon::FactoredReduction<double, Exec>;
-    const auto set        = ribbon::LineSet::contiguous(n, lines).with_components(s.block);
-    const auto device     = to_device(second);
-    const auto other      = to_device(first);
+    using Plan             = ribbon::FactoredReduction<double, Exec>;
+    const auto set         = ribbon::LineSet::contiguous(n, lines).with_components(s.block);
+    const auto device      = to_device(second);
+    const auto other       = to_device(first);
     Plan       again(Exec(), other), anew(Exec(), device);
     again.factor(Exec(), other, 1e-14);
     ASSERT_TRUE(again.takes_again(device));
@@ -131,7 +140,8 @@ TEST(FactoredReduction, FactorsAgain)
     Kokkos::deep_copy(x, 1.), Kokkos::deep_copy(y, 1.);
     again.solve(Exec(), 0, x.data(), set, x.data(), set), anew.solve(Exec(), 0, y.data(), set, y.data(), set);
     Kokkos::fence();
-    const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x), b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+    const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x),
+               b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
     for (std::size_t k = 0; k < a.size(); ++k) ASSERT_EQ(a(k), b(k)) << k;
   }
 }
@@ -139,24 +149,29 @@ TEST(FactoredReduction, FactorsAgain)
 TEST(FactoredReduction, WhatItDoesNotTakeIsNamed)
 {
   std::mt19937_64 g(1);
-  const auto      refusal = [&](const ribbon::Bands<double, Kokkos::HostSpace> &bands, std::int64_t lines, bool refactors = false) {
+  const auto      refusal = [&](const ribbon::Bands<double, Kokkos::HostSpace> &bands, std::int64_t lines,
+                           bool refactors = false) {
     ribbon::LineSolverOptions options;
     options.algorithm = "factored_reduction", options.refactors = refactors;
     try {
-      ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::contiguous(bands.rows(), lines).with_components(bands.block), to_device(bands), options);
+      ribbon::LineSolver<double, Exec>(
+        Exec(), ribbon::LineSet::contiguous(bands.rows(), lines).with_components(bands.block),
+        to_device(bands), options);
     } catch (const std::invalid_argument &e) {
       return std::string(e.what());
     }
     return std::string();
   };
-  const std::string takes = "ribbon: algorithm factored_reduction: it takes matrices of their own, one per line, that are not periodic, with at most 8 unknowns coupled to either side";
+  const std::string takes = "ribbon: algorithm factored_reduction: it takes matrices of their own, one per "
+                            "line, that are not periodic, with at most 8 unknowns coupled to either side";
   auto              ring  = random_system<double>(g, 4, 20, 1, 1, 4, true);
   ring.lhs                = ribbon::Lhs::per_line;
   EXPECT_EQ(refusal(ring, 4), takes);
   EXPECT_EQ(refusal(random_system<double>(g, 1, 20, 2, 2, 1, false), 4), takes) << "one matrix for all lines";
   auto own = random_system<double>(g, 4, 20, 1, 1, 2, false);
   own.lhs  = ribbon::Lhs::per_line;
-  EXPECT_EQ(refusal(own, 4, true), "ribbon::LineSolver: algorithm factored_reduction has no factor_and_solve");
+  EXPECT_EQ(refusal(own, 4, true),
+            "ribbon::LineSolver: algorithm factored_reduction has no factor_and_solve");
   EXPECT_EQ(refusal(own, 4), "");
 }
 

@@ -32,7 +32,8 @@ Line oriented(Line line)
 Lines as_set(const ribbon::LinesOfGraph &found)
 {
   Lines lines;
-  for (std::size_t l = 0; l + 1 < found.begin.size(); ++l) lines.insert(oriented({found.order.begin() + found.begin[l], found.order.begin() + found.begin[l + 1]}));
+  for (std::size_t l = 0; l + 1 < found.begin.size(); ++l)
+    lines.insert(oriented({found.order.begin() + found.begin[l], found.order.begin() + found.begin[l + 1]}));
   return lines;
 }
 Lines grid_lines(Row nx, Row ny, Row nz, int d, const std::vector<Row> &to)
@@ -73,8 +74,12 @@ void expect_sound(Host<Scalar, Index> &A, const ribbon::LinesOfGraph &found, int
     EXPECT_LT(before, first);
     EXPECT_LE(first, found.order[static_cast<std::size_t>(found.begin[l + 1] - 1)]);
     before = first;
-    for (auto k = static_cast<std::size_t>(found.begin[l]); k + 1 < static_cast<std::size_t>(found.begin[l + 1]); ++k)
-      EXPECT_TRUE(coupled.count({found.order[k], found.order[k + 1]}) + coupled.count({found.order[k + 1], found.order[k]}) > 0) << found.order[k] << " and " << found.order[k + 1];
+    for (auto k = static_cast<std::size_t>(found.begin[l]);
+         k + 1 < static_cast<std::size_t>(found.begin[l + 1]); ++k)
+      EXPECT_TRUE(coupled.count({found.order[k], found.order[k + 1]}) +
+                    coupled.count({found.order[k + 1], found.order[k]}) >
+                  0)
+        << found.order[k] << " and " << found.order[k + 1];
   }
 }
 
@@ -85,8 +90,10 @@ TEST(LinesOfGraph, StrongDirectionOfAGridInAnyNumbering)
     double g[3];
     int    strong;
   };
-  for (const Case &c : {Case{{17, 12, 1}, {100, 1, 1}, 0}, Case{{17, 12, 1}, {1, 100, 1}, 1}, Case{{9, 11, 1}, {1, 3, 1}, 1}, Case{{2, 30, 1}, {1, 10, 1}, 1}, Case{{5, 6, 7}, {1, 1, 50}, 2},
-                        Case{{5, 6, 7}, {20, 1000, 1}, 1}, Case{{8, 8, 1}, {1, 1, 1}, 0}, Case{{9, 7, 6}, {1, 1, 1}, 0}})
+  for (const Case &c :
+       {Case{{17, 12, 1}, {100, 1, 1}, 0}, Case{{17, 12, 1}, {1, 100, 1}, 1}, Case{{9, 11, 1}, {1, 3, 1}, 1},
+        Case{{2, 30, 1}, {1, 10, 1}, 1}, Case{{5, 6, 7}, {1, 1, 50}, 2}, Case{{5, 6, 7}, {20, 1000, 1}, 1},
+        Case{{8, 8, 1}, {1, 1, 1}, 0}, Case{{9, 7, 6}, {1, 1, 1}, 0}})
     for (unsigned seed : {0u, 1u, 2u, 3u}) {
       if (seed > 0 && c.g[0] == c.g[1]) continue; // no direction is stronger: the numbering decides
       Host<>           natural = grid(c.n[0], c.n[1], c.n[2], constant(c.g[0], c.g[1], c.g[2]));
@@ -125,7 +132,8 @@ TEST(LinesOfGraph, NinePointsAndDirichletRows)
   const auto found = ribbon::lines_from_graph(B.csr());
   expect_sound(B, found);
   const Lines lines = as_set(found);
-  for (const Line &line : grid_lines(nx, ny, 1, 1, same)) EXPECT_EQ(lines.count(line), line[0] % nx == 0 || line[0] % nx == nx - 1 ? 0u : 1u);
+  for (const Line &line : grid_lines(nx, ny, 1, 1, same))
+    EXPECT_EQ(lines.count(line), line[0] % nx == 0 || line[0] % nx == nx - 1 ? 0u : 1u);
 }
 
 TEST(LinesOfGraph, IsotropicGridInRandomNumberingHasNoCorners)
@@ -168,7 +176,8 @@ TEST(LinesOfGraph, BoundaryLayer)
       continue;
     }
     ++in_layer;
-    for (std::size_t k = 0; k < line.size(); ++k) EXPECT_EQ(line[k], line[0] + static_cast<Row>(k) * nx); // one column, from the wall up
+    // one column, from the wall up
+    for (std::size_t k = 0; k < line.size(); ++k) EXPECT_EQ(line[k], line[0] + static_cast<Row>(k) * nx);
     EXPECT_EQ(line[0] / nx, 0);
     EXPECT_GE(static_cast<Row>(line.size()), layers - 2);
     EXPECT_LE(static_cast<Row>(line.size()), layers);
@@ -178,7 +187,8 @@ TEST(LinesOfGraph, BoundaryLayer)
   found = ribbon::lines_from_graph(A.csr());
   expect_sound(A, found);
   std::map<std::pair<bool, Row>, Line> expected;
-  for (Row i = 0; i < A.rows; ++i) expected[{i / nx < layers, i / nx < layers ? i % nx : i / nx}].push_back(i);
+  for (Row i = 0; i < A.rows; ++i)
+    expected[{i / nx < layers, i / nx < layers ? i % nx : i / nx}].push_back(i);
   Lines lines;
   for (const auto &line : expected) lines.insert(line.second);
   EXPECT_EQ(as_set(found), lines);
@@ -238,7 +248,8 @@ TEST(LinesOfGraph, EntriesThatAreNoNumbersOrNoCouplings)
   pair(6, 1, 1e-9, 1e-9); // next to nothing
   pair(8, 0, 1, 1);       // zero diagonals
   pair(10, nan, 0, 1);    // one-sided
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), (Lines{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8, 9}, {10, 11}}));
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())),
+            (Lines{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8, 9}, {10, 11}}));
   // upwind: every row knows the row before it alone; the rows' scales say nothing
   Host<> upwind(40);
   for (Row i = 0; i < 40; ++i) {
@@ -279,11 +290,15 @@ TEST(LinesOfGraph, Errors)
 
 TEST(LinesOfGraph, Blocks)
 {
-  // two unknowns per point that couple with each other a thousand times as strongly as the points do, and points along y by the off-diagonal of a block alone
+  // two unknowns per point that couple with each other a thousand times as strongly as the points do, and
+  // points along y by the off-diagonal of a block alone
   Host<> scalar = grid(5, 7, 1, constant(1, 30)), A(2 * scalar.rows);
   for (const auto &[at, a] : scalar.entries) {
     if (at.first == at.second)
-      for (Row c : {0, 1}) A.entries[{2 * at.first + c, 2 * at.first + c}] = a, A.entries[{2 * at.first + c, 2 * at.first + 1 - c}] = 1000;
+      for (Row c : {0, 1})
+        A.entries[{2 * at.first + c, 2 * at.first + c}] = a,
+                                                    A.entries[{2 * at.first + c, 2 * at.first + 1 - c}] =
+                                                      1000;
     else A.entries[{2 * at.first, 2 * at.second + 1}] = a;
   }
   ribbon::LinesOfGraphOptions options;
@@ -296,7 +311,8 @@ TEST(LinesOfGraph, Blocks)
   EXPECT_EQ(as_set(found), grid_lines(5, 7, 1, 1, same));
 }
 
-/// Iterations of conjugate gradients, preconditioned by the tridiagonal matrices of the lines, from random right-hand sides to 1e-8.
+/// Iterations of conjugate gradients, preconditioned by the tridiagonal matrices of the lines, from random
+/// right-hand sides to 1e-8.
 int cg_iterations(Host<> &matrix, const ribbon::LinesOfGraph &lines)
 {
   const auto               A = matrix.csr();
@@ -306,17 +322,22 @@ int cg_iterations(Host<> &matrix, const ribbon::LinesOfGraph &lines)
   for (std::size_t k = 0; k < n; ++k) position[static_cast<std::size_t>(lines.order[k])] = k;
   std::set<std::size_t> begins(lines.begin.begin(), lines.begin.end());
   for (const auto &[at, a] : matrix.entries) {
-    const std::size_t k = position[static_cast<std::size_t>(at.first)], m = position[static_cast<std::size_t>(at.second)];
+    const std::size_t k = position[static_cast<std::size_t>(at.first)],
+                      m = position[static_cast<std::size_t>(at.second)];
     if (k == m) diagonal[k] = a;
     if (m + 1 == k && begins.count(k) == 0) below[k] = a;
     if (k + 1 == m && begins.count(m) == 0) above[k] = a;
   }
   for (std::size_t k = 1; k < n; ++k) diagonal[k] -= below[k] * above[k - 1] / diagonal[k - 1];
-  auto row       = [&lines](std::size_t k) { return static_cast<std::size_t>(lines.order[k]); };
-  auto dot       = [](const std::vector<double> &a, const std::vector<double> &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.); };
+  auto row = [&lines](std::size_t k) { return static_cast<std::size_t>(lines.order[k]); };
+  auto dot = [](const std::vector<double> &a, const std::vector<double> &b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
+  };
   auto condition = [&] {
-    for (std::size_t k = 0; k < n; ++k) z[row(k)] = r[row(k)] - (k > 0 ? below[k] / diagonal[k - 1] * z[row(k - 1)] : 0);
-    for (std::size_t k = n; k-- > 0;) z[row(k)] = (z[row(k)] - (k + 1 < n ? above[k] * z[row(k + 1)] : 0)) / diagonal[k];
+    for (std::size_t k = 0; k < n; ++k)
+      z[row(k)] = r[row(k)] - (k > 0 ? below[k] / diagonal[k - 1] * z[row(k - 1)] : 0);
+    for (std::size_t k = n; k-- > 0;)
+      z[row(k)] = (z[row(k)] - (k + 1 < n ? above[k] * z[row(k + 1)] : 0)) / diagonal[k];
   };
   std::mt19937 random(3);
   for (double &value : r) value = static_cast<double>(random()) / 4294967296. - 0.5;
@@ -330,7 +351,8 @@ int cg_iterations(Host<> &matrix, const ribbon::LinesOfGraph &lines)
     for (std::size_t i = 0; i < n; ++i) p[i] = z[i] + (iteration > 0 ? beta : 0) * p[i];
     for (std::size_t i = 0; i < n; ++i) {
       q[i] = 0;
-      for (int e = A.row_begin[i]; e < A.row_begin[i + 1]; ++e) q[i] += A.value[e] * p[static_cast<std::size_t>(A.column[e])];
+      for (int e = A.row_begin[i]; e < A.row_begin[i + 1]; ++e)
+        q[i] += A.value[e] * p[static_cast<std::size_t>(A.column[e])];
     }
     const double alpha = rz / dot(p, q);
     for (std::size_t i = 0; i < n; ++i) r[i] -= alpha * q[i];
@@ -341,18 +363,26 @@ int cg_iterations(Host<> &matrix, const ribbon::LinesOfGraph &lines)
 TEST(LinesOfGraph, LongerLinesPreconditionBetter)
 {
   std::mt19937 random(8);
-  auto         layer   = [](int d, Row, Row y, Row) { return d == 0 ? std::min(1., std::pow(1.4, static_cast<double>(y - 20))) : std::max(1., std::pow(1.4, static_cast<double>(20 - y))); };
-  auto         erratic = [&random](int, Row, Row, Row) { return std::pow(10., static_cast<double>(random() % 1000) / 250 - 2); };
+  auto         layer = [](int d, Row, Row y, Row) {
+    return d == 0 ? std::min(1., std::pow(1.4, static_cast<double>(y - 20)))
+                          : std::max(1., std::pow(1.4, static_cast<double>(20 - y)));
+  };
+  auto erratic = [&random](int, Row, Row, Row) {
+    return std::pow(10., static_cast<double>(random() % 1000) / 250 - 2);
+  };
   for (const Coupling &coupling : {Coupling(layer), Coupling(erratic)}) {
     Host<>                      A = grid(40, 40, 1, coupling).renumbered(shuffled(1600, 2));
     ribbon::LinesOfGraphOptions single, anisotropic;
     single.threshold       = 2; // no coupling is twice the strongest
     anisotropic.anisotropy = 4;
-    const int jacobi = cg_iterations(A, ribbon::lines_from_graph(A.csr(), single)), some = cg_iterations(A, ribbon::lines_from_graph(A.csr(), anisotropic)), all = cg_iterations(A, ribbon::lines_from_graph(A.csr()));
+    const int jacobi       = cg_iterations(A, ribbon::lines_from_graph(A.csr(), single)),
+              some         = cg_iterations(A, ribbon::lines_from_graph(A.csr(), anisotropic)),
+              all          = cg_iterations(A, ribbon::lines_from_graph(A.csr()));
     EXPECT_LT(some, jacobi);
     EXPECT_LT(all, some);
     EXPECT_LT(4 * all, 3 * jacobi);
-    RecordProperty("iterations", std::to_string(jacobi) + " " + std::to_string(some) + " " + std::to_string(all));
+    RecordProperty("iterations",
+                   std::to_string(jacobi) + " " + std::to_string(some) + " " + std::to_string(all));
   }
 }
 
@@ -366,8 +396,12 @@ void random_graphs(unsigned seed)
   Host<Scalar, Index>                    A(n);
   const std::size_t                      entries = random() % static_cast<std::size_t>(6 * n + 1);
   for (std::size_t k = 0; k < entries; ++k) {
-    const Row i = static_cast<Row>(random() % static_cast<unsigned>(n)), j = static_cast<Row>(random() % static_cast<unsigned>(n));
-    A.entries[{i, j}] = random() % 8 == 0 ? Scalar(0) : Scalar(static_cast<ribbon::real_t<Scalar>>(uniform(random) * std::pow(10, 2 * uniform(random))));
+    const Row i = static_cast<Row>(random() % static_cast<unsigned>(n)),
+              j = static_cast<Row>(random() % static_cast<unsigned>(n));
+    A.entries[{i, j}] =
+      random() % 8 == 0
+        ? Scalar(0)
+        : Scalar(static_cast<ribbon::real_t<Scalar>>(uniform(random) * std::pow(10, 2 * uniform(random))));
   }
   ribbon::LinesOfGraphOptions options;
   options.threshold  = random() % 2 == 0 ? 0.25 : 0;

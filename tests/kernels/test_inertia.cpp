@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signs of eigenvalues of Hermitian chains against Jacobi's method, and against formulas where the chain is long.
+// Signs of eigenvalues of Hermitian chains against Jacobi's method, and against
+// formulas where the chain is long.
 #include "chains.hpp"
 
 #include <ribbon/multifrontal/host/inertia.hpp>
@@ -22,8 +23,8 @@ std::vector<Scalar> band_of(const ribbon::Chain &c, const Entry &entry)
       for (int d = 0; d <= b; ++d) {
         std::int64_t j = i - d;
         if (j < 0 && !c.ring) continue;
-        j                                                                           = (j + c.rows) % c.rows;
-        const Scalar a                                                              = entry(number * c.rows + i, d);
+        j              = (j + c.rows) % c.rows;
+        const Scalar a = entry(number * c.rows + i, d);
         band[static_cast<std::size_t>((number * c.rows + i) * (2 * b + 1) + b - d)] = a;
         band[static_cast<std::size_t>((number * c.rows + j) * (2 * b + 1) + b + d)] = ribbon::conjugate(a);
       }
@@ -33,14 +34,18 @@ std::vector<Scalar> band_of(const ribbon::Chain &c, const Entry &entry)
 /// Eigenvalues of a dense Hermitian matrix by Jacobi's method.
 std::vector<double> eigenvalues(int n, std::vector<std::complex<double>> a)
 {
-  const auto at = [&](int i, int j) -> std::complex<double> & { return a[static_cast<std::size_t>(i + j * n)]; };
+  const auto at = [&](int i, int j) -> std::complex<double> & {
+    return a[static_cast<std::size_t>(i + j * n)];
+  };
   for (int sweep = 0; sweep < 12; ++sweep)
     for (int p = 0; p < n; ++p)
       for (int q = p + 1; q < n; ++q) {
         const double size = std::abs(at(p, q));
         if (size < 1e-18) continue;
         const auto   phase = at(p, q) / size;
-        const double theta = (at(q, q).real() - at(p, p).real()) / (2 * size), t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0)), c = 1 / std::hypot(t, 1.0), s = t * c;
+        const double theta = (at(q, q).real() - at(p, p).real()) / (2 * size),
+                     t     = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0)),
+                     c = 1 / std::hypot(t, 1.0), s = t * c;
         for (int k = 0; k < n; ++k) {
           const auto x = at(k, p), y = at(k, q);
           at(k, p) = c * x - s * std::conj(phase) * y, at(k, q) = s * phase * x + c * y;
@@ -68,11 +73,13 @@ ribbon::Inertia by_jacobi(const ribbon::Chain &c, const std::vector<Scalar> &ban
       if (c.ring) j = (j + static_cast<int>(c.rows)) % static_cast<int>(c.rows);
       if (j < 0 || j >= c.rows) continue;
       const Scalar v = band[static_cast<std::size_t>(i * (W + 1) + c.kl + d)];
-      if constexpr (std::is_floating_point_v<Scalar>) a[static_cast<std::size_t>(i + (base + j) * n)] += static_cast<double>(v);
+      if constexpr (std::is_floating_point_v<Scalar>)
+        a[static_cast<std::size_t>(i + (base + j) * n)] += static_cast<double>(v);
       else a[static_cast<std::size_t>(i + (base + j) * n)] += std::complex<double>(v.real(), v.imag());
     }
   ribbon::Inertia found;
-  for (double e : eigenvalues(n, a)) ++(std::abs(e) <= near ? found.zero : e < 0 ? found.negative : found.positive);
+  for (double e : eigenvalues(n, a))
+    ++(std::abs(e) <= near ? found.zero : e < 0 ? found.negative : found.positive);
   return found;
 }
 
@@ -98,12 +105,14 @@ TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
   const double near = std::is_same_v<Real, float> ? 2e-5 : 1e-13;
   std::int64_t told = 0, cases = 0;
   for (std::uint64_t seed = 1; seed <= 2; ++seed)
-    for (Entries kind : {Entries::random, Entries::no_diagonal, Entries::mostly_zero, Entries::definite, Entries::low_rank})
+    for (Entries kind :
+         {Entries::random, Entries::no_diagonal, Entries::mostly_zero, Entries::definite, Entries::low_rank})
       for (int b : {0, 1, 2, 3, 5, 9})
         for (std::int64_t n : {0, 1, 2, 3, 5, 11, 20})
           for (bool ring : {false, true}) {
             if (ring && (n < 2 * b + 1 || b == 0)) continue;
-            SCOPED_TRACE(testing::Message() << "seed " << seed << " kind " << static_cast<int>(kind) << " b " << b << " n " << n << " ring " << ring);
+            SCOPED_TRACE(testing::Message() << "seed " << seed << " kind " << static_cast<int>(kind) << " b "
+                                            << b << " n " << n << " ring " << ring);
             const ribbon::Chain c{n, 1 + static_cast<std::int64_t>(seed) % 2, b, b, ring};
             std::mt19937_64     g(seed);
             const auto          band = band_of<Scalar>(c, [&](std::int64_t, int d) {
@@ -118,16 +127,19 @@ TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
             ribbon::Inertia     found;
             ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &found));
             EXPECT_EQ(found.negative + found.zero + found.positive, n * c.chains);
-            const ribbon::Inertia strict = by_jacobi(c, band, near / 10), wide = by_jacobi(c, band, 1e4 * near);
+            const ribbon::Inertia strict = by_jacobi(c, band, near / 10),
+                                  wide   = by_jacobi(c, band, 1e4 * near);
             EXPECT_LE(found.negative, strict.negative + strict.zero);
             EXPECT_LE(found.positive, strict.positive + strict.zero);
             ++cases;
-            if (wide.zero == strict.zero) ++told, expect_same(found, strict); // eigenvalues are zero or far from it
+            // eigenvalues are zero or far from it
+            if (wide.zero == strict.zero) ++told, expect_same(found, strict);
           }
   EXPECT_GT(told, cases / 2);
 }
 
-// S T S has the inertia of T for any scales S: one round of them leaves entries of the size of the scales' differences.
+// S T S has the inertia of T for any scales S: one round of them leaves entries of the size
+// of the scales' differences.
 TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
 {
   using Scalar        = TypeParam;
@@ -138,7 +150,8 @@ TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
       for (int b : {1, 3})
         for (int kind : {0, 1, 2}) { // definite, signs that change, a singular block
           if (is_float && exponent > 33) continue;
-          SCOPED_TRACE(testing::Message() << "2^+-" << exponent << " ring " << ring << " b " << b << " kind " << kind);
+          SCOPED_TRACE(testing::Message()
+                       << "2^+-" << exponent << " ring " << ring << " b " << b << " kind " << kind);
           const std::int64_t  n = 60;
           const ribbon::Chain c{n, 1, b, b, ring};
           std::mt19937_64     g(static_cast<std::uint64_t>(exponent) + 1);
@@ -146,8 +159,9 @@ TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
           for (std::int64_t i = 0; i < n; ++i)
             s.push_back(static_cast<int>(g() % static_cast<std::uint64_t>(2 * exponent + 1)) - exponent);
           const auto      band = band_of<Scalar>(c, [&](std::int64_t i, int d) {
-            const auto   j    = static_cast<std::size_t>((i - d + n) % n);
-            const bool   pair = kind == 2 && (i < 2 || static_cast<std::int64_t>(j) < 2); // [[1, 1], [1, 1]], apart
+            const auto j = static_cast<std::size_t>((i - d + n) % n);
+            // [[1, 1], [1, 1]], apart
+            const bool   pair = kind == 2 && (i < 2 || static_cast<std::int64_t>(j) < 2);
             const double a    = pair     ? (i < 2 && j < 2 ? 1. : 0.)
                                      : d == 0 ? (kind == 1 && i % 4 == 1 ? -1. : 1.)
                                               : 0.3 / b;
@@ -167,11 +181,13 @@ TEST(InertiaOfLongChains, Resonance)
   const std::int64_t n = 20000;
   for (std::int64_t j : {1, 2, 77, 6666, 10000, 19999})
     for (int side : {-1, 0, 1}) {
-      const auto          eigenvalue = [&](std::int64_t k) { return 2 - 2 * std::cos(static_cast<double>(k) * std::acos(-1.0) / static_cast<double>(n + 1)); };
+      const auto eigenvalue = [&](std::int64_t k) {
+        return 2 - 2 * std::cos(static_cast<double>(k) * std::acos(-1.0) / static_cast<double>(n + 1));
+      };
       const double        gap = (eigenvalue(j + 1) - eigenvalue(j)) / 2, shift = eigenvalue(j) + side * gap;
       const ribbon::Chain c{n, 1, 1, 1};
-      const auto          band = band_of<double>(c, [&](std::int64_t, int d) { return d == 0 ? 2 - shift : -1.0; });
-      ribbon::Inertia     found;
+      const auto band = band_of<double>(c, [&](std::int64_t, int d) { return d == 0 ? 2 - shift : -1.0; });
+      ribbon::Inertia found;
       ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &found));
       EXPECT_EQ(found.negative, j - (side > 0 ? 0 : 1)) << j << side;
       EXPECT_EQ(found.zero, side == 0 ? 1 : 0) << j << side;
@@ -185,7 +201,8 @@ TEST(InertiaOfLongChains, WithoutPivotsInOrder)
     const std::int64_t  n = 5000 / (2 * b) * (2 * b);
     const ribbon::Chain c{n, 1, b, b};
     // blocks of b unknowns without couplings, coupled in pairs by a unit matrix: b eigenvalues of 1, b of -1
-    const auto      band = band_of<double>(c, [&](std::int64_t i, int d) { return d == b && i % (2 * b) >= b ? 1.0 : 0.0; });
+    const auto band =
+      band_of<double>(c, [&](std::int64_t i, int d) { return d == b && i % (2 * b) >= b ? 1.0 : 0.0; });
     ribbon::Inertia found;
     ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &found));
     expect_same(found, {n / 2, 0, n / 2});
@@ -199,11 +216,16 @@ TEST(InertiaOfLongChains, RowsOfAllSizes)
   const ribbon::Chain c{n, 1, 2, 2};
   std::mt19937_64     g(5);
   std::vector<double> size(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < size.size(); ++i) size[i] = std::pow(10.0, 9 * std::sin(static_cast<double>(i) / 20));
+  for (std::size_t i = 0; i < size.size(); ++i)
+    size[i] = std::pow(10.0, 9 * std::sin(static_cast<double>(i) / 20));
   std::vector<double> entries(static_cast<std::size_t>(3 * n));
   for (double &e : entries) e = random_scalar<double>(g);
-  const auto      plain  = band_of<double>(c, [&](std::int64_t i, int d) { return entries[static_cast<std::size_t>(3 * i + d)]; });
-  const auto      scaled = band_of<double>(c, [&](std::int64_t i, int d) { return entries[static_cast<std::size_t>(3 * i + d)] * size[static_cast<std::size_t>(i)] * size[static_cast<std::size_t>(i - d)]; });
+  const auto plain =
+    band_of<double>(c, [&](std::int64_t i, int d) { return entries[static_cast<std::size_t>(3 * i + d)]; });
+  const auto      scaled = band_of<double>(c, [&](std::int64_t i, int d) {
+    return entries[static_cast<std::size_t>(3 * i + d)] * size[static_cast<std::size_t>(i)] *
+           size[static_cast<std::size_t>(i - d)];
+  });
   ribbon::Inertia one, other;
   ASSERT_TRUE(ribbon::inertia_of_chains(c, plain.data(), &one));
   ASSERT_TRUE(ribbon::inertia_of_chains(c, scaled.data(), &other));
@@ -243,13 +265,18 @@ TYPED_TEST(InertiaOf, Pieces)
         ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &whole));
         BandHalves<Scalar> halves(60, b, b, ring, band.data());
         halves.scale_all();
-        std::vector<Real>        scale(halves.scale.end() - b, halves.scale.end());
+        std::vector<Real> scale(halves.scale.end() - b, halves.scale.end());
         scale.insert(scale.end(), halves.scale.begin(), halves.scale.end());
         const auto signs_of = [&](double shift) {
           SymmetricWindow<Scalar> all;
           std::int64_t            start = 0;
           for (std::size_t p = 0; p < sizes.size(); start += sizes[p++]) {
-            const HermitianBand<Scalar> A{sizes[p], b, halves.lower.data() + start * (b + 1), scale.data() + start, ring || p > 0, ring || p + 1 < sizes.size()};
+            const HermitianBand<Scalar> A{sizes[p],
+                                          b,
+                                          halves.lower.data() + start * (b + 1),
+                                          scale.data() + start,
+                                          ring || p > 0,
+                                          ring || p + 1 < sizes.size()};
             const auto                  left_over = eliminate_piece(A, static_cast<Real>(shift));
             EXPECT_LE(left_over.size(), 4 * b);
             all = p == 0 ? left_over : join_pieces(b, all, left_over);

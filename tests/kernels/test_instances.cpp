@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factoring and solving on an instance of the execution space that is not the default one: reports and numbers are the same to the bit, and all kernels are launched there.
+// Factoring and solving on an instance of the execution space that is not the default one: reports and
+// numbers are the same to the bit, and all kernels are launched there.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -31,7 +32,8 @@ __global__ void wait_for_cycles(long long cycles)
 }
 #endif
 
-/// Keeps the default instance of a device busy: who reads what is still to be written there gets other numbers.
+/// Keeps the default instance of a device busy: who reads what is still to be written
+/// there gets other numbers.
 void delay_default()
 {
 #ifdef KOKKOS_ENABLE_CUDA
@@ -39,7 +41,8 @@ void delay_default()
 #endif
 }
 
-/// Another instance: a stream that does not wait for the default one. Kokkos 3.4 has one instance of a host space.
+/// Another instance: a stream that does not wait for the default one. Kokkos 3.4 has one
+/// instance of a host space.
 class OtherInstance {
 public:
 #ifdef KOKKOS_ENABLE_CUDA
@@ -118,18 +121,23 @@ template <class Scalar, class Solve>
 void append(const Exec &exec, std::size_t count, std::vector<Scalar> &all, const Solve &solve)
 {
   const auto                           b = ribbon::upload(exec, "test::b", random_numbers<Scalar>(count));
-  const Kokkos::View<Scalar *, Memory> x = ribbon::allocate<Kokkos::View<Scalar *, Memory>>(exec, "test::x", count);
+  const Kokkos::View<Scalar *, Memory> x =
+    ribbon::allocate<Kokkos::View<Scalar *, Memory>>(exec, "test::x", count);
   delay_default();
   solve(b.data(), x.data());
   all.resize(all.size() + count);
-  Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(all.data() + all.size() - count, count), x);
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                      all.data() + all.size() - count, count),
+                    x);
   exec.fence();
 }
 
 std::string text(const ribbon::FactorReport &r)
 {
-  return r.algorithm + ", " + r.reason + ", status " + std::to_string(static_cast<int>(r.status)) + ", smallest pivot " + std::to_string(r.smallest_pivot) + ", log|det| " + std::to_string(r.log_abs_det) + ", " +
-         std::to_string(r.bytes) + " bytes";
+  return r.algorithm + ", " + r.reason + ", status " + std::to_string(static_cast<int>(r.status)) +
+         ", smallest pivot " + std::to_string(r.smallest_pivot) + ", log|det| " +
+         std::to_string(r.log_abs_det) + ", " + std::to_string(r.bytes) + " bytes";
 }
 
 TEST_F(Instances, LinesAreFactoredAndSolvedOnAnyInstance)
@@ -137,21 +145,32 @@ TEST_F(Instances, LinesAreFactoredAndSolvedOnAnyInstance)
   using ribbon::Lhs;
   int                       taken  = 0;
   const std::pair<int, int> each[] = {{1, 1}, {2, 1}, {3, 1}, {1, 2}};
-  for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "tile_products", "toeplitz_cr", "zero_mean", "refactors"})
+  for (const std::string algorithm :
+       {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction",
+        "cr_pcr", "tile_products", "toeplitz_cr", "zero_mean", "refactors"})
     for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
       for (const auto &[h, block] : each)
         for (bool contiguous : {false, true}) {
-          SCOPED_TRACE(algorithm + ", " + ribbon::to_string(lhs) + ", half-bandwidth " + std::to_string(h) + ", block " + std::to_string(block) + (contiguous ? ", contiguous" : ", interleaved"));
-          const bool         stencil = algorithm == "toeplitz_cr" || algorithm == "zero_mean", refactors = algorithm == "refactors";
+          SCOPED_TRACE(algorithm + ", " + ribbon::to_string(lhs) + ", half-bandwidth " + std::to_string(h) +
+                       ", block " + std::to_string(block) + (contiguous ? ", contiguous" : ", interleaved"));
+          const bool stencil      = algorithm == "toeplitz_cr" || algorithm == "zero_mean",
+                     refactors    = algorithm == "refactors";
           const std::int64_t rows = algorithm == "partition" ? 300 : 120, lines = 21;
           if (stencil && (lhs != Lhs::shared || h > 1 || block > 1)) continue;
           std::mt19937_64 g(3);
-          auto            host = stencil ? toeplitz(rows, {-1, algorithm == "zero_mean" ? 2.0 : 2.5, -1}, true) : random_system<double>(g, matrices_for(lhs, lines), rows, h, h, block, contiguous);
+          auto            host = stencil
+                                   ? toeplitz(rows, {-1, algorithm == "zero_mean" ? 2.0 : 2.5, -1}, true)
+                                   : random_system<double>(g, matrices_for(lhs, lines), rows, h, h, block, contiguous);
           assign(g, host, lhs, lines);
-          const auto                set   = (contiguous ? ribbon::LineSet::contiguous(rows, lines) : ribbon::LineSet::interleaved(rows, lines)).with_components(block);
+          const auto set = (contiguous ? ribbon::LineSet::contiguous(rows, lines)
+                                       : ribbon::LineSet::interleaved(rows, lines))
+                             .with_components(block);
           const auto                bands = to_device(host);
           ribbon::LineSolverOptions options;
-          options.algorithm = refactors ? "thomas" : algorithm == "zero_mean" ? "auto" : algorithm, options.refactors = refactors && (lhs == Lhs::per_line || lhs == Lhs::shifted);
+          options.algorithm = refactors                  ? "thomas"
+                              : algorithm == "zero_mean" ? "auto"
+                                                         : algorithm,
+          options.refactors = refactors && (lhs == Lhs::per_line || lhs == Lhs::shifted);
           if (algorithm == "zero_mean") options.singular = algorithm;
           if (algorithm == "partition") options.rows_per_piece = 64;
           if (refactors && !options.refactors) continue;
@@ -161,8 +180,11 @@ TEST_F(Instances, LinesAreFactoredAndSolvedOnAnyInstance)
             std::vector<double>                    all;
             const auto                             count = static_cast<std::size_t>(set.unknowns());
             append(exec, count, all, [&](const double *b, double *x) { solver.solve(exec, b, x); });
-            if (refactors) append(exec, count, all, [&](const double *b, double *x) { solver.factor_and_solve(exec, bands, b, x); });
-            append(exec, count, all, [&](const double *b, double *x) { solver.independent(exec).solve(exec, b, x); });
+            if (refactors)
+              append(exec, count, all,
+                     [&](const double *b, double *x) { solver.factor_and_solve(exec, bands, b, x); });
+            append(exec, count, all,
+                   [&](const double *b, double *x) { solver.independent(exec).solve(exec, b, x); });
             return std::pair(text(solver.report()), all);
           };
           try {
@@ -176,14 +198,18 @@ TEST_F(Instances, LinesAreFactoredAndSolvedOnAnyInstance)
 
 TEST_F(Instances, ChainsAreFactoredAndSolvedOnAnyInstance)
 {
-  for (const ribbon::Chain &chain : {ribbon::Chain{700, 1, 1, 1}, ribbon::Chain{700, 1, 2, 1}, ribbon::Chain{700, 1, 5, 5}, ribbon::Chain{900, 1, 2, 2, true}, ribbon::Chain{90, 3, 1, 2}, ribbon::Chain{300, 1, 12, 9}})
+  for (const ribbon::Chain &chain :
+       {ribbon::Chain{700, 1, 1, 1}, ribbon::Chain{700, 1, 2, 1}, ribbon::Chain{700, 1, 5, 5},
+        ribbon::Chain{900, 1, 2, 2, true}, ribbon::Chain{90, 3, 1, 2}, ribbon::Chain{300, 1, 12, 9}})
     for (std::int64_t leaf : {0, 40})
       for (bool pivots : {true, false}) {
-        SCOPED_TRACE(testing::Message() << chain.chains << " of " << chain.rows << " rows, kl " << chain.kl << " ku " << chain.ku << (chain.ring ? ", ring" : "") << ", leaf size " << leaf
-                                        << (pivots ? "" : ", without pivots"));
+        SCOPED_TRACE(testing::Message() << chain.chains << " of " << chain.rows << " rows, kl " << chain.kl
+                                        << " ku " << chain.ku << (chain.ring ? ", ring" : "")
+                                        << ", leaf size " << leaf << (pivots ? "" : ", without pivots"));
         std::mt19937_64     g(3);
         ChainSystem<double> s{chain};
-        s.fill([&](std::int64_t, int d) { return random_scalar<double>(g) + (d == 0 ? chain.width() + 1 : 0); });
+        s.fill(
+          [&](std::int64_t, int d) { return random_scalar<double>(g) + (d == 0 ? chain.width() + 1 : 0); });
         const ChainOnDevice<double> A(s);
         Kokkos::fence();
         const auto run = [&](const Exec &exec, auto solver) {
@@ -191,11 +217,21 @@ TEST_F(Instances, ChainsAreFactoredAndSolvedOnAnyInstance)
           solver.reserve(exec, 5);
           solver.factor(exec, A.matrix());
           for (std::int64_t columns : {1, 5})
-            for (bool transposed : {false, true}) append(exec, static_cast<std::size_t>(s.rows() * columns), all, [&](const double *b, double *x) { solver.solve(exec, b, s.rows(), x, s.rows(), columns, transposed); });
+            for (bool transposed : {false, true})
+              append(exec, static_cast<std::size_t>(s.rows() * columns), all,
+                     [&](const double *b, double *x) {
+                       solver.solve(exec, b, s.rows(), x, s.rows(), columns, transposed);
+                     });
           return std::pair(text(solver.report()), all);
         };
-        if (pivots) expect_same([&](const Exec &exec) { return run(exec, ribbon::ChainSolver<double, Exec>(exec, chain, {leaf, 0})); });
-        else expect_same([&](const Exec &exec) { return run(exec, ribbon::SchurSolver<double, Exec>(exec, chain, {leaf, 0})); });
+        if (pivots)
+          expect_same([&](const Exec &exec) {
+            return run(exec, ribbon::ChainSolver<double, Exec>(exec, chain, {leaf, 0}));
+          });
+        else
+          expect_same([&](const Exec &exec) {
+            return run(exec, ribbon::SchurSolver<double, Exec>(exec, chain, {leaf, 0}));
+          });
       }
 }
 

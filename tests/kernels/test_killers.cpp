@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices that elimination without exchanges of rows cannot solve, or hardly anything can: solved to the limit of the algorithm or reported, never silently wrong, whatever the source of coefficients, the layout and
-// the width.
+// Matrices that elimination without exchanges of rows cannot solve, or hardly anything can: solved to
+// the limit of the algorithm or reported, never silently wrong, whatever the source of coefficients,
+// the layout and the width.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -25,8 +26,9 @@ bool is_in_question(Lhs lhs, std::int64_t l)
 template <class Bands>
 Bands empty_bands(const Bands &like, std::size_t matrices)
 {
-  Bands bands  = like;
-  bands.values = decltype(bands.values)("test::bands", matrices, like.values.extent(1), like.values.extent(2));
+  Bands bands = like;
+  bands.values =
+    decltype(bands.values)("test::bands", matrices, like.values.extent(1), like.values.extent(2));
   return bands;
 }
 
@@ -35,17 +37,21 @@ template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> in_scalar(const HostBands &bands)
 {
   ribbon::Bands<Scalar, Kokkos::HostSpace> other;
-  other.periodic = bands.periodic, other.lower = bands.lower, other.upper = bands.upper, other.block = bands.block;
+  other.periodic = bands.periodic, other.lower = bands.lower, other.upper = bands.upper,
+  other.block  = bands.block;
   other.values = decltype(other.values)("test::bands", 1, bands.values.extent(1), bands.values.extent(2));
   for (std::size_t i = 0; i < bands.values.extent(1); ++i) {
     Scalar turned(1);
-    if constexpr (!std::is_floating_point_v<Scalar>) turned = Scalar(std::cos(static_cast<double>(i)), std::sin(static_cast<double>(i)));
-    for (std::size_t d = 0; d < bands.values.extent(2); ++d) other.values(0, i, d) = turned * static_cast<ribbon::real_t<Scalar>>(bands.values(0, i, d));
+    if constexpr (!std::is_floating_point_v<Scalar>)
+      turned = Scalar(std::cos(static_cast<double>(i)), std::sin(static_cast<double>(i)));
+    for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+      other.values(0, i, d) = turned * static_cast<ribbon::real_t<Scalar>>(bands.values(0, i, d));
   }
   return other;
 }
 
-/// Matrix 0 of `bands` as one matrix, one of three classes, that of every third line, or 1 times the first of two.
+/// Matrix 0 of `bands` as one matrix, one of three classes, that of every third line, or
+/// 1 times the first of two.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> as(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, Lhs lhs)
 {
@@ -53,12 +59,16 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> as(const ribbon::Bands<Scalar, Kokkos::
   std::mt19937_64   g(1);
   const std::size_t matrices = static_cast<std::size_t>(matrices_for(lhs, lines));
   auto              all      = empty_bands(bands, matrices);
-  const auto        benign   = random_system<Scalar>(g, static_cast<std::int64_t>(matrices), bands.rows(), bands.kl(), bands.ku(), bands.block, bands.periodic);
+  const auto benign = random_system<Scalar>(g, static_cast<std::int64_t>(matrices), bands.rows(), bands.kl(),
+                                            bands.ku(), bands.block, bands.periodic);
   assign(g, all, lhs, lines);
   for (std::size_t c = 0; c < matrices; ++c)
     for (std::size_t i = 0; i < bands.values.extent(1); ++i)
-      for (std::size_t d = 0; d < bands.values.extent(2); ++d) all.values(c, i, d) = (lhs == Lhs::shifted ? c == 0 : c % 3 == 1) ? bands.values(0, i, d) : benign.values(c, i, d);
-  for (std::size_t l = 0; l < all.alpha.extent(0); ++l) all.alpha(l) = is_in_question(lhs, static_cast<std::int64_t>(l)) ? 1 : 0, all.beta(l) = 1 - all.alpha(l);
+      for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+        all.values(c, i, d) =
+          (lhs == Lhs::shifted ? c == 0 : c % 3 == 1) ? bands.values(0, i, d) : benign.values(c, i, d);
+  for (std::size_t l = 0; l < all.alpha.extent(0); ++l)
+    all.alpha(l) = is_in_question(lhs, static_cast<std::int64_t>(l)) ? 1 : 0, all.beta(l) = 1 - all.alpha(l);
   return all;
 }
 
@@ -68,9 +78,12 @@ HostBands spread(const HostBands &bands, int s)
   const int h = bands.half_bandwidth();
   HostBands wide;
   wide.periodic = bands.periodic, wide.lower = wide.upper = s * h;
-  wide.values = decltype(wide.values)("test::spread", 1, bands.values.extent(1) * static_cast<std::size_t>(s), static_cast<std::size_t>(2 * s * h + 1));
+  wide.values = decltype(wide.values)("test::spread", 1, bands.values.extent(1) * static_cast<std::size_t>(s),
+                                      static_cast<std::size_t>(2 * s * h + 1));
   for (std::size_t i = 0; i < wide.values.extent(1); ++i)
-    for (int d = 0; d <= 2 * h; ++d) wide.values(0, i, static_cast<std::size_t>(d * s)) = bands.values(0, i / static_cast<std::size_t>(s), static_cast<std::size_t>(d));
+    for (int d = 0; d <= 2 * h; ++d)
+      wide.values(0, i, static_cast<std::size_t>(d * s)) =
+        bands.values(0, i / static_cast<std::size_t>(s), static_cast<std::size_t>(d));
   return wide;
 }
 
@@ -79,43 +92,57 @@ HostBands in_blocks(const HostBands &bands, int B)
 {
   HostBands blocks;
   blocks.periodic = bands.periodic, blocks.lower = blocks.upper = 1, blocks.block = B;
-  blocks.values = decltype(blocks.values)("test::blocks", 1, bands.values.extent(1), static_cast<std::size_t>(3 * B * B));
+  blocks.values =
+    decltype(blocks.values)("test::blocks", 1, bands.values.extent(1), static_cast<std::size_t>(3 * B * B));
   for (std::size_t i = 0; i < blocks.values.extent(1); ++i)
     for (int d = 0; d < 3; ++d)
       for (int a = 0; a < B; ++a)
-        for (int b = 0; b < B; ++b) blocks.values(0, i, static_cast<std::size_t>((d * B + a) * B + b)) = bands.values(0, i, static_cast<std::size_t>(d)) * (b == (a + 1) % B ? 1 : -0.1);
+        for (int b = 0; b < B; ++b)
+          blocks.values(0, i, static_cast<std::size_t>((d * B + a) * B + b)) =
+            bands.values(0, i, static_cast<std::size_t>(d)) * (b == (a + 1) % B ? 1 : -0.1);
   return blocks;
 }
 
-/// Largest backward error of the lines with or without the matrix in question; the others are left out as zeros.
+/// Largest backward error of the lines with or without the matrix in question; the
+/// others are left out as zeros.
 template <class Scalar>
-double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, const ribbon::LineSet &set, bool in_question, std::vector<Scalar> x, std::vector<Scalar> b)
+double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, const ribbon::LineSet &set,
+                bool in_question, std::vector<Scalar> x, std::vector<Scalar> b)
 {
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t i = 0; i < set.rows && is_in_question(lhs, l) != in_question; ++i)
-      for (int a = 0; a < set.components; ++a) x[static_cast<std::size_t>(set(l, i) + a)] = b[static_cast<std::size_t>(set(l, i) + a)] = 0;
+      for (int a = 0; a < set.components; ++a)
+        x[static_cast<std::size_t>(set(l, i) + a)] = b[static_cast<std::size_t>(set(l, i) + a)] = 0;
   return backward_error(own, set, x, b);
 }
 
-/// Solved to the limit of the algorithm, or reported. What auto and pivoted report is singular to working precision, or next to it. Dominant lines beside are solved in any case.
+/// Solved to the limit of the algorithm, or reported. What auto and pivoted report is singular to working
+/// precision, or next to it. Dominant lines beside are solved in any case.
 /// @param regular  auto and pivoted are to solve it
 /// @param by_name  limit of algorithms that were asked for; what the probe allows, in double
 template <class Scalar = double>
-void expect_honest(const HostBands &given, const std::string &what, const std::vector<Lhs> &sources, bool regular = false, double by_name = 1e-13)
+void expect_honest(const HostBands &given, const std::string &what, const std::vector<Lhs> &sources,
+                   bool regular = false, double by_name = 1e-13)
 {
   const auto   matrix = in_scalar<Scalar>(given);
   const bool   narrow = matrix.half_bandwidth() <= 2 && matrix.block == 1;
-  const double unit   = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
+  const double unit =
+    static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
   for (Lhs lhs : sources)
     for (bool contiguous : {false, true}) {
-      if (!narrow && contiguous == ((static_cast<int>(lhs) + matrix.rows() + matrix.block) % 2 == 0)) continue; // both layouts in turn
-      const auto          bands = as(matrix, lhs), own = expanded(bands);
-      const auto          set = (contiguous ? ribbon::LineSet::contiguous(bands.rows(), lines) : ribbon::LineSet::interleaved(bands.rows(), lines)).with_components(bands.block);
+      // both layouts in turn
+      if (!narrow && contiguous == ((static_cast<int>(lhs) + matrix.rows() + matrix.block) % 2 == 0))
+        continue;
+      const auto bands = as(matrix, lhs), own = expanded(bands);
+      const auto set = (contiguous ? ribbon::LineSet::contiguous(bands.rows(), lines)
+                                   : ribbon::LineSet::interleaved(bands.rows(), lines))
+                         .with_components(bands.block);
       std::mt19937_64     g(11);
       std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
       for (auto &v : b) v = random_scalar<Scalar>(g);
       for (const std::string algorithm : algorithms) {
-        SCOPED_TRACE(what + ", " + to_string(lhs) + (contiguous ? ", contiguous, " : ", interleaved, ") + algorithm + ", " + std::to_string(sizeof(Scalar)) + " bytes");
+        SCOPED_TRACE(what + ", " + to_string(lhs) + (contiguous ? ", contiguous, " : ", interleaved, ") +
+                     algorithm + ", " + std::to_string(sizeof(Scalar)) + " bytes");
         const bool                       any = algorithm == "auto" || algorithm == "pivoted";
         ribbon::LineSolver<Scalar, Exec> solver;
         try {
@@ -125,12 +152,19 @@ void expect_honest(const HostBands &given, const std::string &what, const std::v
           continue;
         }
         const auto &report = solver.report();
-        EXPECT_TRUE(!any || report.ok() || (!regular && (report.rcond < 1e-12 * unit || report.smallest_pivot < 1e-12 * unit))) << report.algorithm << ", " << report.reason << ", probe " << report.probe_error;
+        EXPECT_TRUE(!any || report.ok() ||
+                    (!regular && (report.rcond < 1e-12 * unit || report.smallest_pivot < 1e-12 * unit)))
+          << report.algorithm << ", " << report.reason << ", probe " << report.probe_error;
         if (!report.ok() && lhs == Lhs::shared) continue;
         const auto   x     = solve(solver, b);
-        const double limit = unit * (report.algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : std::is_same_v<Scalar, double> ? by_name : 1e-12);
-        EXPECT_LE(report.ok() ? error_of(own, lhs, set, true, x, b) : 0, limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
-        EXPECT_LE(error_of(own, lhs, set, false, x, b), limit) << "dominant lines, " << report.algorithm << ", status " << static_cast<int>(report.status);
+        const double limit = unit * (report.algorithm.find("pivoted") == 0 ? 1e-14
+                                     : algorithm == "auto"                 ? 1e-13
+                                     : std::is_same_v<Scalar, double>      ? by_name
+                                                                           : 1e-12);
+        EXPECT_LE(report.ok() ? error_of(own, lhs, set, true, x, b) : 0, limit)
+          << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
+        EXPECT_LE(error_of(own, lhs, set, false, x, b), limit)
+          << "dominant lines, " << report.algorithm << ", status " << static_cast<int>(report.status);
       }
     }
 }
@@ -153,9 +187,13 @@ TEST(Killers, AreNeverSilentlyWrong)
     std::vector<double> row;
     bool                periodic;
   };
-  const std::vector<Stencil> stencils = {{256, {-1e4, 1, 1e4}, false},  {256, {-1.5, 1, 0}, false},       {256, {-1.5, 1, 0}, true},        {1024, {1, 0, 1}, false},
-                                         {300, {-1, 1, 1}, false},      {400, {-1, 2 + 1e-10, -1}, true}, {400, {-1, 2 + 1e-14, -1}, true}, {300, {1e10, -4e10, 1 + 6e10, -4e10, 1e10}, true},
-                                         {150, {0.01, 1, -100}, false}, {200, {0.01, 1, -100}, false},    {400, {0.01, 1, -100}, false}};
+  const std::vector<Stencil> stencils = {
+    {256, {-1e4, 1, 1e4}, false},     {256, {-1.5, 1, 0}, false},
+    {256, {-1.5, 1, 0}, true},        {1024, {1, 0, 1}, false},
+    {300, {-1, 1, 1}, false},         {400, {-1, 2 + 1e-10, -1}, true},
+    {400, {-1, 2 + 1e-14, -1}, true}, {300, {1e10, -4e10, 1 + 6e10, -4e10, 1e10}, true},
+    {150, {0.01, 1, -100}, false},    {200, {0.01, 1, -100}, false},
+    {400, {0.01, 1, -100}, false}};
   for (const auto &s : stencils) {
     const std::string what = "stencil " + std::to_string(&s - stencils.data());
     expect_honest(toeplitz(s.n, s.row, s.periodic), what, every_source);
@@ -167,8 +205,10 @@ TEST(Killers, AreNeverSilentlyWrong)
       continue;
     }
     const auto k = static_cast<int>(&s - stencils.data());
-    for (int K : {3, 4}) expect_honest(spread(short_one, K), what + ", K = " + std::to_string(K), every_source);
-    for (int B : {2, 3 + k % 2}) expect_honest(in_blocks(short_one, B), what + ", blocks of " + std::to_string(B), every_source);
+    for (int K : {3, 4})
+      expect_honest(spread(short_one, K), what + ", K = " + std::to_string(K), every_source);
+    for (int B : {2, 3 + k % 2})
+      expect_honest(in_blocks(short_one, B), what + ", blocks of " + std::to_string(B), every_source);
   }
   expect_honest(rows_scaled(200), "rows scaled by 1e+-8", every_source, true);
   expect_honest<float>(rows_scaled(200), "rows scaled by 1e+-8", every_source, true);
@@ -181,43 +221,58 @@ TEST(Killers, RandomMatricesAreNeverSilentlyWrong)
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     std::mt19937_64 g(seed);
     auto            bands = random_bands<double>(g, 1, 90, seed % 2 ? 1 : 2, seed % 4 < 2, Kind::dominant);
-    for (std::size_t i = 0; i < 90; ++i) bands.values(0, i, static_cast<std::size_t>(bands.half_bandwidth())) *= 0.4; // not dominant any more
+    // not dominant any more
+    for (std::size_t i = 0; i < 90; ++i)
+      bands.values(0, i, static_cast<std::size_t>(bands.half_bandwidth())) *= 0.4;
     expect_honest(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
-    if (seed < 12) expect_honest<float>(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
-    if (seed < 12) expect_honest<Kokkos::complex<double>>(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
+    if (seed < 12)
+      expect_honest<float>(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
+    if (seed < 12)
+      expect_honest<Kokkos::complex<double>>(bands, "seed " + std::to_string(seed),
+                                             {Lhs::shared, every_source[seed % 3 + 1]});
   }
 }
 
 /// No first pivot, a matrix that is regular all the same: auto solves it.
 TEST(Killers, AZeroLeadingPivot)
 {
-  for (const std::vector<double> &row : {std::vector<double>{-1, 4, -1}, std::vector<double>{1, -4, 11, -4, 1}})
+  for (const std::vector<double> &row :
+       {std::vector<double>{-1, 4, -1}, std::vector<double>{1, -4, 11, -4, 1}})
     for (bool periodic : {false, true})
       for (std::int64_t n : {8, 67}) {
         auto bands                         = toeplitz(n, row, periodic);
         bands.values(0, 0, row.size() / 2) = 0;
-        const std::string what             = "zero leading pivot, half-bandwidth " + std::to_string(row.size() / 2) + (periodic ? ", ring of " : ", rows ") + std::to_string(n);
+        const std::string what = "zero leading pivot, half-bandwidth " + std::to_string(row.size() / 2) +
+                                 (periodic ? ", ring of " : ", rows ") + std::to_string(n);
         expect_honest(bands, what, every_source, true);
         expect_honest<float>(bands, what, every_source, true);
         expect_honest<Kokkos::complex<double>>(bands, what, every_source, true);
         expect_honest(spread(bands, row.size() == 3 ? 3 : 2), what + ", spread", every_source, true);
         if (row.size() == 3)
-          for (int B : {2, 3, 4}) expect_honest(in_blocks(bands, B), what + ", blocks of " + std::to_string(B), every_source, true);
+          for (int B : {2, 3, 4})
+            expect_honest(in_blocks(bands, B), what + ", blocks of " + std::to_string(B), every_source, true);
       }
 }
 
-/// -x_(i-1) + s x_i - x_(i+1) with s = 2 cos(k pi / (n + 1)) (open) or 2 cos(2 k pi / n) (rings) and numbers beside it: singular, next to singular, and indefinite. One matrix, and a Helmholtz family, every line
-/// with another k.
+/// -x_(i-1) + s x_i - x_(i+1) with s = 2 cos(k pi / (n + 1)) (open) or 2 cos(2 k pi / n) (rings) and
+/// numbers beside it: singular, next to singular, and indefinite. One matrix, and a Helmholtz family,
+/// every line with another k.
 TEST(Killers, ResonantIndefiniteToeplitz)
 {
   const double pi = std::acos(-1.0);
   for (bool periodic : {false, true})
     for (std::int64_t n : {16, 31, 100, 255})
       for (double beside : {0.0, 1e-15, 1e-12, 1e-8, 1e-3}) {
-        const auto        shift = [&](std::int64_t k) { return 2 * std::cos(periodic ? 2 * pi * static_cast<double>(k) / static_cast<double>(n) : pi * static_cast<double>(k) / static_cast<double>(n + 1)) + beside; };
-        const std::string what  = (periodic ? "ring of " : "rows ") + std::to_string(n) + ", " + std::to_string(beside) + " beside resonance";
+        const auto shift = [&](std::int64_t k) {
+          return 2 * std::cos(periodic ? 2 * pi * static_cast<double>(k) / static_cast<double>(n)
+                                       : pi * static_cast<double>(k) / static_cast<double>(n + 1)) +
+                 beside;
+        };
+        const std::string what = (periodic ? "ring of " : "rows ") + std::to_string(n) + ", " +
+                                 std::to_string(beside) + " beside resonance";
         for (std::int64_t k : {std::int64_t(1), n / 3, n / 2})
-          expect_honest(toeplitz(n, {-1, shift(k), -1}, periodic), what + ", k " + std::to_string(k), {k == 1 ? Lhs::per_line : Lhs::shared}, false, 1e-12); // as the probe allows
+          expect_honest(toeplitz(n, {-1, shift(k), -1}, periodic), what + ", k " + std::to_string(k),
+                        {k == 1 ? Lhs::per_line : Lhs::shared}, false, 1e-12); // as the probe allows
         for (bool contiguous : {false, true})
           for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "cr_pcr"}) {
             SCOPED_TRACE(what + ", a family, " + algorithm + (contiguous ? ", contiguous" : ", interleaved"));
@@ -225,32 +280,45 @@ TEST(Killers, ResonantIndefiniteToeplitz)
             HostBands          bands  = toeplitz(n, {-1, 0, -1}, periodic);
             HostBands          family = empty_bands(bands, 2);
             family.lhs                = Lhs::shifted;
-            family.alpha = decltype(family.alpha)("test::alpha", static_cast<std::size_t>(modes)), family.beta = decltype(family.beta)("test::beta", static_cast<std::size_t>(modes));
+            family.alpha = decltype(family.alpha)("test::alpha", static_cast<std::size_t>(modes)),
+            family.beta  = decltype(family.beta)("test::beta", static_cast<std::size_t>(modes));
             for (std::size_t i = 0; i < bands.values.extent(1); ++i)
-              for (std::size_t d = 0; d < 3; ++d) family.values(0, i, d) = bands.values(0, i, d), family.values(1, i, d) = d == 1 ? 1 : 0;
-            for (std::int64_t l = 0; l < modes; ++l) family.alpha(static_cast<std::size_t>(l)) = 1, family.beta(static_cast<std::size_t>(l)) = shift(l + 1);
-            const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, modes) : ribbon::LineSet::interleaved(n, modes);
+              for (std::size_t d = 0; d < 3; ++d)
+                family.values(0, i, d) = bands.values(0, i, d), family.values(1, i, d) = d == 1 ? 1 : 0;
+            for (std::int64_t l = 0; l < modes; ++l)
+              family.alpha(static_cast<std::size_t>(l)) = 1,
+              family.beta(static_cast<std::size_t>(l))  = shift(l + 1);
+            const auto set =
+              contiguous ? ribbon::LineSet::contiguous(n, modes) : ribbon::LineSet::interleaved(n, modes);
             const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(family), {algorithm});
             const bool                             any = algorithm == "auto" || algorithm == "pivoted";
-            EXPECT_TRUE(!any || solver.report().ok() || beside < 1e-8) << solver.report().algorithm << ", " << solver.report().reason;
+            EXPECT_TRUE(!any || solver.report().ok() || beside < 1e-8)
+              << solver.report().algorithm << ", " << solver.report().reason;
             if (!solver.report().ok()) continue;
             std::mt19937_64     g(3);
             std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
             for (auto &v : b) v = random_scalar<double>(g);
-            EXPECT_LE(backward_error(expanded(family), set, solve(solver, b), b), solver.report().algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : 1e-12) << solver.report().algorithm;
+            EXPECT_LE(backward_error(expanded(family), set, solve(solver, b), b),
+                      solver.report().algorithm.find("pivoted") == 0 ? 1e-14
+                      : algorithm == "auto"                          ? 1e-13
+                                                                     : 1e-12)
+              << solver.report().algorithm;
           }
       }
 }
 
-/// Wright's boundary value problem ("A collection of problems for which Gaussian elimination with partial pivoting is unstable", 1993), exp(h S) with separated ends: elimination with exchanges of rows grows as 2^n. It
-/// is a ring of bands and of blocks.
+/// Wright's boundary value problem ("A collection of problems for which Gaussian elimination with partial
+/// pivoting is unstable", 1993), exp(h S) with separated ends: elimination with exchanges of rows grows as
+/// 2^n. It is a ring of bands and of blocks.
 TEST(Killers, GrowthOfWrightsBoundaryValueProblem)
 {
   const double h = 0.3, c = std::exp(-h / 6) * std::cosh(h), q = std::exp(-h / 6) * std::sinh(h);
   for (std::int64_t n : {30, 200, 1000}) {
     HostBands blocks, bands;
-    blocks.periodic = bands.periodic = true, blocks.lower = blocks.upper = 1, blocks.block = 2, bands.lower = 3, bands.upper = 0;
-    blocks.values = decltype(blocks.values)("test::blocks", 1, static_cast<std::size_t>(n), 12), bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(2 * n), 4);
+    blocks.periodic = bands.periodic = true, blocks.lower = blocks.upper = 1, blocks.block = 2,
+    bands.lower = 3, bands.upper = 0;
+    blocks.values = decltype(blocks.values)("test::blocks", 1, static_cast<std::size_t>(n), 12),
+    bands.values  = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(2 * n), 4);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
       for (std::size_t a = 0; a < 2; ++a) {
         const double same = i == 0 ? -1 : c, other = i == 0 ? 0 : q; // of exp(h S)

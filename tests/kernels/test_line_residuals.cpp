@@ -28,7 +28,11 @@ template <class Scalar>
 std::vector<Scalar> numbers(const LineSet &lines, unsigned seed)
 {
   std::mt19937_64     g(seed);
-  std::vector<Scalar> x(static_cast<std::size_t>(lines.lines() ? lines(lines.lines() - 1, lines.rows) + lines.components + lines.rows * lines.row_stride : 0) + 64);
+  std::vector<Scalar> x(static_cast<std::size_t>(lines.lines()
+                                                   ? lines(lines.lines() - 1, lines.rows) + lines.components +
+                                                       lines.rows * lines.row_stride
+                                                   : 0) +
+                        64);
   for (Scalar &v : x) v = test::random_scalar<Scalar>(g);
   return x;
 }
@@ -52,17 +56,23 @@ void compare_with_reference()
   const Exec exec;
   for (const LineSet &lines : layouts) {
     auto x = numbers<Scalar>(lines, 3);
-    if (lines.unknowns() > 20) x[static_cast<std::size_t>(lines(1, lines.rows - 1))] = std::numeric_limits<ribbon::real_t<Scalar>>::quiet_NaN();
-    const auto                                           wanted = ribbon::reference::line_maxima(lines, x.data());
-    const auto                                           dx     = ribbon::upload(exec, "test::x", x);
+    if (lines.unknowns() > 20)
+      x[static_cast<std::size_t>(lines(1, lines.rows - 1))] =
+        std::numeric_limits<ribbon::real_t<Scalar>>::quiet_NaN();
+    const auto wanted = ribbon::reference::line_maxima(lines, x.data());
+    const auto dx     = ribbon::upload(exec, "test::x", x);
     const Kokkos::View<ribbon::real_t<Scalar> *, Memory> largest("test::largest", wanted.size());
     ribbon::line_maxima(exec, lines, static_cast<const Scalar *>(dx.data()), largest.data());
     exec.fence();
     const auto found = download(largest);
     ASSERT_EQ(found.size(), wanted.size());
     for (std::size_t l = 0; l < wanted.size(); ++l)
-      EXPECT_TRUE(found[l] == wanted[l] || std::abs(found[l] - wanted[l]) <= 4 * ribbon::unit_roundoff<Scalar>() * wanted[l]) // a device rounds the sizes of complex numbers its own way
-        << "line " << l << " of " << lines.rows << " x " << lines.lines() << ": " << found[l] << ", not " << wanted[l];
+      EXPECT_TRUE(found[l] == wanted[l] ||
+                  std::abs(found[l] - wanted[l]) <=
+                    4 * ribbon::unit_roundoff<Scalar>() *
+                      wanted[l]) // a device rounds the sizes of complex numbers its own way
+        << "line " << l << " of " << lines.rows << " x " << lines.lines() << ": " << found[l] << ", not "
+        << wanted[l];
     if (lines.unknowns() > 20) {
       EXPECT_EQ(wanted[1], std::numeric_limits<ribbon::real_t<Scalar>>::infinity());
     }
@@ -81,10 +91,13 @@ TEST(LineResiduals, PackedLinesAreLookedAtOneByOne)
 {
   // two packed lines of six places with four lines of two unknowns a place: 0 0 0 1 1 - | 2 3 3 3 3 -
   const Exec                      exec;
-  const std::vector<std::int64_t> part = {0, 2, 0, 3, 0, 3, 1, 3, 1, 3, -1, -1}, element = {4, 0, 7, 1, 2, 3, 8, 9, 5, 6, -1, -1};
-  std::vector<double>             x(20, 0.25);
+  const std::vector<std::int64_t> part    = {0, 2, 0, 3, 0, 3, 1, 3, 1, 3, -1, -1},
+                                  element = {4, 0, 7, 1, 2, 3, 8, 9, 5, 6, -1, -1};
+  std::vector<double> x(20, 0.25);
   x[2 * 4 + 1] = -5, x[2 * 8] = 3, x[2 * 3] = std::numeric_limits<double>::infinity();
-  const ribbon::PackedPlaces<Memory>   packed = {LineSet::interleaved(6, 2), ribbon::upload(exec, "test::element", element), ribbon::upload(exec, "test::part", part), 2};
+  const ribbon::PackedPlaces<Memory>   packed = {LineSet::interleaved(6, 2),
+                                                 ribbon::upload(exec, "test::element", element),
+                                                 ribbon::upload(exec, "test::part", part), 2};
   const Kokkos::View<double *, Memory> largest("test::largest", 4);
   const auto                           dx = ribbon::upload(exec, "test::x", x);
   ribbon::line_maxima(exec, packed, static_cast<const double *>(dx.data()), largest.data());
@@ -101,18 +114,23 @@ TEST(LineResiduals, LinesAreClosedAndOpened)
 {
   const Exec   exec;
   const double inf       = std::numeric_limits<double>::infinity();
-  const auto   states_of = [&](const std::vector<double> &largest, const std::vector<double> &scale, const std::vector<int> &closed) {
-    return ribbon::LineStates<double, Memory>{ribbon::upload(exec, "test::largest", largest), ribbon::upload(exec, "test::scale", scale), ribbon::upload(exec, "test::closed", closed)};
+  const auto   states_of = [&](const std::vector<double> &largest, const std::vector<double> &scale,
+                             const std::vector<int> &closed) {
+    return ribbon::LineStates<double, Memory>{ribbon::upload(exec, "test::largest", largest),
+                                              ribbon::upload(exec, "test::scale", scale),
+                                              ribbon::upload(exec, "test::closed", closed)};
   };
   auto s = states_of({1e-9, 2e-6, 0, 3, inf, 1e-20}, {1, 1, 0, 0, 1, inf}, {-1, -1, -1, -1, -1, 0});
   EXPECT_EQ(ribbon::judge<double>(exec, s, 1e-6, 1e-30, 3), inf);
   EXPECT_EQ(download(s.closed), (std::vector<int>{3, -1, 3, -1, -1, 0}));
   s = states_of({1e-9, 2e-6}, {1, 1}, {2, 1});
   EXPECT_DOUBLE_EQ(ribbon::judge<double>(exec, s, 1e-6, 0, 4), 2);
-  EXPECT_EQ(download(s.closed), (std::vector<int>{2, -1})) << "closed lines keep their iteration, others open again";
+  EXPECT_EQ(download(s.closed), (std::vector<int>{2, -1}))
+    << "closed lines keep their iteration, others open again";
   s = states_of({0.5, 3}, {1, 0}, {-1, -1});
   EXPECT_DOUBLE_EQ(ribbon::judge<double>(exec, s, 0.1, 0, 0), 10);
-  EXPECT_EQ(download(s.scale), (std::vector<double>{1, 3})) << "relative to the first residual where the right-hand side is zero";
+  EXPECT_EQ(download(s.scale), (std::vector<double>{1, 3}))
+    << "relative to the first residual where the right-hand side is zero";
   EXPECT_EQ(ribbon::judge<double>(exec, states_of({}, {}, {}), 1e-6, 0, 0), 0);
 }
 
@@ -157,20 +175,26 @@ TEST(LineResiduals, ShorterNumbersHaveTheRangeOfLongerOnes)
     for (const LineSet &lines : layouts) {
       auto x = numbers<double>(lines, 8);
       for (double &v : x) v *= size;
-      const LineSet                        inner = (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines()) : LineSet::interleaved(lines.rows, lines.lines())).with_components(lines.components);
-      const Kokkos::View<double *, Memory> largest("test::largest", static_cast<std::size_t>(lines.lines())), y("test::y", x.size());
-      const Kokkos::View<float *, Memory>  small("test::small", static_cast<std::size_t>(inner.unknowns()));
-      const auto                           dx = ribbon::upload(exec, "test::x", x);
+      const LineSet inner = (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines())
+                                                   : LineSet::interleaved(lines.rows, lines.lines()))
+                              .with_components(lines.components);
+      const Kokkos::View<double *, Memory> largest("test::largest", static_cast<std::size_t>(lines.lines())),
+        y("test::y", x.size());
+      const Kokkos::View<float *, Memory> small("test::small", static_cast<std::size_t>(inner.unknowns()));
+      const auto                          dx = ribbon::upload(exec, "test::x", x);
       ribbon::line_maxima(exec, lines, static_cast<const double *>(dx.data()), largest.data());
-      ribbon::narrow_lines(exec, lines, static_cast<const double *>(dx.data()), static_cast<const double *>(largest.data()), inner, small.data());
-      ribbon::widen_lines(exec, inner, static_cast<const float *>(small.data()), static_cast<const double *>(largest.data()), 2.0, lines, y.data());
+      ribbon::narrow_lines(exec, lines, static_cast<const double *>(dx.data()),
+                           static_cast<const double *>(largest.data()), inner, small.data());
+      ribbon::widen_lines(exec, inner, static_cast<const float *>(small.data()),
+                          static_cast<const double *>(largest.data()), 2.0, lines, y.data());
       exec.fence();
       const auto found = download(y), size_of = download(largest);
       for (std::int64_t l = 0; l < lines.lines(); ++l)
         for (std::int64_t i = 0; i < lines.rows; ++i)
           for (int a = 0; a < lines.components; ++a) {
             const auto k = static_cast<std::size_t>(lines(l, i) + a);
-            EXPECT_NEAR(found[k] / 2 / size_of[static_cast<std::size_t>(l)], x[k] / size_of[static_cast<std::size_t>(l)], 1e-7);
+            EXPECT_NEAR(found[k] / 2 / size_of[static_cast<std::size_t>(l)],
+                        x[k] / size_of[static_cast<std::size_t>(l)], 1e-7);
           }
     }
   }

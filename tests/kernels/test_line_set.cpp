@@ -10,7 +10,8 @@ namespace {
 
 TEST(LineSet, FormulaOfTheTwoBatches)
 {
-  const auto interleaved = ribbon::LineSet::interleaved(10, 7), contiguous = ribbon::LineSet::contiguous(10, 7, 12);
+  const auto interleaved = ribbon::LineSet::interleaved(10, 7),
+             contiguous  = ribbon::LineSet::contiguous(10, 7, 12);
   EXPECT_EQ(interleaved(3, 4), 3 + 4 * 7);
   EXPECT_EQ(contiguous(3, 4), 3 * 12 + 4);
   EXPECT_EQ(interleaved.unknowns(), 70);
@@ -18,7 +19,14 @@ TEST(LineSet, FormulaOfTheTwoBatches)
 
 TEST(LineSet, BoxesAreCoveredOnceInEveryDirection)
 {
-  for (const auto &size : {std::array<std::int64_t, 3>{4, 5, 6}, {1, 5, 6}, {4, 1, 6}, {4, 5, 1}, {1, 1, 6}, {4, 1, 1}, {1, 1, 1}, {3, 0, 2}})
+  for (const auto &size : {std::array<std::int64_t, 3>{4, 5, 6},
+                           {1, 5, 6},
+                           {4, 1, 6},
+                           {4, 5, 1},
+                           {1, 1, 6},
+                           {4, 1, 1},
+                           {1, 1, 1},
+                           {3, 0, 2}})
     for (int d = 0; d < 3; ++d) {
       const std::int64_t     s[3] = {size[0], size[1], size[2]};
       const auto             set  = ribbon::LineSet::box(s, d);

@@ -38,10 +38,14 @@ double expect_packed(const ribbon::LinesOfGraph &lines, const ribbon::PackedLine
   }
   EXPECT_EQ(held, n); // with the inverse: each row once
   for (std::size_t l = 0; l + 1 < lines.begin.size(); ++l)
-    for (auto k = static_cast<std::size_t>(lines.begin[l]) + 1; k < static_cast<std::size_t>(lines.begin[l + 1]); ++k)
-      EXPECT_EQ(packed.position_of[static_cast<std::size_t>(lines.order[k])], packed.position_of[static_cast<std::size_t>(lines.order[k - 1])] + packed.pieces);
+    for (auto k = static_cast<std::size_t>(lines.begin[l]) + 1;
+         k < static_cast<std::size_t>(lines.begin[l + 1]); ++k)
+      EXPECT_EQ(packed.position_of[static_cast<std::size_t>(lines.order[k])],
+                packed.position_of[static_cast<std::size_t>(lines.order[k - 1])] + packed.pieces);
   for (Row s = 0; s < packed.pieces; ++s) // padding is at the end
-    for (Row i = 1; i < packed.rows; ++i) EXPECT_FALSE(packed.row_at[static_cast<std::size_t>((i - 1) * packed.pieces + s)] < 0 && packed.row_at[static_cast<std::size_t>(i * packed.pieces + s)] >= 0);
+    for (Row i = 1; i < packed.rows; ++i)
+      EXPECT_FALSE(packed.row_at[static_cast<std::size_t>((i - 1) * packed.pieces + s)] < 0 &&
+                   packed.row_at[static_cast<std::size_t>(i * packed.pieces + s)] >= 0);
   return n == 0 ? 0 : static_cast<double>(packed.row_at.size() - n) / static_cast<double>(n);
 }
 
@@ -51,19 +55,24 @@ TEST(PackedLines, EqualLinesAsTheyAre)
   const auto packed = ribbon::pack(lines);
   EXPECT_EQ(expect_packed(lines, packed), 0);
   EXPECT_EQ(packed.rows, 17);
-  for (Row l = 0; l < 9; ++l) EXPECT_EQ(packed.row_at[static_cast<std::size_t>(l)], lines.order[static_cast<std::size_t>(17 * l)]); // piece l is line l
+  // piece l is line l
+  for (Row l = 0; l < 9; ++l)
+    EXPECT_EQ(packed.row_at[static_cast<std::size_t>(l)], lines.order[static_cast<std::size_t>(17 * l)]);
 }
 
 TEST(PackedLines, LittlePadding)
 {
   std::mt19937 random(4);
-  for (const auto &[shortest, longest] : {std::pair<Row, Row>{1, 100}, {33, 64}, {50, 60}, {1, 3}, {100, 250}, {1, 700}}) {
+  for (const auto &[shortest, longest] :
+       {std::pair<Row, Row>{1, 100}, {33, 64}, {50, 60}, {1, 3}, {100, 250}, {1, 700}}) {
     std::vector<Row> lengths(1000);
-    for (Row &length : lengths) length = shortest + static_cast<Row>(random() % static_cast<unsigned>(longest - shortest + 1));
+    for (Row &length : lengths)
+      length = shortest + static_cast<Row>(random() % static_cast<unsigned>(longest - shortest + 1));
     const auto lines = of_lengths(lengths, 2);
     SCOPED_TRACE(testing::Message() << shortest << " to " << longest);
     const auto packed = ribbon::pack(lines);
-    EXPECT_LT(expect_packed(lines, packed), longest == 250 ? 0.3 : 0.1); // lines of more than 128 rows do not share 256
+    // lines of more than 128 rows do not share 256
+    EXPECT_LT(expect_packed(lines, packed), longest == 250 ? 0.3 : 0.1);
     EXPECT_EQ(ribbon::pack(lines).row_at, packed.row_at);
     EXPECT_EQ(ribbon::pack(lines, 1024).rows, 1024);
     EXPECT_LT(expect_packed(lines, ribbon::pack(lines, 1024)), 0.1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Partition of lines that lie anywhere: two strides, gaps and offsets, b and x apart, several right-hand sides; what it reports; solvers with workspace of their own.
+// Partition of lines that lie anywhere: two strides, gaps and offsets, b and x apart, several right-hand
+// sides; what it reports; solvers with workspace of their own.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -12,16 +13,19 @@ using ribbon::LineSet;
 
 namespace {
 
-/// `count` right-hand sides of twelve lines, interleaved or contiguous, in runs of `run` lines at one stride, with gaps between these.
+/// `count` right-hand sides of twelve lines, interleaved or contiguous, in runs of `run` lines at one
+/// stride, with gaps between these.
 LineSet lines_in_runs(std::int64_t n, std::int64_t run, bool contiguous, std::int64_t count = 1)
 {
   const std::int64_t runs = 12 * count / run, pitch = n + n % 2;
-  LineSet            s = contiguous ? LineSet{n, run, runs, 1, pitch, run * pitch + 6, 4} : LineSet{n, run, runs, run + 1, 1, n * (run + 1) + 5, 3};
+  LineSet            s = contiguous ? LineSet{n, run, runs, 1, pitch, run * pitch + 6, 4}
+                                    : LineSet{n, run, runs, run + 1, 1, n * (run + 1) + 5, 3};
   return runs == 1 ? s.merged() : s;
 }
 std::size_t memory_of(const LineSet &s)
 {
-  return static_cast<std::size_t>(s.begin(s.lines() - 1) + s.rows * s.row_stride + s.components * s.component_stride + 1);
+  return static_cast<std::size_t>(s.begin(s.lines() - 1) + s.rows * s.row_stride +
+                                  s.components * s.component_stride + 1);
 }
 
 template <class Scalar>
@@ -48,13 +52,16 @@ std::vector<Scalar> gathered(const LineSet &s, std::int64_t first, const std::ve
   std::vector<Scalar> to;
   for (std::int64_t l = first; l < first + 12; ++l)
     for (std::int64_t i = 0; i < s.rows; ++i)
-      for (int c = 0; c < s.components; ++c) to.push_back(from[static_cast<std::size_t>(s(l, i) + c * s.component_stride)]);
+      for (int c = 0; c < s.components; ++c)
+        to.push_back(from[static_cast<std::size_t>(s(l, i) + c * s.component_stride)]);
   return to;
 }
 
 /// Solved to rounding, and nothing written but the lines of `out`.
 template <class Scalar>
-void expect_solved(const ribbon::LineSolver<Scalar, Exec> &solver, const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const LineSet &in, const LineSet &out)
+void expect_solved(const ribbon::LineSolver<Scalar, Exec>         &solver,
+                   const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const LineSet &in,
+                   const LineSet &out)
 {
   std::mt19937_64     g(7);
   const Scalar        untouched(123);
@@ -65,7 +72,9 @@ void expect_solved(const ribbon::LineSolver<Scalar, Exec> &solver, const ribbon:
   x               = on_host(device_x);
   const auto each = LineSet::contiguous(in.rows, 12).with_components(in.components);
   for (std::int64_t first = 0; first < in.lines(); first += 12)
-    EXPECT_LE(backward_error(bands, each, gathered(out, first, x), gathered(in, first, b)), 45 * static_cast<double>(ribbon::unit_roundoff<Scalar>())) << "right-hand side " << first / 12;
+    EXPECT_LE(backward_error(bands, each, gathered(out, first, x), gathered(in, first, b)),
+              45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()))
+      << "right-hand side " << first / 12;
   EXPECT_EQ(static_cast<std::int64_t>(x.size()) - std::count(x.begin(), x.end(), untouched), out.unknowns());
 }
 
@@ -91,15 +100,17 @@ template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> bands_of(const Way &way)
 {
   std::mt19937_64 g(3);
-  auto            bands = random_system<Scalar>(g, way.per_line ? 12 : 1, way.n, way.h, way.h, way.block, way.periodic);
+  auto bands = random_system<Scalar>(g, way.per_line ? 12 : 1, way.n, way.h, way.h, way.block, way.periodic);
   for (std::size_t i = 0; way.diagonal > 0 && i < bands.values.extent(1); ++i)
-    for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = Scalar(static_cast<ribbon::real_t<Scalar>>(d == 1 ? way.diagonal : -1));
+    for (std::size_t d = 0; d < 3; ++d)
+      bands.values(0, i, d) = Scalar(static_cast<ribbon::real_t<Scalar>>(d == 1 ? way.diagonal : -1));
   if (way.per_line) bands.lhs = ribbon::Lhs::per_line;
   return bands;
 }
 
 template <class Scalar>
-ribbon::LineSolver<Scalar, Exec> partition(const LineSet &set, const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t piece)
+ribbon::LineSolver<Scalar, Exec>
+partition(const LineSet &set, const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t piece)
 {
   ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = piece;
@@ -111,16 +122,22 @@ void expect_any_layout(const Way &way)
 {
   const auto bands = bands_of<Scalar>(way);
   for (const std::int64_t factored : {12, 4}) {
-    const auto solver = partition(lines_in_runs(way.n, factored, way.contiguous).with_components(way.block), bands, way.piece);
+    const auto solver =
+      partition(lines_in_runs(way.n, factored, way.contiguous).with_components(way.block), bands, way.piece);
     ASSERT_TRUE(solver.report().ok()) << way.what << ": " << solver.report().reason;
     EXPECT_EQ(solver.report().algorithm.find("partition of"), 0u) << solver.report().algorithm;
     for (const std::int64_t count : {1, 2})
       for (const std::int64_t in : {12, 4, 6})
         for (const std::int64_t out : {12, 4, 3}) {
-          SCOPED_TRACE(testing::Message() << way.what << ", " << sizeof(Scalar) << " bytes: factored in runs of " << factored << ", " << count << " right-hand sides in runs of " << in << ", solutions of " << out);
-          expect_solved(solver, bands, lines_in_runs(way.n, in, way.contiguous, count).with_components(way.block), lines_in_runs(way.n, out, way.contiguous, count).with_components(way.block));
+          SCOPED_TRACE(testing::Message()
+                       << way.what << ", " << sizeof(Scalar) << " bytes: factored in runs of " << factored
+                       << ", " << count << " right-hand sides in runs of " << in << ", solutions of " << out);
+          expect_solved(solver, bands,
+                        lines_in_runs(way.n, in, way.contiguous, count).with_components(way.block),
+                        lines_in_runs(way.n, out, way.contiguous, count).with_components(way.block));
         }
-    const auto other = lines_in_runs(way.n, 6, !way.contiguous).with_components(way.block), like = lines_in_runs(way.n, 12, way.contiguous).with_components(way.block);
+    const auto other = lines_in_runs(way.n, 6, !way.contiguous).with_components(way.block),
+               like  = lines_in_runs(way.n, 12, way.contiguous).with_components(way.block);
     SCOPED_TRACE(testing::Message() << way.what << ": the other layout");
     expect_solved(solver, bands, other, like), expect_solved(solver, bands, like, other);
     expect_solved(solver, bands, like, like); // after launches for some of the lines
@@ -136,14 +153,15 @@ TEST(Partition, LinesLieAnywhere)
 // A group of lines that no LineSet describes is the one layout that is refused.
 TEST(Partition, RefusesRightHandSidesThatBeginWithinARun)
 {
-  const auto                     solver = partition(LineSet::interleaved(330, 12), bands_of<double>(ways[2]), 50);
-  const auto                     set    = lines_in_runs(330, 8, false, 2);
+  const auto solver = partition(LineSet::interleaved(330, 12), bands_of<double>(ways[2]), 50);
+  const auto set    = lines_in_runs(330, 8, false, 2);
   Kokkos::View<double *, Memory> x("test::x", memory_of(set));
   try {
     solver.solve(Exec(), x.data(), set, x.data(), set);
     ADD_FAILURE() << "taken";
   } catch (const std::invalid_argument &e) {
-    EXPECT_STREQ(e.what(), "ribbon: algorithm partition: a right-hand side begins within a run of lines at one stride");
+    EXPECT_STREQ(e.what(),
+                 "ribbon: algorithm partition: a right-hand side begins within a run of lines at one stride");
   }
 }
 
@@ -154,9 +172,12 @@ TEST(Partition, AutoTakesItOnADeviceForFewRunsOfLines)
     for (const bool whole : {false, true}) {
       ribbon::LineSolverOptions options;
       options.whole_lines = whole;
-      const auto report   = ribbon::LineSolver<double, Exec>(Exec(), LineSet{5000, 2, runs, 3, 1, 5000 * 3, 0}, to_device(bands), options).report();
+      const auto report = ribbon::LineSolver<double, Exec>(Exec(), LineSet{5000, 2, runs, 3, 1, 5000 * 3, 0},
+                                                           to_device(bands), options)
+                            .report();
       EXPECT_TRUE(report.ok());
-      EXPECT_EQ(report.algorithm.find("partition") == 0, ribbon::is_device_space<Exec> && !whole && runs < 9) << report.algorithm << ", " << runs << " runs";
+      EXPECT_EQ(report.algorithm.find("partition") == 0, ribbon::is_device_space<Exec> && !whole && runs < 9)
+        << report.algorithm << ", " << runs << " runs";
     }
 }
 
@@ -169,7 +190,8 @@ TEST(Partition, AnIndependentSolverHasTheSameFactorsAndWorkspaceOfItsOwn)
     auto       solver = partition(set, bands, way.piece);
     const auto other  = solver.independent(Exec());
     EXPECT_EQ(other.report().algorithm, solver.report().algorithm);
-    expect_solved(solver, bands, set, set), expect_solved(other, bands, set, set), expect_solved(solver, bands, set, set);
+    expect_solved(solver, bands, set, set), expect_solved(other, bands, set, set),
+      expect_solved(solver, bands, set, set);
     solver = {}; // the other needs nothing of it
     expect_solved(other, bands, set, set);
   }
@@ -203,7 +225,8 @@ TEST(Partition, ReportsTheFirstBadLine)
 TEST(Partition, ReportsItsSmallestPivotAndNothingThatNobodyLookedAt)
 {
   auto bands              = bands_of<double>(ways[3]);
-  bands.values(7, 222, 2) = 1e-3, bands.values(7, 222, 0) = bands.values(7, 222, 1) = bands.values(7, 222, 3) = bands.values(7, 222, 4) = 1e-3;
+  bands.values(7, 222, 2) = 1e-3, bands.values(7, 222, 0) = bands.values(7, 222, 1) =
+                                    bands.values(7, 222, 3) = bands.values(7, 222, 4) = 1e-3;
   const auto report = partition(lines_in_runs(330, 4, false), bands, 50).report();
   EXPECT_TRUE(report.ok()) << report.reason;
   EXPECT_GT(report.smallest_pivot, 0);

@@ -27,10 +27,12 @@ TEST(Reference, SparseIsDense)
   const auto   check = [&](auto zero, int n, int kl, int ku, int block, bool periodic) {
     using Scalar = decltype(zero);
     ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
-    bands.values = decltype(bands.values)("values", 1, static_cast<std::size_t>(n), static_cast<std::size_t>((kl + ku + 1) * block * block));
+    bands.values = decltype(bands.values)("values", 1, static_cast<std::size_t>(n),
+                                          static_cast<std::size_t>((kl + ku + 1) * block * block));
     bands.lower = kl, bands.upper = ku, bands.block = block, bands.periodic = periodic;
     for (std::size_t i = 0; i < bands.values.extent(1); ++i)
-      for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = number<Scalar>(random); // no dominance: both have to pivot
+      for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+        bands.values(0, i, d) = number<Scalar>(random); // no dominance: both have to pivot
     const auto          size = static_cast<std::size_t>(n * block);
     const auto          A    = ribbon::reference::dense(bands, 0);
     Rows<Scalar>        rows(size);
@@ -57,9 +59,11 @@ TEST(Reference, SparseIsDense)
 
 TEST(Reference, ASingularLineHasNoSolution)
 {
-  EXPECT_TRUE(ribbon::reference::solve(Rows<double>{{{0, 1.}, {1, 1.}}, {{0, 1.}, {1, 1.}}}, {1., 2.}).empty());
+  EXPECT_TRUE(
+    ribbon::reference::solve(Rows<double>{{{0, 1.}, {1, 1.}}, {{0, 1.}, {1, 1.}}}, {1., 2.}).empty());
   EXPECT_TRUE(ribbon::reference::solve(Rows<double>{{{0, 1.}}, {}}, {1., 2.}).empty());
-  const auto x = ribbon::reference::solve(Rows<double>{{{1, 2.}}, {{0, 4.}, {0, 1.}}}, {1., 2.}); // zero diagonal, two entries on one place
+  // zero diagonal, two entries on one place
+  const auto x = ribbon::reference::solve(Rows<double>{{{1, 2.}}, {{0, 4.}, {0, 1.}}}, {1., 2.});
   ASSERT_EQ(x.size(), 2U);
   EXPECT_DOUBLE_EQ(x[0], 0.4);
   EXPECT_DOUBLE_EQ(x[1], 0.5);

@@ -20,13 +20,16 @@ using test::Memory;
 using Floats = ribbon::Bands<float, Kokkos::HostSpace>;
 
 /// Random blocks, three diagonals of them; with block 1 bands of half-bandwidth h.
-Floats random_floats(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int h, int block, bool periodic)
+Floats random_floats(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int h, int block,
+                     bool periodic)
 {
   Floats bands;
   bands.periodic = periodic, bands.block = block;
-  bands.values = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n),
-                                        static_cast<std::size_t>((2 * h + 1) * block * block));
-  for (std::size_t k = 0; k < bands.values.size(); ++k) bands.values.data()[k] = test::random_scalar<float>(g);
+  bands.values =
+    decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n),
+                           static_cast<std::size_t>((2 * h + 1) * block * block));
+  for (std::size_t k = 0; k < bands.values.size(); ++k)
+    bands.values.data()[k] = test::random_scalar<float>(g);
   return bands;
 }
 
@@ -50,7 +53,8 @@ std::size_t place(const LineSet &set, std::int64_t l, std::int64_t i)
   return static_cast<std::size_t>(set(l, i / set.components) + i % set.components * set.component_stride);
 }
 
-void compare(const Floats &host, Lhs lhs, std::int64_t lines, const LineSet &at, const LineSet &in, bool transposed)
+void compare(const Floats &host, Lhs lhs, std::int64_t lines, const LineSet &at, const LineSet &in,
+             bool transposed)
 {
   std::mt19937_64  g(7);
   const Exec       exec;
@@ -63,13 +67,15 @@ void compare(const Floats &host, Lhs lhs, std::int64_t lines, const LineSet &at,
     bands.class_of_line = decltype(bands.class_of_line)("test::classes", classes.size());
     for (std::size_t l = 0; l < classes.size(); ++l) bands.class_of_line(l) = classes[l];
   }
-  std::vector<double> b(static_cast<std::size_t>(in.unknowns()) + 100), x(static_cast<std::size_t>(at.unknowns()));
+  std::vector<double> b(static_cast<std::size_t>(in.unknowns()) + 100),
+    x(static_cast<std::size_t>(at.unknowns()));
   for (auto *v : {&b, &x})
     for (double &value : *v) value = test::random_scalar<double>(g);
-  const auto                           db = ribbon::upload(exec, "test::b", b), dx = ribbon::upload(exec, "test::x", x);
+  const auto db = ribbon::upload(exec, "test::b", b), dx = ribbon::upload(exec, "test::x", x);
   const Kokkos::View<double *, Memory> r("test::r", x.size());
   ribbon::short_residual(exec, test::to_device(bands), lines, alpha, transposed, in,
-                         static_cast<const double *>(db.data()), at, static_cast<const double *>(dx.data()), r.data());
+                         static_cast<const double *>(db.data()), at, static_cast<const double *>(dx.data()),
+                         r.data());
   exec.fence();
   const auto         found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), r);
   const std::int64_t n     = at.rows * at.components;
@@ -95,8 +101,11 @@ TEST(Refine, ResidualsOfMatricesInFloat)
         for (const int block : {1, 3})
           for (const int h : {1, 2}) {
             if (block > 1 && h > 1) continue;
-            const std::int64_t n = 9, lines = 5, matrices = lhs == Lhs::shared ? 1 : lhs == Lhs::classes ? 3 : lines;
-            const Floats       bands = random_floats(g, matrices, n, h, block, periodic);
+            const std::int64_t n = 9, lines = 5,
+                               matrices = lhs == Lhs::shared    ? 1
+                                          : lhs == Lhs::classes ? 3
+                                                                : lines;
+            const Floats bands          = random_floats(g, matrices, n, h, block, periodic);
             for (const std::int64_t columns : {1, 2}) {
               const LineSet behind = LineSet::contiguous(n, lines * columns).with_components(block);
               const LineSet beside = LineSet::interleaved(n, lines * columns).with_components(block);
@@ -115,7 +124,8 @@ TEST(Refine, FirstRowBelowTheRangeOfFloat)
     host.values = decltype(host.values)("test::bands", 2, 6, 3);
     for (std::size_t c = 0; c < 2; ++c)
       for (std::size_t i = 0; i < 6; ++i)
-        for (std::size_t d = 0; d < 3; ++d) host.values(c, i, d) = (d == 1 ? 4 : -1) * (c == 1 && i >= 2 ? small : 1);
+        for (std::size_t d = 0; d < 3; ++d)
+          host.values(c, i, d) = (d == 1 ? 4 : -1) * (c == 1 && i >= 2 ? small : 1);
     const auto bands   = test::to_device(host);
     double     alpha   = 0;
     const auto rounded = ribbon::round_bands<float>(exec, bands, &alpha);
@@ -131,8 +141,8 @@ TEST(Refine, SumsAndNoise)
   const Kokkos::View<double *, Memory> x("test::x", 12), d("test::d", 12), to("test::to", 12);
   ribbon::fill_with_noise(exec, 12, x.data());
   Kokkos::deep_copy(exec, d, 2.);
-  ribbon::sum_lines(exec, at, static_cast<const double *>(x.data()), static_cast<const double *>(d.data()), out,
-                    to.data());
+  ribbon::sum_lines(exec, at, static_cast<const double *>(x.data()), static_cast<const double *>(d.data()),
+                    out, to.data());
   exec.fence();
   const auto hx = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x),
              ht = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to);

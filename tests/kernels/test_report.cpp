@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a factorization reports: pivots, NaN, matrices that elimination without pivoting cannot solve, bad arguments.
+// What a factorization reports: pivots, NaN, matrices that elimination without pivoting
+// cannot solve, bad arguments.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -12,12 +13,17 @@ using ribbon::FactorStatus;
 
 namespace {
 
-ribbon::FactorReport factor(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const std::string &algorithm, ribbon::Lhs lhs = ribbon::Lhs::shared, std::int64_t lines = 40)
+ribbon::FactorReport factor(const ribbon::Bands<double, Kokkos::HostSpace> &bands,
+                            const std::string &algorithm, ribbon::Lhs lhs = ribbon::Lhs::shared,
+                            std::int64_t lines = 40)
 {
   auto device = to_device(bands);
   device.lhs  = lhs;
   if (lhs == ribbon::Lhs::per_line) lines = static_cast<std::int64_t>(bands.values.extent(0));
-  return ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), lines), device, {algorithm}).report();
+  return ribbon::LineSolver<double, Exec>(
+           Exec(), ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), lines),
+           device, {algorithm})
+    .report();
 }
 
 TEST(Report, NamesTheZeroPivot)
@@ -45,7 +51,8 @@ TEST(Report, FindsTheUnsoundMatrixAmongMany)
           for (int d = 0; d < 3; ++d) bands.values(c, i, d) = one.values(0, i, d);
       if (bad >= 0) bands.values(bad, 10, 0) = 0, bands.values(bad, 10, 1) = 1e-11;
       for (const bool contiguous : {false, true}) {
-        const auto                             set = contiguous ? ribbon::LineSet::contiguous(50, many) : ribbon::LineSet::interleaved(50, many);
+        const auto set =
+          contiguous ? ribbon::LineSet::contiguous(50, many) : ribbon::LineSet::interleaved(50, many);
         const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"thomas"});
         EXPECT_EQ(solver.report().status, bad < 0 ? FactorStatus::ok : FactorStatus::unsound);
         EXPECT_GT(solver.report().probe_error, bad < 0 ? 0 : 1e-9);
@@ -63,7 +70,8 @@ TEST(Report, ARoundingSizePivotIsZero)
 {
   for (const char *algorithm : {"one_pass", "thomas"})
     for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line}) {
-      const auto report = factor(toeplitz(60, {-1, 2, -1}, true), algorithm, lhs); // periodic Laplacian: the constants are its null space
+      // periodic Laplacian: the constants are its null space
+      const auto report = factor(toeplitz(60, {-1, 2, -1}, true), algorithm, lhs);
       EXPECT_EQ(report.status, FactorStatus::zero_pivot) << algorithm << " " << report.smallest_pivot;
       EXPECT_EQ(report.row, 59);
     }
@@ -111,7 +119,8 @@ TEST(Report, ABadLineLeavesTheOthersAlone)
     for (int h : {1, 2, 3})
       for (bool singular : {false, true})
         for (bool periodic : {false, true}) {
-          SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + " h " + std::to_string(h) + (singular ? " singular" : " NaN"));
+          SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + " h " + std::to_string(h) +
+                       (singular ? " singular" : " NaN"));
           std::mt19937_64 g(9);
           auto            bands = random_system<double>(g, 6, 40, h, h, 1, periodic);
           const auto      d     = static_cast<std::size_t>(h);
@@ -125,8 +134,10 @@ TEST(Report, ABadLineLeavesTheOthersAlone)
             for (int l = 0; l < 6; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = l;
           }
           const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
-          ASSERT_FALSE(solver.report().ok()) << solver.report().algorithm << " " << solver.report().reason << " " << solver.report().smallest_pivot << " " << solver.report().probe_error << " rcond "
-                                             << solver.report().rcond;
+          ASSERT_FALSE(solver.report().ok())
+            << solver.report().algorithm << " " << solver.report().reason << " "
+            << solver.report().smallest_pivot << " " << solver.report().probe_error << " rcond "
+            << solver.report().rcond;
           EXPECT_EQ(solver.report().status, singular ? FactorStatus::zero_pivot : FactorStatus::not_finite);
           EXPECT_EQ(solver.report().line, 4);
           std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
@@ -139,7 +150,8 @@ TEST(Report, ABadLineLeavesTheOthersAlone)
         }
 }
 
-/// A row of zeros is a zero pivot wherever it is: reflections of the hundreds of rows behind it may leave no small one, and a solution of 1e20 has a small residual.
+/// A row of zeros is a zero pivot wherever it is: reflections of the hundreds of rows behind it may leave no
+/// small one, and a solution of 1e20 has a small residual.
 TEST(Report, ARowOfZerosIsFoundInLongLines)
 {
   std::mt19937_64 g(10);
@@ -148,12 +160,17 @@ TEST(Report, ARowOfZerosIsFoundInLongLines)
       for (bool periodic : {false, true})
         for (const char *algorithm : {"auto", "pivoted", "thomas"})
           for (std::size_t row : {0, 39, 40, 150, 297, 299}) {
-            SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + ", half-bandwidth " + std::to_string(h) + ", row " + std::to_string(row) + (periodic ? " of a ring, " : ", ") + algorithm);
+            SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + ", half-bandwidth " + std::to_string(h) +
+                         ", row " + std::to_string(row) + (periodic ? " of a ring, " : ", ") + algorithm);
             auto bands = random_system<double>(g, matrices_for(lhs, 3), 300, h, h, 1, periodic);
-            for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(bands.values.extent(0) - 1, row, d) = 0;
+            for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+              bands.values(bands.values.extent(0) - 1, row, d) = 0;
             assign(g, bands, lhs, 3);
-            const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(300, 3), to_device(bands), {algorithm});
-            EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot) << solver.report().algorithm << ", smallest pivot " << solver.report().smallest_pivot << ", rcond " << solver.report().rcond;
+            const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(300, 3),
+                                                          to_device(bands), {algorithm});
+            EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot)
+              << solver.report().algorithm << ", smallest pivot " << solver.report().smallest_pivot
+              << ", rcond " << solver.report().rcond;
             EXPECT_EQ(solver.report().row, static_cast<std::int64_t>(row));
           }
 }
@@ -161,38 +178,55 @@ TEST(Report, ARowOfZerosIsFoundInLongLines)
 TEST(Refuses, BadArgumentsWithOneSentence)
 {
   const auto bands = toeplitz(30, {-1, 4, -1}, false);
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"magic"}),
-            "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, tile_products, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr, factored_reduction)");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 17, 0}), "ribbon: rows_per_thread 17 (interleaved lines take 16, 32, 64)");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 0, 12}), "ribbon::LineSolver: lines_per_team 12 (a power of two, at most 32)");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(31, 4), bands), "ribbon::LineSolver: bands of 30 rows for lines of 31");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), toeplitz(30, std::vector<double>(19, 1.0), false)), "ribbon::LineSolver: half-bandwidth 9 (at most 8)");
+  EXPECT_EQ(
+    refusal(ribbon::LineSet::interleaved(30, 4), bands, {"magic"}),
+    "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, tile_products, thomas, pivoted, "
+    "partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr, factored_reduction)");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 17, 0}),
+            "ribbon: rows_per_thread 17 (interleaved lines take 16, 32, 64)");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 0, 12}),
+            "ribbon::LineSolver: lines_per_team 12 (a power of two, at most 32)");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(31, 4), bands),
+            "ribbon::LineSolver: bands of 30 rows for lines of 31");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), toeplitz(30, std::vector<double>(19, 1.0), false)),
+            "ribbon::LineSolver: half-bandwidth 9 (at most 8)");
   auto wrong = bands;
   wrong.lhs  = ribbon::Lhs::per_line;
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: 1 matrices for 4 lines");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong),
+            "ribbon::LineSolver: 1 matrices for 4 lines");
   wrong.lhs = ribbon::Lhs::classes;
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: class_of_line does not have one entry per line");
-  EXPECT_NE(refusal(ribbon::LineSet::interleaved(3, 4), toeplitz(3, {1, 1, 9, 1, 1}, false), {"one_pass"}).find("algorithm one_pass"), std::string::npos);
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong),
+            "ribbon::LineSolver: class_of_line does not have one entry per line");
+  EXPECT_NE(refusal(ribbon::LineSet::interleaved(3, 4), toeplitz(3, {1, 1, 9, 1, 1}, false), {"one_pass"})
+              .find("algorithm one_pass"),
+            std::string::npos);
   wrong.lhs = ribbon::Lhs::shifted;
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: shifted bands with 1 matrices, not 2");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong),
+            "ribbon::LineSolver: shifted bands with 1 matrices, not 2");
   wrong.lhs           = ribbon::Lhs::classes;
   wrong.class_of_line = decltype(wrong.class_of_line)("classes", 4);
   for (int bad : {-1, 1}) {
     wrong.class_of_line(2) = bad;
-    EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: line 2 has class " + std::to_string(bad) + " of 1");
+    EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong),
+              "ribbon::LineSolver: line 2 has class " + std::to_string(bad) + " of 1");
   }
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"auto", -1}), "ribbon::LineSolver: zero_pivot -1.000000");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"auto", 0, -1}), "ribbon::LineSolver: rows_per_thread -1");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"auto", -1}),
+            "ribbon::LineSolver: zero_pivot -1.000000");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"auto", 0, -1}),
+            "ribbon::LineSolver: rows_per_thread -1");
   std::mt19937_64 g(1);
   auto            two = random_bands<double>(g, 2, 30, 1, false, Kind::dominant);
   assign(g, two, ribbon::Lhs::shifted, 3);
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), two), "ribbon::LineSolver: alpha and beta do not have one entry per line");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), two),
+            "ribbon::LineSolver: alpha and beta do not have one entry per line");
   auto wide = random_system<double>(g, 4, 30, 5, 3, 1, false);
   wide.lhs  = ribbon::Lhs::per_line;
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}), "ribbon: algorithm one_pass: no kernel for half-bandwidth 5 with one matrix per line");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}),
+            "ribbon: algorithm one_pass: no kernel for half-bandwidth 5 with one matrix per line");
 }
 
-// Whatever is asked of a solver that has no factors, or of one that other lines are given to, is one sentence.
+// Whatever is asked of a solver that has no factors, or of one that other lines are
+// given to, is one sentence.
 TEST(Refuses, SolversWithoutFactorsAndOtherLines)
 {
   const auto                       set = ribbon::LineSet::interleaved(30, 4);
@@ -228,11 +262,13 @@ TEST(Report, FactorsKeepNothingOfTheInput)
     Kokkos::deep_copy(given.values, 0.0);
     const std::vector<double> b(static_cast<std::size_t>(set.unknowns()), 1.0);
     const auto                x = solve(solver, b);
-    for (std::int64_t l = 0; l < 8; ++l) EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << algorithm << ", line " << l;
+    for (std::int64_t l = 0; l < 8; ++l)
+      EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << algorithm << ", line " << l;
   }
 }
 
-// A ring with a small diagonal and ones above it: what elimination fills the last row with grows by 1 / d a row, past the largest number, and the condition is 1. That is growth, not an entry that is not finite.
+// A ring with a small diagonal and ones above it: what elimination fills the last row with grows by 1 / d a
+// row, past the largest number, and the condition is 1. That is growth, not an entry that is not finite.
 TEST(Report, RingsWhoseFillOverflows)
 {
   for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
@@ -262,27 +298,35 @@ TEST(Report, RowsOfBlocksAndFieldsOfAFailure)
     bands.values = decltype(bands.values)("values", 1, 40, 48);
     for (int i = 0; i < 40; ++i)
       for (int a = 0; a < 4; ++a) bands.values(0, i, 16 + 5 * a) = i == 7 ? 0 : 1;
-    const auto r = ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(40, 3).with_components(4), to_device(bands), {algorithm}).report();
+    const auto r =
+      ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(40, 3).with_components(4),
+                                       to_device(bands), {algorithm})
+        .report();
     EXPECT_EQ(r.status, FactorStatus::zero_pivot) << algorithm;
     EXPECT_EQ(r.row, 7) << algorithm;
     EXPECT_TRUE(std::isnan(r.probe_error) && std::isnan(r.rcond)) << algorithm;
-    EXPECT_TRUE(std::isnan(r.log_abs_det) || r.log_abs_det == -std::numeric_limits<double>::infinity()) << algorithm;
+    EXPECT_TRUE(std::isnan(r.log_abs_det) || r.log_abs_det == -std::numeric_limits<double>::infinity())
+      << algorithm;
   }
 }
 
 template <class Scalar>
-void expect_determinant(const std::string &algorithm, std::int64_t n, int kl, int ku, int block, bool periodic)
+void expect_determinant(const std::string &algorithm, std::int64_t n, int kl, int ku, int block,
+                        bool periodic)
 {
-  SCOPED_TRACE(algorithm + ", n " + std::to_string(n) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " + std::to_string(block) + (periodic ? ", ring" : ""));
+  SCOPED_TRACE(algorithm + ", n " + std::to_string(n) + ", kl " + std::to_string(kl) + ", ku " +
+               std::to_string(ku) + ", block " + std::to_string(block) + (periodic ? ", ring" : ""));
   std::mt19937_64 g(static_cast<std::uint64_t>(n * 100 + kl * 10 + ku));
   auto            bands = random_system<Scalar>(g, 1, n, kl, ku, block, periodic);
   for (std::size_t i = 0; i < bands.values.extent(1); i += 2) // rows of either sign
     for (std::size_t e = 0; e < bands.values.extent(2); ++e) bands.values(0, i, e) = -bands.values(0, i, e);
-  const ribbon::LineSolver<Scalar, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, 3).with_components(block), to_device(bands), {algorithm});
+  const ribbon::LineSolver<Scalar, Exec> solver(
+    Exec(), ribbon::LineSet::interleaved(n, 3).with_components(block), to_device(bands), {algorithm});
   ASSERT_TRUE(solver.report().ok());
   const auto det = determinant(bands, 0);
   EXPECT_NEAR(solver.report().log_abs_det, std::log(std::abs(det)), 1e-9);
-  EXPECT_LT(std::abs(solver.report().det_sign - det / std::abs(det)), 1e-9) << solver.report().det_sign << " instead of " << det / std::abs(det);
+  EXPECT_LT(std::abs(solver.report().det_sign - det / std::abs(det)), 1e-9)
+    << solver.report().det_sign << " instead of " << det / std::abs(det);
 }
 
 TEST(Report, DeterminantWithItsSign)
@@ -307,9 +351,9 @@ TEST(Report, APerLineMatrixThatIsSingularIsReportedAndTheOthersAreSolved)
     for (std::size_t row : {33, 34, 60}) {
       SCOPED_TRACE(std::string(algorithm) + ", row " + std::to_string(row));
       std::mt19937_64 g(3);
-      const auto      set   = row == 60 ? ribbon::LineSet::contiguous(70, 40) : ribbon::LineSet::interleaved(70, 40);
-      auto            bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
-      bands.lhs             = ribbon::Lhs::per_line;
+      const auto set = row == 60 ? ribbon::LineSet::contiguous(70, 40) : ribbon::LineSet::interleaved(70, 40);
+      auto       bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
+      bands.lhs        = ribbon::Lhs::per_line;
       for (std::size_t d = 0; d < 3; ++d) bands.values(17, row, d) = 0; // a row of zeros
       const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
       EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot);

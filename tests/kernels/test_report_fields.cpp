@@ -18,24 +18,31 @@ constexpr std::int64_t n = 60, lines = 12;
 ribbon::Bands<double, Kokkos::HostSpace> tridiagonal(Lhs lhs)
 {
   std::mt19937_64 g(3);
-  auto            bands = lhs == Lhs::shared ? toeplitz(n, {-1, 3, -1}, false) : random_bands<double>(g, matrices_for(lhs, lines), n, 1, false, Kind::dominant);
+  auto            bands = lhs == Lhs::shared
+                            ? toeplitz(n, {-1, 3, -1}, false)
+                            : random_bands<double>(g, matrices_for(lhs, lines), n, 1, false, Kind::dominant);
   assign(g, bands, lhs, lines);
   return bands;
 }
 
-ribbon::FactorReport report_of(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const std::string &algorithm)
+ribbon::FactorReport report_of(const ribbon::Bands<double, Kokkos::HostSpace> &bands,
+                               const std::string                              &algorithm)
 {
-  return ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(bands.rows(), lines), to_device(bands), {algorithm}).report();
+  return ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(bands.rows(), lines),
+                                          to_device(bands), {algorithm})
+    .report();
 }
 
 TEST(ReportFields, AreFilledOrNotANumber)
 {
   for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
-    for (const std::string algorithm : {"one_pass", "thomas", "pivoted", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products", "partition"}) {
+    for (const std::string algorithm :
+         {"one_pass", "thomas", "pivoted", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr",
+          "toeplitz_cr", "tile_products", "partition"}) {
       if (lhs != Lhs::shared && (algorithm == "toeplitz_cr" || algorithm == "tile_products")) continue;
       SCOPED_TRACE(algorithm + ", " + ribbon::to_string(lhs));
-      const auto bands = tridiagonal(lhs);
-      const auto r     = report_of(bands, algorithm);
+      const auto bands   = tridiagonal(lhs);
+      const auto r       = report_of(bands, algorithm);
       const bool on_host = lhs == Lhs::shared || lhs == Lhs::classes;
       EXPECT_EQ(r.status, FactorStatus::ok);
       EXPECT_NE(r.algorithm.find(algorithm), std::string::npos) << r.algorithm;
@@ -46,8 +53,9 @@ TEST(ReportFields, AreFilledOrNotANumber)
       EXPECT_TRUE(r.row >= 0 && r.row < n) << r.row;
       EXPECT_TRUE(r.rcond > 1e-4 && r.rcond < 1) << r.rcond;
       EXPECT_TRUE(r.probe_error > 0 && r.probe_error < 1e-14) << r.probe_error;
-      const bool reduction = algorithm.find("cyclic") != std::string::npos || algorithm == "cr_pcr";
-      const bool has_det = on_host && !reduction && algorithm != "partition", has_growth = has_det && algorithm != "pivoted" && algorithm != "toeplitz_cr";
+      const bool reduction  = algorithm.find("cyclic") != std::string::npos || algorithm == "cr_pcr";
+      const bool has_det    = on_host && !reduction && algorithm != "partition",
+                 has_growth = has_det && algorithm != "pivoted" && algorithm != "toeplitz_cr";
       EXPECT_EQ(std::isnan(r.log_abs_det), !has_det) << r.log_abs_det;
       EXPECT_EQ(std::isnan(r.det_sign.real()), !has_det);
       EXPECT_EQ(std::isnan(r.growth), !has_growth) << r.growth;
@@ -58,14 +66,18 @@ TEST(ReportFields, AreFilledOrNotANumber)
         EXPECT_NEAR(r.log_abs_det, std::log(std::abs(determinant(bands, 0))), 1e-10);
       }
       if (!on_host && (algorithm == "thomas" || (algorithm == "one_pass" && lhs == Lhs::per_line))) {
-        const std::int64_t proved = algorithm == "thomas" ? (ribbon::is_device_space<Exec> ? 1 + n : 1) * lines : 0; // by every line; and room for it
-        EXPECT_EQ(r.bytes, static_cast<std::size_t>(8 * (3 * n * lines + proved)));              // as docs/kernels.md states
+        // by every line; and room for it
+        const std::int64_t proved =
+          algorithm == "thomas" ? (ribbon::is_device_space<Exec> ? 1 + n : 1) * lines : 0;
+        // as docs/kernels.md states
+        EXPECT_EQ(r.bytes, static_cast<std::size_t>(8 * (3 * n * lines + proved)));
       }
       EXPECT_GT(r.bytes, 8u);
     }
 }
 
-// Matrix 9 (of classes 2) has a row of zeros, an earlier one two rows that agree to rounding: the smaller pivot is not the first. NaN in the later one alike.
+// Matrix 9 (of classes 2) has a row of zeros, an earlier one two rows that agree to rounding: the smaller
+// pivot is not the first. NaN in the later one alike.
 TEST(ReportFields, NameTheFirstBadLine)
 {
   for (auto lhs : {Lhs::classes, Lhs::per_line})
@@ -74,8 +86,11 @@ TEST(ReportFields, NameTheFirstBadLine)
         SCOPED_TRACE(algorithm + ", " + ribbon::to_string(lhs) + ", NaN " + std::to_string(nan));
         const std::size_t first = lhs == Lhs::classes ? 1 : 5, later = lhs == Lhs::classes ? 2 : 9;
         auto              bands   = tridiagonal(lhs);
-        bands.values(first, 0, 1) = 0.1, bands.values(first, 0, 2) = 0.3, bands.values(first, 1, 0) = 0.1 * 3, bands.values(first, 1, 1) = 0.3 * 3 * (1 + 1e-16), bands.values(first, 1, 2) = 0;
-        for (std::size_t d = 0; d < 3; ++d) bands.values(later, 40, d) = nan ? std::numeric_limits<double>::quiet_NaN() : 0;
+        bands.values(first, 0, 1) = 0.1, bands.values(first, 0, 2) = 0.3, bands.values(first, 1, 0) = 0.1 * 3,
+                               bands.values(first, 1, 1) = 0.3 * 3 * (1 + 1e-16),
+                               bands.values(first, 1, 2) = 0;
+        for (std::size_t d = 0; d < 3; ++d)
+          bands.values(later, 40, d) = nan ? std::numeric_limits<double>::quiet_NaN() : 0;
         const auto r = report_of(bands, algorithm);
         EXPECT_EQ(r.status, FactorStatus::zero_pivot);
         EXPECT_EQ(r.line, static_cast<std::int64_t>(first));
@@ -87,19 +102,26 @@ TEST(ReportFields, NameTheFirstBadLine)
 // Wide bands and blocks are factored by other kernels. The lines beside the bad ones are solved.
 TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
 {
-  for (const auto &[algorithm, K, block] : {std::tuple{"thomas", 4, 1}, {"thomas", 1, 3}, {"one_pass", 3, 1}, {"one_pass", 4, 1}, {"one_pass", 1, 2}, {"one_pass", 1, 4}})
+  for (const auto &[algorithm, K, block] : {std::tuple{"thomas", 4, 1},
+                                            {"thomas", 1, 3},
+                                            {"one_pass", 3, 1},
+                                            {"one_pass", 4, 1},
+                                            {"one_pass", 1, 2},
+                                            {"one_pass", 1, 4}})
     for (const bool periodic : {false, true}) {
-      SCOPED_TRACE(testing::Message() << algorithm << ", half-bandwidth " << K << ", blocks of " << block << (periodic ? ", ring" : "") << ", seed 3");
+      SCOPED_TRACE(testing::Message() << algorithm << ", half-bandwidth " << K << ", blocks of " << block
+                                      << (periodic ? ", ring" : "") << ", seed 3");
       std::mt19937_64 g(3);
       auto            bands = random_system<double>(g, lines, n, K, K, block, periodic);
       bands.lhs             = Lhs::per_line;
       const auto set        = ribbon::LineSet::interleaved(n, lines).with_components(block);
-      const auto good       = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm}).report();
+      const auto good = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm}).report();
       EXPECT_TRUE(good.ok() && good.smallest_pivot > 1e-3 && good.smallest_pivot < 2) << good.smallest_pivot;
       if (algorithm == std::string("one_pass")) {
         EXPECT_EQ(good.bytes, bands.values.size() * sizeof(double)); // as docs/kernels.md states
       }
-      for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(9, 3, d) = std::numeric_limits<double>::infinity(), bands.values(5, 40, d) = 0;
+      for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+        bands.values(9, 3, d) = std::numeric_limits<double>::infinity(), bands.values(5, 40, d) = 0;
       const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
       const auto                            &r = solver.report();
       EXPECT_EQ(r.status, FactorStatus::zero_pivot);
@@ -110,7 +132,8 @@ TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
       auto x = solve(solver, b);
       for (std::int64_t l : {5, 9})
         for (std::int64_t i = 0; i < n; ++i)
-          for (int a = 0; a < block; ++a) x[static_cast<std::size_t>(set(l, i) + a)] = b[static_cast<std::size_t>(set(l, i) + a)] = 0;
+          for (int a = 0; a < block; ++a)
+            x[static_cast<std::size_t>(set(l, i) + a)] = b[static_cast<std::size_t>(set(l, i) + a)] = 0;
       for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(9, 3, d) = 0;
       EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
     }
@@ -123,14 +146,20 @@ TEST(ReportFields, RowsOfShortLinesOfBlocks)
     for (std::int64_t rows : {1, 2, 3, 4, 7})
       for (const char *algorithm : {"auto", "pivoted"})
         for (const bool nan : {false, true}) {
-          SCOPED_TRACE(testing::Message() << to_string(lhs) << ", " << rows << " rows, " << algorithm << ", NaN " << nan);
+          SCOPED_TRACE(testing::Message()
+                       << to_string(lhs) << ", " << rows << " rows, " << algorithm << ", NaN " << nan);
           ribbon::Bands<double, Kokkos::HostSpace> bands;
           bands.lhs = lhs, bands.block = 4;
           bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(rows), 48);
           for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
             for (std::size_t a = 0; a < 4; ++a) bands.values(0, i, 16 + 5 * a) = 1;
-          bands.values(0, static_cast<std::size_t>(rows - 1), 26) = nan ? std::numeric_limits<double>::quiet_NaN() : 0; // component 2 of the last row
-          const auto r                                            = ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::contiguous(rows, 1).with_components(4), to_device(bands), {algorithm}).report();
+          // component 2 of the last row
+          bands.values(0, static_cast<std::size_t>(rows - 1), 26) =
+            nan ? std::numeric_limits<double>::quiet_NaN() : 0;
+          const auto r =
+            ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::contiguous(rows, 1).with_components(4),
+                                             to_device(bands), {algorithm})
+              .report();
           EXPECT_EQ(r.status, nan ? FactorStatus::not_finite : FactorStatus::zero_pivot);
           EXPECT_EQ(r.row, rows - 1);
         }

@@ -12,19 +12,23 @@ using ribbon::Lhs;
 
 namespace {
 
-/// Dominant rows and right-hand sides, row i times size(i): as well solved by the algorithm of that name as without sizes.
+/// Dominant rows and right-hand sides, row i times size(i): as well solved by the algorithm of
+/// that name as without sizes.
 template <class Size>
 void expect_solved(int rows, int K, bool periodic, Lhs lhs, const char *algorithm, const Size &size)
 {
-  SCOPED_TRACE((periodic ? "ring, K = " : "K = ") + std::to_string(K) + ", " + algorithm + (lhs == Lhs::shared ? ", shared" : ", per line"));
+  SCOPED_TRACE((periodic ? "ring, K = " : "K = ") + std::to_string(K) + ", " + algorithm +
+               (lhs == Lhs::shared ? ", shared" : ", per line"));
   std::mt19937_64 g(5);
-  auto            bands = random_bands<double>(g, lhs == Lhs::shared ? 1 : 3, rows, K, periodic, Kind::dominant);
-  bands.lhs             = lhs;
-  auto scaled           = bands;
-  scaled.values         = decltype(scaled.values)("scaled", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+  auto bands  = random_bands<double>(g, lhs == Lhs::shared ? 1 : 3, rows, K, periodic, Kind::dominant);
+  bands.lhs   = lhs;
+  auto scaled = bands;
+  scaled.values =
+    decltype(scaled.values)("scaled", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
   for (std::size_t l = 0; l < bands.values.extent(0); ++l)
     for (std::size_t i = 0; i < bands.values.extent(1); ++i)
-      for (std::size_t d = 0; d < bands.values.extent(2); ++d) scaled.values(l, i, d) = bands.values(l, i, d) * size(static_cast<int>(i));
+      for (std::size_t d = 0; d < bands.values.extent(2); ++d)
+        scaled.values(l, i, d) = bands.values(l, i, d) * size(static_cast<int>(i));
   const auto                             set = ribbon::LineSet::interleaved(rows, 3);
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(scaled), {algorithm});
   ASSERT_EQ(solver.report().status, FactorStatus::ok);
@@ -42,7 +46,9 @@ TEST(RowSizes, DifferByThirtyOrders)
   for (bool periodic : {false, true})
     for (int K : {1, 2, 4})
       for (Lhs lhs : {Lhs::shared, Lhs::per_line})
-        for (const char *algorithm : {"one_pass", "thomas", "pivoted", "auto"}) expect_solved(96, K, periodic, lhs, algorithm, [](int i) { return std::pow(10.0, i * 13 % 31 - 15); });
+        for (const char *algorithm : {"one_pass", "thomas", "pivoted", "auto"})
+          expect_solved(96, K, periodic, lhs, algorithm,
+                        [](int i) { return std::pow(10.0, i * 13 % 31 - 15); });
 }
 
 TEST(RowSizes, FarFromOne)
@@ -50,5 +56,6 @@ TEST(RowSizes, FarFromOne)
   for (double size : {1e-200, 1e-160, 1e160, 1e200})
     for (int K : {1, 2})
       for (Lhs lhs : {Lhs::shared, Lhs::per_line})
-        for (const char *algorithm : {"one_pass", "thomas", "auto"}) expect_solved(24, K, true, lhs, algorithm, [size](int) { return size; });
+        for (const char *algorithm : {"one_pass", "thomas", "auto"})
+          expect_solved(24, K, true, lhs, algorithm, [size](int) { return size; });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tree of Schur complements: every shape of tree against the residual, where nothing has to be exchanged, and what the report says where it has.
+// The tree of Schur complements: every shape of tree against the residual, where nothing has to be exchanged,
+// and what the report says where it has.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -11,14 +12,19 @@ using namespace test;
 namespace {
 
 template <class Scalar>
-void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t columns, bool permuted, std::uint64_t seed)
+void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t columns, bool permuted,
+           std::uint64_t seed)
 {
   using Real = ribbon::real_t<Scalar>;
-  SCOPED_TRACE(testing::Message() << "n " << chain.rows << " chains " << chain.chains << " kl " << chain.kl << " ku " << chain.ku << " ring " << chain.ring << " leaf " << leaf_size << " columns " << columns);
+  SCOPED_TRACE(testing::Message() << "n " << chain.rows << " chains " << chain.chains << " kl " << chain.kl
+                                  << " ku " << chain.ku << " ring " << chain.ring << " leaf " << leaf_size
+                                  << " columns " << columns);
   std::mt19937_64     g(seed);
   ChainSystem<Scalar> s{chain};
   if (permuted) s.shuffle(g);
-  s.fill([&](std::int64_t, int d) { return random_scalar<Scalar>(g) + (d == 0 ? Scalar(static_cast<Real>(chain.width() + 1)) : Scalar(0)); });
+  s.fill([&](std::int64_t, int d) {
+    return random_scalar<Scalar>(g) + (d == 0 ? Scalar(static_cast<Real>(chain.width() + 1)) : Scalar(0));
+  });
   const ChainOnDevice<Scalar>       device(s);
   ribbon::SchurSolver<Scalar, Exec> solver(Exec(), chain, {leaf_size, 0});
   check_solves(solver, s, device, columns, !permuted, g);
@@ -55,7 +61,8 @@ TYPED_TEST(Schur, SizesThatDegenerate)
 
 TYPED_TEST(Schur, ManyRightHandSidesAndChains)
 {
-  for (std::int64_t columns : {2, 4, 7, 150}) check<TypeParam>({900, 1, 2, 2}, 1, columns, false, 1); // more levels than one launch
+  // more levels than one launch
+  for (std::int64_t columns : {2, 4, 7, 150}) check<TypeParam>({900, 1, 2, 2}, 1, columns, false, 1);
   for (bool ring : {false, true})
     for (std::int64_t leaf : {0, 9}) {
       check<TypeParam>({90, 5, 1, 2, ring}, leaf, 3, false, 2);
@@ -63,7 +70,8 @@ TYPED_TEST(Schur, ManyRightHandSidesAndChains)
     }
 }
 
-// Leaves and nodes that have no neighbour at the end of a tile, of five levels, of ten; more tiles than run at the same time.
+// Leaves and nodes that have no neighbour at the end of a tile, of five levels, of ten; more tiles
+// than run at the same time.
 TYPED_TEST(Schur, LeavesAndNodesWithoutNeighbours)
 {
   for (bool ring : {false, true}) {
@@ -106,7 +114,8 @@ TEST(SchurReport, PivotsOfZeroAndDeterminants)
 TEST(SchurReport, DeterminantsOfPivotsFarFromTheOthers)
 {
   for (std::int64_t leaf : {0, 16, 64})
-    for (double size : {1e90, 1e-90}) { // with 1e250 and 1e-250 by turns: products of two are beyond doubles, or zero
+    for (double size :
+         {1e90, 1e-90}) { // with 1e250 and 1e-250 by turns: products of two are beyond doubles, or zero
       const double        other = size > 1 ? 1e250 : 1e-250;
       ChainSystem<double> s{{64, 1, 1, 1}};
       s.fill([&](std::int64_t i, int d) { return d != 0 ? 0.0 : i % 2 == 0 ? size : other; });
@@ -125,7 +134,8 @@ TEST(SchurReport, LongChains)
     s.fill([&](std::int64_t, int d) { return d == 0 ? 2.5 : d == p || d == -p ? -1.0 : 0.0; });
     ribbon::SchurSolver<double, Exec> solver(Exec(), s.chain, {0, 0});
     solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-    const double rows = static_cast<double>(n) / p; // log det of a block is (rows + 1) log 2 - log 1.5, all but 2^-rows
+    // log det of a block is (rows + 1) log 2 - log 1.5, all but 2^-rows
+    const double rows = static_cast<double>(n) / p;
     EXPECT_NEAR(solver.report().log_abs_det, p * ((rows + 1) * std::log(2.0) - std::log(1.5)), 1e-5);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a solve promises on CUDA: it waits for nothing, so it can be captured in a graph, and it runs on the stream it was given and no other.
+// What a solve promises on CUDA: it waits for nothing, so it can be captured in a graph, and it runs on the
+// stream it was given and no other.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -23,13 +24,15 @@ struct Problem {
   Kokkos::View<Scalar *, Memory>   b, x;
   std::vector<Scalar>              expected;
 
-  Problem(const std::string &name, const ribbon::LineSet &set, const ribbon::Bands<Scalar, Kokkos::HostSpace> &host, const ribbon::LineSolverOptions &options)
+  Problem(const std::string &name, const ribbon::LineSet &set,
+          const ribbon::Bands<Scalar, Kokkos::HostSpace> &host, const ribbon::LineSolverOptions &options)
       : what(name), bands(to_device(host)), again(options.refactors)
   {
     std::mt19937_64 g(3);
     solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, bands, options);
     if (!solver.report().ok()) ADD_FAILURE() << what << ": " << solver.report().reason;
-    b = decltype(b)("test::b", static_cast<std::size_t>(set.unknowns())), x = decltype(x)("test::x", static_cast<std::size_t>(set.unknowns()));
+    b                 = decltype(b)("test::b", static_cast<std::size_t>(set.unknowns())),
+    x                 = decltype(x)("test::x", static_cast<std::size_t>(set.unknowns()));
     const auto mirror = Kokkos::create_mirror_view(b);
     for (std::size_t k = 0; k < mirror.extent(0); ++k) mirror(k) = random_scalar<Scalar>(g);
     Kokkos::deep_copy(b, mirror);
@@ -38,9 +41,14 @@ struct Problem {
     Kokkos::deep_copy(x, Scalar(0));
   }
   /// Random dominant bands, periodic.
-  Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n, int block = 1, bool contiguous = false)
-      : Problem(algorithm + ", " + ribbon::to_string(lhs) + ", h " + std::to_string(h) + ", block " + std::to_string(block) + ", " + std::to_string(n) + (contiguous ? " rows, contiguous" : " rows"),
-                (contiguous ? ribbon::LineSet::contiguous(n, 64) : ribbon::LineSet::interleaved(n, 64)).with_components(block), random(lhs, h, n, block), {algorithm})
+  Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n, int block = 1,
+          bool contiguous = false)
+      : Problem(algorithm + ", " + ribbon::to_string(lhs) + ", h " + std::to_string(h) + ", block " +
+                  std::to_string(block) + ", " + std::to_string(n) +
+                  (contiguous ? " rows, contiguous" : " rows"),
+                (contiguous ? ribbon::LineSet::contiguous(n, 64) : ribbon::LineSet::interleaved(n, 64))
+                  .with_components(block),
+                random(lhs, h, n, block), {algorithm})
   {
   }
   static ribbon::Bands<Scalar, Kokkos::HostSpace> random(ribbon::Lhs lhs, int h, std::int64_t n, int block)
@@ -51,7 +59,8 @@ struct Problem {
     return host;
   }
   void solve(const Exec &exec) const { solve(exec, solver, x); }
-  void solve(const Exec &exec, const ribbon::LineSolver<Scalar, Exec> &by, const Kokkos::View<Scalar *, Memory> &to) const
+  void solve(const Exec &exec, const ribbon::LineSolver<Scalar, Exec> &by,
+             const Kokkos::View<Scalar *, Memory> &to) const
   {
     again ? by.factor_and_solve(exec, bands, b.data(), to.data()) : by.solve(exec, b.data(), to.data());
   }
@@ -69,35 +78,47 @@ std::vector<Problem<double>> problems()
   std::vector<Problem<double>> all;
   for (int h : {1, 2, 3})
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
-      for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, h, 200);
+      for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+        all.emplace_back(algorithm, lhs, h, 200);
   for (int h : {2, 4, 8}) all.emplace_back("tile_products", Lhs::shared, h, 200);
   for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"})
-    for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, 1, 200);
-  all.emplace_back("toeplitz_cr", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 3, -1}, true), ribbon::LineSolverOptions{"toeplitz_cr"});
+    for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+      all.emplace_back(algorithm, lhs, 1, 200);
+  all.emplace_back("toeplitz_cr", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 3, -1}, true),
+                   ribbon::LineSolverOptions{"toeplitz_cr"});
   for (int h : {1, 2}) all.emplace_back("one_pass", Lhs::shared, h, 2048); // teams of several blocks
   for (int h : {1, 4}) all.emplace_back("one_pass", Lhs::shared, h, 200, 1, true);
-  for (int h : {1, 2}) all.emplace_back("teams that stay, h " + std::to_string(h), ribbon::LineSet::contiguous(512, 4000), Problem<double>::random(Lhs::shared, h, 512, 1), ribbon::LineSolverOptions{"one_pass"});
+  for (int h : {1, 2})
+    all.emplace_back("teams that stay, h " + std::to_string(h), ribbon::LineSet::contiguous(512, 4000),
+                     Problem<double>::random(Lhs::shared, h, 512, 1), ribbon::LineSolverOptions{"one_pass"});
   for (int h : {1, 2})
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
-      for (auto lhs : {Lhs::shared, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, h, h == 1 ? 200 : 201, 1, true);
+      for (auto lhs : {Lhs::shared, Lhs::per_line, Lhs::shifted})
+        all.emplace_back(algorithm, lhs, h, h == 1 ? 200 : 201, 1, true);
   for (int block : {2, 4})
     for (auto lhs : {Lhs::shared, Lhs::per_line}) all.emplace_back("one_pass", lhs, 1, 100, block);
   all.emplace_back("thomas", Lhs::per_line, 1, 100, 3);
   all.emplace_back("partition", Lhs::shared, 1, 5000);
   all.emplace_back("partition", Lhs::per_line, 2, 5000);
   all.emplace_back("partition", Lhs::classes, 1, 5000);
-  for (double diagonal : {5.0, 2.001}) // pieces that form the separators beside them, and that wait for each other
-    all.emplace_back(diagonal > 3 ? "near" : "joined", ribbon::LineSet::contiguous(6000, 64), toeplitz(6000, {-1, diagonal, -1}, false), ribbon::LineSolverOptions{"partition"});
+  // pieces that form the separators beside them, and that wait for each other
+  for (double diagonal : {5.0, 2.001})
+    all.emplace_back(diagonal > 3 ? "near" : "joined", ribbon::LineSet::contiguous(6000, 64),
+                     toeplitz(6000, {-1, diagonal, -1}, false), ribbon::LineSolverOptions{"partition"});
   ribbon::LineSolverOptions zero_mean, refactors;
   zero_mean.singular = "zero_mean";
-  all.emplace_back("zero_mean", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 2, -1}, true), zero_mean);
+  all.emplace_back("zero_mean", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 2, -1}, true),
+                   zero_mean);
   refactors.refactors = true;
   for (const char *algorithm : {"one_pass", "cr_pcr"}) {
     refactors.algorithm = algorithm;
-    all.emplace_back("factor_and_solve, " + refactors.algorithm, ribbon::LineSet::interleaved(200, 64), Problem<double>::random(Lhs::per_line, 1, 200, 1), refactors);
+    all.emplace_back("factor_and_solve, " + refactors.algorithm, ribbon::LineSet::interleaved(200, 64),
+                     Problem<double>::random(Lhs::per_line, 1, 200, 1), refactors);
   }
   refactors.algorithm = "thomas";
-  for (int h : {1, 3}) all.emplace_back("factor_and_solve, h " + std::to_string(h), ribbon::LineSet::interleaved(200, 64), Problem<double>::random(Lhs::per_line, h, 200, 1), refactors);
+  for (int h : {1, 3})
+    all.emplace_back("factor_and_solve, h " + std::to_string(h), ribbon::LineSet::interleaved(200, 64),
+                     Problem<double>::random(Lhs::per_line, h, 200, 1), refactors);
   return all;
 }
 
@@ -108,10 +129,13 @@ std::vector<Problem<Kokkos::complex<float>>> complex_problems()
   std::vector<Problem<Kokkos::complex<float>>> all;
   ribbon::LineSolverOptions                    refactors;
   refactors.algorithm = "one_pass", refactors.refactors = true;
-  for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back("auto", lhs, 2, 200);
+  for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+    all.emplace_back("auto", lhs, 2, 200);
   all.emplace_back("one_pass", Lhs::shared, 1, 100, 2, true);
   all.emplace_back("partition", Lhs::shared, 1, 5000);
-  for (auto lhs : {Lhs::per_line, Lhs::shifted}) all.emplace_back("factor_and_solve", ribbon::LineSet::interleaved(200, 64), Problem<Kokkos::complex<float>>::random(lhs, 2, 200, 1), refactors);
+  for (auto lhs : {Lhs::per_line, Lhs::shifted})
+    all.emplace_back("factor_and_solve", ribbon::LineSet::interleaved(200, 64),
+                     Problem<Kokkos::complex<float>>::random(lhs, 2, 200, 1), refactors);
   return all;
 }
 
@@ -122,7 +146,8 @@ std::vector<Problem<Scalar>> problems_of()
   using ribbon::Lhs;
   std::vector<Problem<Scalar>> all;
   for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
-    for (auto lhs : {Lhs::shared, Lhs::per_line}) all.emplace_back(algorithm, lhs, 2, 200, 1, lhs == Lhs::shared);
+    for (auto lhs : {Lhs::shared, Lhs::per_line})
+      all.emplace_back(algorithm, lhs, 2, 200, 1, lhs == Lhs::shared);
   all.emplace_back("cr_pcr", Lhs::shared, 1, 200);
   all.emplace_back("partition", Lhs::shared, 1, 5000);
   return all;
@@ -135,7 +160,8 @@ void for_each_problem(const Test &test)
   const auto each = [&](const auto &all) {
     for (const auto &p : all) test(p);
   };
-  each(problems()), each(problems_of<float>()), each(problems_of<Kokkos::complex<double>>()), each(complex_problems());
+  each(problems()), each(problems_of<float>()), each(problems_of<Kokkos::complex<double>>()),
+    each(complex_problems());
 }
 
 TEST(Streams, ASolveIsCapturedInAGraph)

@@ -10,18 +10,24 @@ using namespace test;
 
 namespace {
 
-ribbon::LineSolver<double, Exec> solver_for(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands)
+ribbon::LineSolver<double, Exec> solver_for(const ribbon::LineSet                          &set,
+                                            const ribbon::Bands<double, Kokkos::HostSpace> &bands)
 {
   return ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"tile_products"});
 }
 
 /// Solves lines of one random matrix and measures the backward error, in place and out of place.
-void expect_solved(std::int64_t n, int kl, int ku, int block, bool periodic, bool contiguous, std::int64_t lines = 41)
+void expect_solved(std::int64_t n, int kl, int ku, int block, bool periodic, bool contiguous,
+                   std::int64_t lines = 41)
 {
-  SCOPED_TRACE(std::to_string(n) + " rows, kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " + std::to_string(block) + (periodic ? ", ring" : "") + (contiguous ? ", contiguous" : ""));
-  std::mt19937_64     g(static_cast<std::uint64_t>(n * 100 + kl * 10 + ku));
-  const auto          bands  = random_system<double>(g, 1, n, kl, ku, block, periodic);
-  const auto          set    = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+  SCOPED_TRACE(std::to_string(n) + " rows, kl " + std::to_string(kl) + ", ku " + std::to_string(ku) +
+               ", block " + std::to_string(block) + (periodic ? ", ring" : "") +
+               (contiguous ? ", contiguous" : ""));
+  std::mt19937_64 g(static_cast<std::uint64_t>(n * 100 + kl * 10 + ku));
+  const auto      bands = random_system<double>(g, 1, n, kl, ku, block, periodic);
+  const auto      set =
+    (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
+      .with_components(block);
   const auto          solver = solver_for(set, bands);
   std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
   for (auto &v : b) v = random_scalar<double>(g);
@@ -52,13 +58,15 @@ TEST(TileProducts, EveryLength)
 {
   for (int h : {1, 2, 4, 5, 8})
     for (bool periodic : {false, true})
-      for (std::int64_t n = 2 * h; n <= 80; n += h == 1 ? 1 : 3) expect_solved(n, h, h, 1, periodic, n % 2 == 0, 1 + n % 35);
+      for (std::int64_t n = 2 * h; n <= 80; n += h == 1 ? 1 : 3)
+        expect_solved(n, h, h, 1, periodic, n % 2 == 0, 1 + n % 35);
   for (std::int64_t n : {127, 128, 255, 256, 257, 480, 500, 511, 512})
     for (bool periodic : {false, true})
       for (bool contiguous : {false, true}) expect_solved(n, 3, 4, 1, periodic, contiguous, 65);
 }
 
-/// Lines of a box, where neighbouring lines are not neighbours in memory, or are and begin anywhere, and other lines of the result.
+/// Lines of a box, where neighbouring lines are not neighbours in memory, or are and begin anywhere, and
+/// other lines of the result.
 TEST(TileProducts, LinesAnywhere)
 {
   std::mt19937_64    g(3);
@@ -112,12 +120,14 @@ ribbon::Bands<double, Kokkos::HostSpace> stiff(std::int64_t n, int h, double sig
 {
   ribbon::Bands<double, Kokkos::HostSpace> bands;
   bands.periodic = periodic, bands.lower = bands.upper = h;
-  bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), static_cast<std::size_t>(2 * h + 1));
+  bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n),
+                                        static_cast<std::size_t>(2 * h + 1));
   for (std::int64_t i = 0; i < n; ++i)
     for (int d = -h; d <= h; ++d) {
       double binomial = 1; // 2 h over h + d
       for (int k = 1; k <= h + d; ++k) binomial *= static_cast<double>(2 * h + 1 - k) / k;
-      bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) = (d == 0 ? 1 : 0) + (d % 2 == 0 ? 1 : -1) * sigma * binomial;
+      bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) =
+        (d == 0 ? 1 : 0) + (d % 2 == 0 ? 1 : -1) * sigma * binomial;
     }
   return bands;
 }
@@ -129,7 +139,8 @@ TEST(TileProducts, DigitsAreKeptOrTheReportSaysSo)
   for (int h : {1, 2, 3, 4, 8})
     for (double sigma : {0.4, 100.0, 5000.0, 1e7})
       for (bool periodic : {false, true}) {
-        SCOPED_TRACE("half-bandwidth " + std::to_string(h) + ", sigma " + std::to_string(sigma) + (periodic ? ", ring" : ""));
+        SCOPED_TRACE("half-bandwidth " + std::to_string(h) + ", sigma " + std::to_string(sigma) +
+                     (periodic ? ", ring" : ""));
         const auto          set    = ribbon::LineSet::interleaved(200, 33);
         const auto          bands  = stiff(200, h, sigma, periodic);
         const auto          solver = solver_for(set, bands);
@@ -145,7 +156,8 @@ TEST(TileProducts, DigitsAreKeptOrTheReportSaysSo)
       }
   // no pivot without exchanges of rows
   auto bands = random_system<double>(g, 1, 64, 1, 1, 1, false);
-  for (std::size_t i = 0; i < 64; ++i) bands.values(0, i, 0) = bands.values(0, i, 2) = 1, bands.values(0, i, 1) = 0;
+  for (std::size_t i = 0; i < 64; ++i)
+    bands.values(0, i, 0) = bands.values(0, i, 2) = 1, bands.values(0, i, 1) = 0;
   EXPECT_FALSE(solver_for(ribbon::LineSet::interleaved(64, 3), bands).report().ok());
 }
 
@@ -154,9 +166,16 @@ TEST(TileProducts, AutoTakesItWhereItIsFast)
 {
   std::mt19937_64 g(7);
   for (bool contiguous : {false, true}) {
-    const auto set    = contiguous ? ribbon::LineSet::contiguous(256, 100) : ribbon::LineSet::interleaved(256, 100);
-    const auto report = [&](int h) { return ribbon::LineSolver<double, Exec>(Exec(), set, to_device(random_system<double>(g, 1, 256, h, h, 1, false))).report(); };
-    for (int h : {5, 8}) EXPECT_EQ(report(h).algorithm == "tile_products", ribbon::device::has_matrix_instructions<Exec>()) << report(h).algorithm << ", " << report(h).reason;
+    const auto set =
+      contiguous ? ribbon::LineSet::contiguous(256, 100) : ribbon::LineSet::interleaved(256, 100);
+    const auto report = [&](int h) {
+      return ribbon::LineSolver<double, Exec>(Exec(), set,
+                                              to_device(random_system<double>(g, 1, 256, h, h, 1, false)))
+        .report();
+    };
+    for (int h : {5, 8})
+      EXPECT_EQ(report(h).algorithm == "tile_products", ribbon::device::has_matrix_instructions<Exec>())
+        << report(h).algorithm << ", " << report(h).reason;
     EXPECT_NE(report(1).algorithm, "tile_products");
   }
 }
@@ -174,14 +193,18 @@ TEST(TileProducts, Refuses)
     return std::string();
   };
   const std::string prefix = "ribbon: algorithm tile_products: ";
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(513, 3), random_system<double>(g, 1, 513, 1, 1, 1, false)), prefix + "lines of 513 rows are too long");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(5, 3), random_system<double>(g, 1, 5, 3, 3, 1, false)), prefix + "lines of 5 rows are too short");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(513, 3), random_system<double>(g, 1, 513, 1, 1, 1, false)),
+            prefix + "lines of 513 rows are too long");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(5, 3), random_system<double>(g, 1, 5, 3, 3, 1, false)),
+            prefix + "lines of 5 rows are too short");
   auto classes = random_system<double>(g, 3, 40, 1, 1, 1, false);
   assign(g, classes, ribbon::Lhs::classes, 3);
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(40, 3), classes), prefix + "one matrix for all lines, in double precision");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(40, 3), classes),
+            prefix + "one matrix for all lines, in double precision");
   auto own = random_system<double>(g, 3, 40, 1, 1, 1, false);
   assign(g, own, ribbon::Lhs::per_line, 3);
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(40, 3), own), prefix + "one matrix for all lines, in double precision");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(40, 3), own),
+            prefix + "one matrix for all lines, in double precision");
 }
 
 } // namespace

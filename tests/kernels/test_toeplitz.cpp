@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices of one stencil but for a few rows at their ends, of which these and one of the others are stored: what is solved, what is held, transposes, and what is refused.
+// Matrices of one stencil but for a few rows at their ends, of which these and one of the others are stored:
+// what is solved, what is held, transposes, and what is refused.
 #include "batch.hpp"
 
 #include <ribbon/distributed/cut_lines.hpp>
@@ -18,15 +19,23 @@ namespace {
 
 /// Matrices that agree in all rows but `ends` at either end, with every row in its place.
 template <class Scalar>
-ribbon::Bands<Scalar, Kokkos::HostSpace> all_rows(const ribbon::Bands<Scalar, Kokkos::HostSpace> &stored, std::int64_t n)
+ribbon::Bands<Scalar, Kokkos::HostSpace> all_rows(const ribbon::Bands<Scalar, Kokkos::HostSpace> &stored,
+                                                  std::int64_t                                    n)
 {
-  auto all        = stored;
-  all.repeats     = 1;
-  all.values      = decltype(all.values)("test::all_rows", stored.values.extent(0), static_cast<std::size_t>(n), stored.values.extent(2));
+  auto all    = stored;
+  all.repeats = 1;
+  all.values  = decltype(all.values)("test::all_rows", stored.values.extent(0), static_cast<std::size_t>(n),
+                                    stored.values.extent(2));
   const auto ends = static_cast<std::int64_t>(stored.values.extent(1)) / 2;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::size_t c = 0; c < all.values.extent(0); ++c)
-      for (std::size_t d = 0; d < all.values.extent(2); ++d) all.values(c, static_cast<std::size_t>(i), d) = stored.values(c, static_cast<std::size_t>(i < ends ? i : i >= n - ends ? 2 * ends + 1 - (n - i) : ends), d);
+      for (std::size_t d = 0; d < all.values.extent(2); ++d)
+        all.values(c, static_cast<std::size_t>(i), d) =
+          stored.values(c,
+                        static_cast<std::size_t>(i < ends        ? i
+                                                 : i >= n - ends ? 2 * ends + 1 - (n - i)
+                                                                 : ends),
+                        d);
   return all;
 }
 
@@ -39,8 +48,10 @@ struct Case {
 
 std::string text(const Case &c)
 {
-  return "kl " + std::to_string(c.kl) + ", ku " + std::to_string(c.ku) + ", block " + std::to_string(c.block) + ", n " + std::to_string(c.n) + ", lines " + std::to_string(c.lines) + ", ends " + std::to_string(c.ends) +
-         (c.periodic ? ", ring" : ", open") + (c.contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(c.lhs);
+  return "kl " + std::to_string(c.kl) + ", ku " + std::to_string(c.ku) + ", block " +
+         std::to_string(c.block) + ", n " + std::to_string(c.n) + ", lines " + std::to_string(c.lines) +
+         ", ends " + std::to_string(c.ends) + (c.periodic ? ", ring" : ", open") +
+         (c.contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(c.lhs);
 }
 
 /// Solved as with every row given: to the last bit.
@@ -49,15 +60,18 @@ void check(const Case &c, const std::string &algorithm, std::int64_t rows_per_pi
 {
   SCOPED_TRACE(text(c) + ", " + algorithm + ", " + std::to_string(sizeof(Scalar)) + " bytes");
   std::mt19937_64 g(static_cast<std::uint64_t>(c.n + 10 * c.kl + c.ends));
-  auto            stored = random_system<Scalar>(g, matrices_for(c.lhs, c.lines), 2 * c.ends + 1, c.kl, c.ku, c.block, c.periodic);
-  stored.repeats         = c.n - 2 * c.ends;
+  auto            stored =
+    random_system<Scalar>(g, matrices_for(c.lhs, c.lines), 2 * c.ends + 1, c.kl, c.ku, c.block, c.periodic);
+  stored.repeats = c.n - 2 * c.ends;
   assign(g, stored, c.lhs, c.lines);
   const auto all = all_rows(stored, c.n);
   ASSERT_EQ(stored.rows(), c.n);
-  const auto                set = (c.contiguous ? LineSet::contiguous(c.n, c.lines) : LineSet::interleaved(c.n, c.lines)).with_components(c.block);
+  const auto set = (c.contiguous ? LineSet::contiguous(c.n, c.lines) : LineSet::interleaved(c.n, c.lines))
+                     .with_components(c.block);
   ribbon::LineSolverOptions options;
   options.algorithm = algorithm, options.rows_per_piece = rows_per_piece;
-  const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(stored), options), full(Exec(), set, to_device(all), options);
+  const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(stored), options),
+    full(Exec(), set, to_device(all), options);
   ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
   EXPECT_EQ(solver.report().algorithm, full.report().algorithm);
   EXPECT_LE(solver.report().bytes, full.report().bytes);
@@ -65,7 +79,8 @@ void check(const Case &c, const std::string &algorithm, std::int64_t rows_per_pi
   for (auto &v : b) v = random_scalar<Scalar>(g);
   const auto x = solve(solver, b);
   EXPECT_TRUE(x == solve(full, b));
-  EXPECT_LE(backward_error(expanded(all), set, x, b), 1e-13 * static_cast<double>(ribbon::unit_roundoff<Scalar>()) / 1.1e-16);
+  EXPECT_LE(backward_error(expanded(all), set, x, b),
+            1e-13 * static_cast<double>(ribbon::unit_roundoff<Scalar>()) / 1.1e-16);
 }
 
 TEST(Toeplitz, RowsAreThoseThatWereGiven)
@@ -84,9 +99,15 @@ TEST(Toeplitz, RowsAreThoseThatWereGiven)
     EXPECT_EQ(host.repeats, 1);
     ASSERT_EQ(host.rows(), n);
     for (std::int64_t i = 0; i < n; ++i)
-      for (std::size_t d = 0; d < 3; ++d) EXPECT_EQ(host.values(0, static_cast<std::size_t>(i), d), (i == 0 ? first : i == 1 ? second : i == n - 1 ? last : stencil)[d]) << "n " << n << ", row " << i;
+      for (std::size_t d = 0; d < 3; ++d)
+        EXPECT_EQ(host.values(0, static_cast<std::size_t>(i), d), (i == 0       ? first
+                                                                   : i == 1     ? second
+                                                                   : i == n - 1 ? last
+                                                                                : stencil)[d])
+          << "n " << n << ", row " << i;
   }
-  EXPECT_THROW(ribbon::toeplitz_bands<double>(Exec(), 2, stencil, {first, second}, {last}), std::invalid_argument);
+  EXPECT_THROW(ribbon::toeplitz_bands<double>(Exec(), 2, stencil, {first, second}, {last}),
+               std::invalid_argument);
   EXPECT_THROW(ribbon::toeplitz_bands<double>(Exec(), 9, stencil, {{1, 2}}), std::invalid_argument);
 }
 
@@ -118,7 +139,8 @@ TEST(Toeplitz, LinesThatAreCut)
               check<double>({1, 1, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 64);
               check<double>({2, 2, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 64);
               check<double>({1, 1, 2, n, lines, ends, periodic, contiguous, lhs}, "partition", 32);
-              check<Kokkos::complex<double>>({1, 2, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 60);
+              check<Kokkos::complex<double>>({1, 2, 1, n, lines, ends, periodic, contiguous, lhs},
+                                             "partition", 60);
             }
 }
 
@@ -160,7 +182,8 @@ TEST(Toeplitz, LongLinesByOrthogonalElimination)
       const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"pivoted"});
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + ribbon::to_string(lhs));
       if (solver.report().smallest_pivot < 1e-8) continue; // next to singular
-      ASSERT_TRUE(solver.report().ok()) << solver.report().reason << ", probe " << solver.report().probe_error;
+      ASSERT_TRUE(solver.report().ok())
+        << solver.report().reason << ", probe " << solver.report().probe_error;
       std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
       for (auto &v : b) v = random_scalar<double>(g);
       EXPECT_LE(backward_error(expanded(all_rows(bands, bands.rows())), set, solve(solver, b), b), 1e-14);
@@ -169,8 +192,8 @@ TEST(Toeplitz, LongLinesByOrthogonalElimination)
 
 TEST(Toeplitz, MemoryDoesNotGrowWithTheRows)
 {
-  const std::int64_t        n     = 1 << 20;
-  const auto                bands = ribbon::toeplitz_bands<double>(Exec(), n, {-1, 4, -1}, {{0, 1, 0}}, {{0, 1, 0}});
+  const std::int64_t n     = 1 << 20;
+  const auto         bands = ribbon::toeplitz_bands<double>(Exec(), n, {-1, 4, -1}, {{0, 1, 0}}, {{0, 1, 0}});
   ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = 1024;
   const ribbon::LineSolver<double, Exec> solver(Exec(), LineSet::contiguous(n, 1), bands, options);
@@ -189,9 +212,12 @@ TEST(Toeplitz, TransposesAreThoseOfAllRows)
           auto            stored = random_system<double>(g, matrices_for(lhs, 3), 5, kl, ku, block, periodic);
           stored.repeats         = n - 4;
           assign(g, stored, lhs, 3);
-          const auto mine = ribbon::to_host(ribbon::transpose(Exec(), to_device(stored), true)), its = ribbon::to_host(ribbon::transpose(Exec(), to_device(all_rows(stored, n)), true));
+          const auto mine = ribbon::to_host(ribbon::transpose(Exec(), to_device(stored), true)),
+                     its  = ribbon::to_host(ribbon::transpose(Exec(), to_device(all_rows(stored, n)), true));
           Kokkos::fence();
-          for (std::int64_t c = 0; c < static_cast<std::int64_t>(its.values.extent(0)); ++c) EXPECT_TRUE(ribbon::reference::dense(mine, c) == ribbon::reference::dense(its, c)) << "n " << n << ", block " << block;
+          for (std::int64_t c = 0; c < static_cast<std::int64_t>(its.values.extent(0)); ++c)
+            EXPECT_TRUE(ribbon::reference::dense(mine, c) == ribbon::reference::dense(its, c))
+              << "n " << n << ", block " << block;
           if (n == 40) {
             EXPECT_LT(ribbon::transpose(Exec(), to_device(stored)).values.extent(1), 20u);
           }
@@ -208,12 +234,15 @@ TEST(Toeplitz, ADiagonalIsAddedToEveryRow)
     for (std::int64_t i = 0; i < n; ++i) host(static_cast<std::size_t>(set(l, i))) = static_cast<double>(i);
   Kokkos::deep_copy(diagonal, host);
   ribbon::Bands<double, Memory> sum;
-  ASSERT_TRUE(ribbon::add_diagonal(Exec(), ribbon::toeplitz_bands<double>(Exec(), n, {-1, 2, -1}, {{0, 7, 0}}), set, diagonal.data(), 0.5, &sum));
+  ASSERT_TRUE(ribbon::add_diagonal(Exec(),
+                                   ribbon::toeplitz_bands<double>(Exec(), n, {-1, 2, -1}, {{0, 7, 0}}), set,
+                                   diagonal.data(), 0.5, &sum));
   Kokkos::fence();
   const auto found = ribbon::to_host(sum);
   ASSERT_EQ(found.rows(), n);
   for (std::int64_t i = 0; i < n; ++i) {
-    EXPECT_EQ(found.values(0, static_cast<std::size_t>(i), 1), (i == 0 ? 7 : 2) + 0.5 * static_cast<double>(i));
+    EXPECT_EQ(found.values(0, static_cast<std::size_t>(i), 1),
+              (i == 0 ? 7 : 2) + 0.5 * static_cast<double>(i));
     EXPECT_EQ(found.values(0, static_cast<std::size_t>(i), 2), i == 0 ? 0 : -1);
   }
 }
@@ -224,18 +253,22 @@ TEST(Toeplitz, WhatIsRefused)
   const auto      set   = LineSet::interleaved(20, 4);
   auto            bands = random_system<double>(g, 1, 4, 1, 1, 1, false);
   bands.repeats         = 17;
-  EXPECT_THROW((ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands))), std::invalid_argument) << "an even number of rows has none in the middle";
+  EXPECT_THROW((ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands))), std::invalid_argument)
+    << "an even number of rows has none in the middle";
   bands         = random_system<double>(g, 1, 5, 1, 1, 1, false);
   bands.repeats = 15;
-  EXPECT_THROW((ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands))), std::invalid_argument) << "19 rows";
+  EXPECT_THROW((ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands))), std::invalid_argument)
+    << "19 rows";
   bands.repeats = 0;
-  EXPECT_THROW((ribbon::LineSolver<double, Exec>(Exec(), LineSet::interleaved(4, 4), to_device(bands))), std::invalid_argument);
+  EXPECT_THROW((ribbon::LineSolver<double, Exec>(Exec(), LineSet::interleaved(4, 4), to_device(bands))),
+               std::invalid_argument);
   auto own = random_system<double>(g, 4, 5, 1, 1, 1, false);
   own.lhs = Lhs::per_line, own.repeats = 16;
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(own), {"one_pass"});
   const Kokkos::View<double *, Memory>   x("test::x", 80);
   EXPECT_THROW(solver.factor_and_solve(Exec(), to_device(own), x.data(), x.data()), std::invalid_argument);
-  EXPECT_THROW((ribbon::CutLines<double, Exec>::right_couplings(Exec(), ribbon::CutPiece(), to_device(own))), std::invalid_argument);
+  EXPECT_THROW((ribbon::CutLines<double, Exec>::right_couplings(Exec(), ribbon::CutPiece(), to_device(own))),
+               std::invalid_argument);
 }
 
 } // namespace

@@ -19,9 +19,11 @@ struct System {
   bool periodic;
 };
 
-/// Random dominant matrices. Shifted and complex: alpha and beta of one line have one phase, so that their sum is dominant, too. Entries outside of open matrices are NaN: nobody may read them.
+/// Random dominant matrices. Shifted and complex: alpha and beta of one line have one phase, so that their
+/// sum is dominant, too. Entries outside of open matrices are NaN: nobody may read them.
 template <class Scalar>
-ribbon::Bands<Scalar, Kokkos::HostSpace> batch(std::mt19937_64 &g, const System &s, Lhs lhs, std::int64_t n, std::int64_t lines)
+ribbon::Bands<Scalar, Kokkos::HostSpace> batch(std::mt19937_64 &g, const System &s, Lhs lhs, std::int64_t n,
+                                               std::int64_t lines)
 {
   auto bands = random_system<Scalar>(g, matrices_for(lhs, lines), n, s.kl, s.ku, s.block, s.periodic);
   assign(g, bands, lhs, lines);
@@ -36,7 +38,9 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> batch(std::mt19937_64 &g, const System 
     for (std::int64_t i = 0; i < n && !s.periodic; ++i)
       for (std::int64_t d = -s.kl; d <= s.ku; ++d)
         if (i + d < 0 || i + d >= n)
-          for (std::int64_t e = 0; e < BB; ++e) bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>((d + s.kl) * BB + e)) = std::numeric_limits<ribbon::real_t<Scalar>>::quiet_NaN();
+          for (std::int64_t e = 0; e < BB; ++e)
+            bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>((d + s.kl) * BB + e)) =
+              std::numeric_limits<ribbon::real_t<Scalar>>::quiet_NaN();
   return bands;
 }
 
@@ -46,21 +50,28 @@ std::vector<Scalar> transposed(const std::vector<Scalar> &A, std::size_t n, bool
 {
   std::vector<Scalar> T(A.size());
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) T[j * n + i] = conjugated ? ribbon::conjugate(A[i * n + j]) : A[i * n + j];
+    for (std::size_t j = 0; j < n; ++j)
+      T[j * n + i] = conjugated ? ribbon::conjugate(A[i * n + j]) : A[i * n + j];
   return T;
 }
 
 template <class Scalar>
-void check(const System &s, Lhs lhs, bool contiguous, std::int64_t n, const std::string &algorithm, bool conjugated)
+void check(const System &s, Lhs lhs, bool contiguous, std::int64_t n, const std::string &algorithm,
+           bool conjugated)
 {
   const std::int64_t  lines = 5;
   const std::uint64_t seed  = static_cast<std::uint64_t>(n * 100 + s.kl * 10 + s.ku);
-  SCOPED_TRACE(testing::Message() << algorithm << ", n " << n << ", kl " << s.kl << ", ku " << s.ku << ", block " << s.block << (s.periodic ? ", ring, " : ", open, ") << (contiguous ? "contiguous, " : "interleaved, ")
-                                  << to_string(lhs) << (conjugated ? ", conjugated" : "") << ", " << sizeof(Scalar) << " bytes, seed " << seed);
+  SCOPED_TRACE(testing::Message() << algorithm << ", n " << n << ", kl " << s.kl << ", ku " << s.ku
+                                  << ", block " << s.block << (s.periodic ? ", ring, " : ", open, ")
+                                  << (contiguous ? "contiguous, " : "interleaved, ") << to_string(lhs)
+                                  << (conjugated ? ", conjugated" : "") << ", " << sizeof(Scalar)
+                                  << " bytes, seed " << seed);
   std::mt19937_64 g(seed);
   const auto      bands = batch<Scalar>(g, s, lhs, n, lines);
-  const auto      set   = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(s.block);
-  const auto      given = ribbon::transpose(Exec(), to_device(bands), conjugated);
+  const auto      set =
+    (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
+      .with_components(s.block);
+  const auto given = ribbon::transpose(Exec(), to_device(bands), conjugated);
   EXPECT_EQ(given.kl(), s.ku);
   EXPECT_EQ(given.ku(), s.kl);
   const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, given, {algorithm});
@@ -72,16 +83,21 @@ void check(const System &s, Lhs lhs, bool contiguous, std::int64_t n, const std:
   for (std::int64_t l = 0; l < lines; ++l) {
     std::vector<Scalar> mine, right;
     for (std::int64_t i = 0; i < n; ++i)
-      for (int c = 0; c < s.block; ++c) mine.push_back(x[static_cast<std::size_t>(set(l, i) + c)]), right.push_back(b[static_cast<std::size_t>(set(l, i) + c)]);
+      for (int c = 0; c < s.block; ++c)
+        mine.push_back(x[static_cast<std::size_t>(set(l, i) + c)]),
+          right.push_back(b[static_cast<std::size_t>(set(l, i) + c)]);
     const auto A = transposed(ribbon::reference::dense(own, matrix_of(own, l)), mine.size(), conjugated);
-    EXPECT_LE(ribbon::reference::backward_error(A, mine, right), 45 * static_cast<double>(ribbon::unit_roundoff<Scalar>())) << "line " << l;
+    EXPECT_LE(ribbon::reference::backward_error(A, mine, right),
+              45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()))
+      << "line " << l;
   }
 }
 
 TEST(TransposedBands, AreSolvedAsTheTransposeAndTheConjugateTranspose)
 {
-  for (const System &s :
-       {System{1, 1, 1, false}, System{1, 1, 1, true}, System{2, 1, 1, true}, System{0, 3, 1, false}, System{4, 2, 1, true}, System{8, 2, 1, false}, System{1, 1, 2, true}, System{1, 1, 3, false}, System{1, 1, 4, true}})
+  for (const System &s : {System{1, 1, 1, false}, System{1, 1, 1, true}, System{2, 1, 1, true},
+                          System{0, 3, 1, false}, System{4, 2, 1, true}, System{8, 2, 1, false},
+                          System{1, 1, 2, true}, System{1, 1, 3, false}, System{1, 1, 4, true}})
     for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
       for (std::int64_t n : {1, 3, 2 * s.kl + 1, 41})
         for (const char *algorithm : {"auto", "pivoted"})
@@ -89,7 +105,9 @@ TEST(TransposedBands, AreSolvedAsTheTransposeAndTheConjugateTranspose)
             const bool contiguous = n % 4 == 1;
             check<double>(s, lhs, contiguous, n, algorithm, conjugated);
             check<Kokkos::complex<double>>(s, lhs, contiguous, n, algorithm, conjugated);
-            if (n == 41) check<float>(s, lhs, contiguous, n, algorithm, conjugated), check<Kokkos::complex<float>>(s, lhs, contiguous, n, algorithm, conjugated);
+            if (n == 41)
+              check<float>(s, lhs, contiguous, n, algorithm, conjugated),
+                check<Kokkos::complex<float>>(s, lhs, contiguous, n, algorithm, conjugated);
           }
 }
 
@@ -101,8 +119,10 @@ TEST(TransposedBands, AreTakenByEveryAlgorithm)
     for (bool conjugated : {false, true})
       for (bool contiguous : {false, true}) {
         for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
-          for (const char *algorithm : {"one_pass", "thomas", "cyclic_reduction", "cr_pcr"}) check<Complex>({1, 1, 1, periodic}, lhs, contiguous, 70, algorithm, conjugated);
-        for (Lhs lhs : {Lhs::shared, Lhs::per_line, Lhs::shifted}) check<Complex>({1, 2, 1, periodic}, lhs, contiguous, 210, "partition", conjugated);
+          for (const char *algorithm : {"one_pass", "thomas", "cyclic_reduction", "cr_pcr"})
+            check<Complex>({1, 1, 1, periodic}, lhs, contiguous, 70, algorithm, conjugated);
+        for (Lhs lhs : {Lhs::shared, Lhs::per_line, Lhs::shifted})
+          check<Complex>({1, 2, 1, periodic}, lhs, contiguous, 210, "partition", conjugated);
         check<double>({3, 1, 1, periodic}, Lhs::shared, contiguous, 70, "tile_products", conjugated);
       }
 }
@@ -117,8 +137,10 @@ TEST(TransposedBands, OfTransposedBandsAreTheMatrixItself)
         std::mt19937_64 g(3);
         const auto      bands = batch<Complex>(g, s, lhs, 9, 4);
         const auto      once  = ribbon::transpose(Exec(), to_device(bands), conjugated);
-        const auto      A = expanded(bands), back = ribbon::to_host(ribbon::transpose(Exec(), once, conjugated));
-        for (std::int64_t l = 0; l < 4; ++l) EXPECT_EQ(ribbon::reference::dense(A, l), ribbon::reference::dense(back, l)) << to_string(lhs) << s.kl << s.periodic << conjugated << l;
+        const auto A = expanded(bands), back = ribbon::to_host(ribbon::transpose(Exec(), once, conjugated));
+        for (std::int64_t l = 0; l < 4; ++l)
+          EXPECT_EQ(ribbon::reference::dense(A, l), ribbon::reference::dense(back, l))
+            << to_string(lhs) << s.kl << s.periodic << conjugated << l;
       }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Equations and unknowns in different units: rows and columns times powers of ten change neither what is refused nor
-// the digits of solutions, next to LAPACK. RIBBON_UNITS sets how many random systems are drawn.
+// Equations and unknowns in different units: rows and columns times powers of ten change neither what is
+// refused nor the digits of solutions, next to LAPACK. RIBBON_UNITS sets how many random systems are drawn.
 #include "lapack.hpp"
 
 #include <gtest/gtest.h>
@@ -25,34 +25,43 @@ std::vector<double> units(std::mt19937_64 &g, std::size_t count, double exponent
 
 /// Matrix `c` with rows times `rows` and columns times `columns`, one factor for each unknown.
 template <class Scalar>
-void multiply(HostBands<Scalar> &bands, std::size_t c, const std::vector<double> &rows, const std::vector<double> &columns)
+void multiply(HostBands<Scalar> &bands, std::size_t c, const std::vector<double> &rows,
+              const std::vector<double> &columns)
 {
-  using Real     = ribbon::real_t<Scalar>;
-  const auto n   = static_cast<std::int64_t>(bands.values.extent(1));
-  const int  B   = bands.block;
-  const auto of  = [&](const std::vector<double> &f, std::int64_t i, int a) { return f[static_cast<std::size_t>((i % n + n) % n * B + a)]; };
+  using Real    = ribbon::real_t<Scalar>;
+  const auto n  = static_cast<std::int64_t>(bands.values.extent(1));
+  const int  B  = bands.block;
+  const auto of = [&](const std::vector<double> &f, std::int64_t i, int a) {
+    return f[static_cast<std::size_t>((i % n + n) % n * B + a)];
+  };
   for (std::int64_t i = 0; i < n; ++i)
     for (int d = -bands.kl(); d <= bands.ku(); ++d)
       for (int a = 0; a < B; ++a)
         for (int b = 0; b < B; ++b) {
-          Scalar &v = bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(((d + bands.kl()) * B + a) * B + b));
+          Scalar &v = bands.values(c, static_cast<std::size_t>(i),
+                                   static_cast<std::size_t>(((d + bands.kl()) * B + a) * B + b));
           v *= static_cast<Real>(of(rows, i, a) * of(columns, i + d, b));
         }
 }
 
-/// Dominant matrices in other units by every algorithm: as far from the solution as in their own units, unknown by unknown.
+/// Dominant matrices in other units by every algorithm: as far from the solution as in their own
+/// units, unknown by unknown.
 template <class Scalar>
-void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lhs, const std::string &algorithm, double exponent)
+void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lhs,
+                                const std::string &algorithm, double exponent)
 {
   constexpr std::int64_t lines = 4, n = 60;
-  const std::uint64_t    seed = static_cast<std::uint64_t>(1000 * kl + 100 * ku + 10 * block) + (periodic ? 1 : 0);
-  SCOPED_TRACE(testing::Message() << algorithm << ", kl " << kl << ", ku " << ku << ", block " << block << (periodic ? ", ring, " : ", ") << to_string(lhs) << ", 10^+-" << exponent << ", "
-                                  << sizeof(Scalar) << " bytes, seed " << seed);
+  const std::uint64_t    seed =
+    static_cast<std::uint64_t>(1000 * kl + 100 * ku + 10 * block) + (periodic ? 1 : 0);
+  SCOPED_TRACE(testing::Message() << algorithm << ", kl " << kl << ", ku " << ku << ", block " << block
+                                  << (periodic ? ", ring, " : ", ") << to_string(lhs) << ", 10^+-" << exponent
+                                  << ", " << sizeof(Scalar) << " bytes, seed " << seed);
   std::mt19937_64 g(seed);
-  auto            bands = random_system<Scalar>(g, matrices_for(lhs, lines), n, kl, ku, block, periodic);
+  auto            bands    = random_system<Scalar>(g, matrices_for(lhs, lines), n, kl, ku, block, periodic);
   const auto      unknowns = static_cast<std::size_t>(n * block), matrices = bands.values.extent(0);
   assign(g, bands, lhs, lines);
-  std::vector<std::vector<double>> columns(matrices, units(g, unknowns, exponent, true)); // of shifted matrices alike
+  // of shifted matrices alike
+  std::vector<std::vector<double>> columns(matrices, units(g, unknowns, exponent, true));
   for (std::size_t c = 0; c < matrices; ++c) {
     if (lhs != Lhs::shifted) columns[c] = units(g, unknowns, exponent, true);
     multiply(bands, c, units(g, unknowns, lhs == Lhs::shifted ? 0 : exponent, true), columns[c]);
@@ -62,28 +71,40 @@ void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lh
   // b = A x with x = y / columns, y of size 1
   std::vector<Scalar> y(static_cast<std::size_t>(set.unknowns())), b(y.size(), Scalar(0));
   for (auto &v : y) v = random_scalar<Scalar>(g);
-  const auto at     = [&](std::int64_t l, std::int64_t i, int a) { return static_cast<std::size_t>(set(l, (i + n) % n) + a * set.component_stride); };
-  const auto unit   = [&](std::int64_t l, std::int64_t i, int a) { return columns[static_cast<std::size_t>(lhs == Lhs::shifted ? 0 : matrix_of(own, l))][static_cast<std::size_t>((i + n) % n * block + a)]; };
+  const auto at = [&](std::int64_t l, std::int64_t i, int a) {
+    return static_cast<std::size_t>(set(l, (i + n) % n) + a * set.component_stride);
+  };
+  const auto unit = [&](std::int64_t l, std::int64_t i, int a) {
+    return columns[static_cast<std::size_t>(lhs == Lhs::shifted ? 0 : matrix_of(own, l))]
+                  [static_cast<std::size_t>((i + n) % n * block + a)];
+  };
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t i = 0; i < n; ++i)
       for (int d = -kl; d <= ku; ++d)
         for (int a = 0; a < block; ++a)
           for (int q = 0; q < block && (periodic || (i + d >= 0 && i + d < n)); ++q) {
-            const Scalar e = own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(((d + kl) * block + a) * block + q));
-            b[at(l, i, a)] += e * (y[at(l, i + d, q)] / static_cast<ribbon::real_t<Scalar>>(unit(l, i + d, q)));
+            const Scalar e =
+              own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(i),
+                         static_cast<std::size_t>(((d + kl) * block + a) * block + q));
+            b[at(l, i, a)] +=
+              e * (y[at(l, i + d, q)] / static_cast<ribbon::real_t<Scalar>>(unit(l, i + d, q)));
           }
   ribbon::LineSolver<Scalar, Exec> solver;
   ASSERT_NO_THROW(solver = (ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm})));
-  ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason << ", pivot " << solver.report().smallest_pivot << ", rcond " << solver.report().rcond;
+  ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason
+                                    << ", pivot " << solver.report().smallest_pivot << ", rcond "
+                                    << solver.report().rcond;
   const auto x     = solve(solver, b);
   double     worst = 0;
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t i = 0; i < n; ++i)
       for (int a = 0; a < block; ++a) {
         const auto k = at(l, i, a);
-        worst        = std::max(worst, static_cast<double>(ribbon::magnitude(x[k] * static_cast<ribbon::real_t<Scalar>>(unit(l, i, a)) - y[k])));
+        worst        = std::max(worst, static_cast<double>(ribbon::magnitude(
+                                         x[k] * static_cast<ribbon::real_t<Scalar>>(unit(l, i, a)) - y[k])));
       }
-  // a factor of 100 between neighbours is left of 10^24 (column_scale.hpp); dominant matrices have conditions of about 100
+  // a factor of 100 between neighbours is left of 10^24 (column_scale.hpp); dominant matrices
+  // have conditions of about 100
   const double roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
   EXPECT_LE(worst, (algorithm == "pivoted" ? 2e5 : 2e3) * roundoff) << solver.report().algorithm;
 }
@@ -96,8 +117,10 @@ TEST(Units, DominantMatricesKeepEveryDigit)
       for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
         for (const std::string algorithm : {"auto", "thomas", "one_pass", "pivoted"}) {
           const bool in_flight = lhs == Lhs::per_line || lhs == Lhs::shifted;
-          if (algorithm == "one_pass" && (block == 3 || (block == 2 && in_flight))) continue; // no kernel; units of equations
-          for (double exponent : {3.0, 8.0, 12.0}) expect_digits_in_any_units<double>(kl, ku, block, periodic, lhs, algorithm, exponent);
+          // no kernel; units of equations
+          if (algorithm == "one_pass" && (block == 3 || (block == 2 && in_flight))) continue;
+          for (double exponent : {3.0, 8.0, 12.0})
+            expect_digits_in_any_units<double>(kl, ku, block, periodic, lhs, algorithm, exponent);
           expect_digits_in_any_units<Kokkos::complex<double>>(kl, ku, block, periodic, lhs, algorithm, 8);
           expect_digits_in_any_units<float>(kl, ku, block, periodic, lhs, algorithm, 3);
         }
@@ -107,10 +130,12 @@ TEST(Units, DominantMatricesKeepEveryDigit)
 TEST(Units, TwoByTwo)
 {
   HostBands<double> bands;
-  bands.values = decltype(bands.values)("test::bands", 1, 2, 3);
-  bands.values(0, 0, 1) = 2e-16, bands.values(0, 0, 2) = -1, bands.values(0, 1, 0) = -1e-16, bands.values(0, 1, 1) = 2;
+  bands.values          = decltype(bands.values)("test::bands", 1, 2, 3);
+  bands.values(0, 0, 1) = 2e-16, bands.values(0, 0, 2) = -1, bands.values(0, 1, 0) = -1e-16,
+                     bands.values(0, 1, 1) = 2;
   for (const char *algorithm : {"auto", "thomas", "pivoted"}) {
-    const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(2, 1), to_device(bands), {algorithm});
+    const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(2, 1),
+                                                  to_device(bands), {algorithm});
     ASSERT_TRUE(solver.report().ok()) << algorithm;
     const auto x = solve(solver, {1.0, 1.0});
     EXPECT_NEAR(x[0] * 1e-16, 1, 1e-14) << algorithm;
@@ -120,35 +145,42 @@ TEST(Units, TwoByTwo)
   }
 }
 
-/// Entries that are tiny in their rows and in their columns are no units, though scales that weigh all entries take them
-/// for such: the solution is that of the given units, whose condition is 64 and 10^3.
+/// Entries that are tiny in their rows and in their columns are no units, though scales that weigh all
+/// entries take them for such: the solution is that of the given units, whose condition is 64 and 10^3.
 TEST(Units, TinyEntriesAreNone)
 {
-  const double matrices[][3][3] = {{{0, 2, 5.802306177859959e-19}, {0.06448876455234769, 2, -1.1604612355719919e-18}, {0, 0, 1}},
-                                   {{0, 1e-20, 1}, {0, 1, 0}, {1e-3, 1e-20, 1}},
-                                   {{0, 1e-30, 1}, {0, 1, 0}, {1e-3, 1e-30, 1}}};
+  const double matrices[][3][3] = {
+    {{0, 2, 5.802306177859959e-19}, {0.06448876455234769, 2, -1.1604612355719919e-18}, {0, 0, 1}},
+    {{0, 1e-20, 1}, {0, 1, 0}, {1e-3, 1e-20, 1}},
+    {{0, 1e-30, 1}, {0, 1, 0}, {1e-3, 1e-30, 1}}};
   for (const auto &A : matrices)
     for (const char *algorithm : {"auto", "pivoted"}) {
       HostBands<double>   bands;
       std::vector<double> b(3, 0);
       bands.values = decltype(bands.values)("test::bands", 1, 3, 5);
       for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(j - i + 2)) = A[i][j], b[static_cast<std::size_t>(i)] += A[i][j];
-      const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, 1), to_device(bands), {algorithm});
+        for (int j = 0; j < 3; ++j)
+          bands.values(0, static_cast<std::size_t>(i),
+                       static_cast<std::size_t>(j - i + 2)) = A[i][j],
+                                                        b[static_cast<std::size_t>(i)] += A[i][j];
+      const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, 1),
+                                                    to_device(bands), {algorithm});
       ASSERT_TRUE(solver.report().ok()) << algorithm << ", " << solver.report().reason;
       const auto x = solve(solver, b);
-      for (int i = 0; i < 3; ++i) EXPECT_NEAR(x[static_cast<std::size_t>(i)], 1, 1e-11) << algorithm << ", unknown " << i << " of " << A[2][0];
+      for (int i = 0; i < 3; ++i)
+        EXPECT_NEAR(x[static_cast<std::size_t>(i)], 1, 1e-11)
+          << algorithm << ", unknown " << i << " of " << A[2][0];
     }
 }
 
 /// What the units of another line ask for does not change a line that needs no scale.
 TEST(Units, LinesAreScaledByThemselves)
 {
-  const double        p = std::ldexp(1, -21);
-  const double        a[3][3] = {{0, p, 0}, {-std::ldexp(1, 22), -p / 2, 0}, {0, -p, -std::ldexp(1, 20)}};
-  const double        c[3][3] = {{p / 8, 2, 0}, {-p / 4, -4, std::ldexp(1, -12)}, {0, -4, std::ldexp(1, -13)}};
-  const double        b[3] = {-1.064e-08, 5.657e+06, 5.540e+05};
-  const auto          solved = [&](bool together, const char *algorithm) {
+  const double p       = std::ldexp(1, -21);
+  const double a[3][3] = {{0, p, 0}, {-std::ldexp(1, 22), -p / 2, 0}, {0, -p, -std::ldexp(1, 20)}};
+  const double c[3][3] = {{p / 8, 2, 0}, {-p / 4, -4, std::ldexp(1, -12)}, {0, -4, std::ldexp(1, -13)}};
+  const double b[3]    = {-1.064e-08, 5.657e+06, 5.540e+05};
+  const auto   solved  = [&](bool together, const char *algorithm) {
     const std::size_t   lines = together ? 2 : 1;
     HostBands<double>   bands;
     std::vector<double> right(3 * lines, 1);
@@ -157,57 +189,72 @@ TEST(Units, LinesAreScaledByThemselves)
       for (int d = -1; d <= 1; ++d) {
         if (i + d < 0 || i + d > 2) continue;
         bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) = a[i][i + d];
-        if (together) bands.values(1, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) = c[i][i + d];
+        if (together)
+          bands.values(1, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) = c[i][i + d];
       }
       right[static_cast<std::size_t>(i) * lines] = b[i];
     }
-    const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, static_cast<std::int64_t>(lines)), to_device(bands), {algorithm});
+    const ribbon::LineSolver<double, Exec> solver(
+         Exec(), ribbon::LineSet::interleaved(3, static_cast<std::int64_t>(lines)), to_device(bands),
+         {algorithm});
     EXPECT_TRUE(solver.report().ok()) << algorithm;
     const auto x = solve(solver, right);
     return std::vector<double>{x[0], x[lines], x[2 * lines]};
   };
   for (const char *algorithm : {"auto", "pivoted"}) {
     const auto alone = solved(false, algorithm), together = solved(true, algorithm);
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(together[i], alone[i], 1e-13 * std::abs(alone[i])) << algorithm << ", unknown " << i;
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(together[i], alone[i], 1e-13 * std::abs(alone[i])) << algorithm << ", unknown " << i;
   }
 }
 
-/// Units that change along a line show in no column. Every algorithm has the digits that the condition leaves.
+/// Units that change along a line show in no column. Every algorithm has the digits
+/// that the condition leaves.
 TEST(Units, ThatChangeAlongALine)
 {
   for (const bool laplacian : {true, false})
     for (const std::int64_t n : {8, 32, 100})
       for (const int step : {-8, -3, -1, 1, 2, 8})
         for (const std::string algorithm : {"auto", "thomas", "pivoted"}) {
-          SCOPED_TRACE(testing::Message() << (laplacian ? "Laplacian" : "dominant") << ", n " << n << ", columns times 2^(" << step << " i), " << algorithm);
+          SCOPED_TRACE(testing::Message() << (laplacian ? "Laplacian" : "dominant") << ", n " << n
+                                          << ", columns times 2^(" << step << " i), " << algorithm);
           std::mt19937_64 g(static_cast<std::uint64_t>(n));
-          auto            bands = random_system<double>(g, 1, n, laplacian ? 1 : 2, laplacian ? 1 : 2, 1, false);
+          auto bands = random_system<double>(g, 1, n, laplacian ? 1 : 2, laplacian ? 1 : 2, 1, false);
           for (std::size_t i = 0; laplacian && i < static_cast<std::size_t>(n); ++i)
             for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = d == 1 ? 2 : -1;
           std::vector<double> columns, y, b(static_cast<std::size_t>(n), 0);
-          for (std::int64_t i = 0; i < n; ++i) columns.push_back(std::ldexp(1.0, static_cast<int>(step * i))), y.push_back(random_scalar<double>(g));
+          for (std::int64_t i = 0; i < n; ++i)
+            columns.push_back(std::ldexp(1.0, static_cast<int>(step * i))),
+              y.push_back(random_scalar<double>(g));
           const auto B = ribbon::reference::dense(bands, 0);
           for (std::size_t i = 0; i < b.size(); ++i)
             for (std::size_t j = 0; j < b.size(); ++j) b[i] += B[i * b.size() + j] * y[j];
           multiply(bands, 0, std::vector<double>(b.size(), 1.0), columns);
-          const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, 1), to_device(bands), {algorithm});
+          const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, 1),
+                                                        to_device(bands), {algorithm});
           ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason;
-          const auto x = solve(solver, b);
+          const auto x     = solve(solver, b);
           double     worst = 0;
-          for (std::size_t i = 0; i < b.size(); ++i) worst = std::max(worst, std::abs(x[i] * columns[i] - y[i]));
-          const double tolerance = solver.report().algorithm == "one_pass" ? 1e-13 : 1e-15; // in chunks errors are relative to the largest unknown
-          EXPECT_LE(worst, tolerance * static_cast<double>(laplacian ? n * n : 100)) << solver.report().algorithm;
+          for (std::size_t i = 0; i < b.size(); ++i)
+            worst = std::max(worst, std::abs(x[i] * columns[i] - y[i]));
+          // in chunks errors are relative to the largest unknown
+          const double tolerance = solver.report().algorithm == "one_pass" ? 1e-13 : 1e-15;
+          EXPECT_LE(worst, tolerance * static_cast<double>(laplacian ? n * n : 100))
+            << solver.report().algorithm;
         }
 }
 
-/// What is refused in the units that are given and regular in others is solved, next to a line that is singular, too.
+/// What is refused in the units that are given and regular in others is solved, next to a
+/// line that is singular, too.
 TEST(Units, SaveMatricesThatAreRefusedWithout)
 {
   const int exponents[][3] = {{30, -23, -26}, {0, -53, -56}, {40, 0, -40}};
   for (const auto &e : exponents)
     for (const bool next_to_singular : {false, true})
       for (const char *algorithm : {"auto", "thomas", "pivoted"}) {
-        SCOPED_TRACE(testing::Message() << "columns times 2^" << e[0] << ", 2^" << e[1] << ", 2^" << e[2] << ", " << algorithm << (next_to_singular ? ", next to a singular line" : ""));
+        SCOPED_TRACE(testing::Message()
+                     << "columns times 2^" << e[0] << ", 2^" << e[1] << ", 2^" << e[2] << ", " << algorithm
+                     << (next_to_singular ? ", next to a singular line" : ""));
         const std::size_t   lines = next_to_singular ? 2 : 1;
         HostBands<double>   bands;
         std::vector<double> b(3 * lines, 1);
@@ -216,11 +263,14 @@ TEST(Units, SaveMatricesThatAreRefusedWithout)
           for (std::size_t d = 0; d < 3; ++d) {
             if (i + d < 1 || i + d > 3) continue;
             bands.values(0, i, d) = std::ldexp(d == 1 ? 2.0 : -1.0, e[i + d - 1]);
-            if (next_to_singular) bands.values(1, i, d) = d == 1 && i != 1 ? 1 : d == 1 ? 2 : -1; // rows sum to zero
+            // rows sum to zero
+            if (next_to_singular) bands.values(1, i, d) = d == 1 && i != 1 ? 1 : d == 1 ? 2 : -1;
           }
-        const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, static_cast<std::int64_t>(lines)), to_device(bands), {algorithm});
+        const ribbon::LineSolver<double, Exec> solver(
+          Exec(), ribbon::LineSet::interleaved(3, static_cast<std::int64_t>(lines)), to_device(bands),
+          {algorithm});
         EXPECT_EQ(solver.report().ok(), !next_to_singular) << solver.report().reason;
-        const auto   x = solve(solver, b);
+        const auto   x   = solve(solver, b);
         const double y[] = {1.5, 2, 1.5};
         for (std::size_t i = 0; i < 3; ++i) {
           EXPECT_NEAR(std::ldexp(x[i * lines], e[i]), y[i], 1e-14) << i;
@@ -233,9 +283,9 @@ TEST(Units, SaveMatricesThatAreRefusedWithout)
 TEST(Units, DominantRowsHaveNoScales)
 {
   std::mt19937_64 g(5);
-  auto            bands  = random_system<double>(g, 1, 50, 2, 2, 1, false);
-  const auto      set    = ribbon::LineSet::interleaved(50, 3);
-  const auto      before = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"thomas"}).report();
+  auto            bands = random_system<double>(g, 1, 50, 2, 2, 1, false);
+  const auto      set   = ribbon::LineSet::interleaved(50, 3);
+  const auto before = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"thomas"}).report();
   multiply(bands, 0, units(g, 50, 8, true), std::vector<double>(50, 1.0));
   const auto rows = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"thomas"}).report();
   EXPECT_EQ(rows.bytes, before.bytes);
@@ -244,8 +294,8 @@ TEST(Units, DominantRowsHaveNoScales)
   EXPECT_GT(columns.bytes, before.bytes);
 }
 
-/// A matrix by LAPACK and by auto: backward errors on the matrix with its rows and columns scaled, and of the worst row
-/// (componentwise). rcond is that of the scaled matrix, of a refused one alone.
+/// A matrix by LAPACK and by auto: backward errors on the matrix with its rows and columns scaled, and of the
+/// worst row (componentwise). rcond is that of the scaled matrix, of a refused one alone.
 struct Comparison {
   double mine = 0, theirs = 0, my_worst_row = 0, their_worst_row = 0, rcond = 0;
   bool   accepted = false, solved_by_lapack = false;
@@ -285,7 +335,8 @@ Scales scales_of_maxima(const std::vector<double> &A, std::size_t n)
         const double a = std::abs(A[i * n + j]) * s.r[i] * s.c[j];
         rows[i] = std::max(rows[i], a), columns[j] = std::max(columns[j], a);
       }
-    for (std::size_t i = 0; i < n; ++i) s.r[i] /= rows[i] > 0 ? std::sqrt(rows[i]) : 1, s.c[i] /= columns[i] > 0 ? std::sqrt(columns[i]) : 1;
+    for (std::size_t i = 0; i < n; ++i)
+      s.r[i] /= rows[i] > 0 ? std::sqrt(rows[i]) : 1, s.c[i] /= columns[i] > 0 ? std::sqrt(columns[i]) : 1;
   }
   return s;
 }
@@ -298,20 +349,24 @@ double largest(const std::vector<double> &v)
 }
 
 /// Backward error of the matrix with its scales, residuals in extended precision.
-double error_on(const Scales &s, const std::vector<double> &A, const std::vector<double> &x, const std::vector<double> &b)
+double error_on(const Scales &s, const std::vector<double> &A, const std::vector<double> &x,
+                const std::vector<double> &b)
 {
   const std::size_t   n = x.size();
   std::vector<double> residual(n), scaled_x(n), scaled_b(n), sums(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     long double sum = b[i];
-    for (std::size_t j = 0; j < n; ++j) sum -= static_cast<long double>(A[i * n + j]) * x[j], sums[i] += std::abs(A[i * n + j]) * s.r[i] * s.c[j];
+    for (std::size_t j = 0; j < n; ++j)
+      sum -= static_cast<long double>(A[i * n + j]) * x[j],
+        sums[i] += std::abs(A[i * n + j]) * s.r[i] * s.c[j];
     residual[i] = static_cast<double>(sum) * s.r[i], scaled_x[i] = x[i] / s.c[i], scaled_b[i] = b[i] * s.r[i];
   }
   return largest(residual) / (largest(sums) * largest(scaled_x) + largest(scaled_b));
 }
 
 /// The largest |b - A x|_i / (|A| |x| + |b|)_i, residuals in extended precision.
-double error_of_worst_row(const std::vector<double> &A, const std::vector<double> &x, const std::vector<double> &b)
+double error_of_worst_row(const std::vector<double> &A, const std::vector<double> &x,
+                          const std::vector<double> &b)
 {
   const std::size_t n     = x.size();
   long double       worst = 0;
@@ -326,7 +381,8 @@ double error_of_worst_row(const std::vector<double> &A, const std::vector<double
   return static_cast<double>(worst);
 }
 
-/// 1 / (||A|| ||A^-1||) in the maximum norm of the matrix with its scales, by Gauss and Jordan in extended precision.
+/// 1 / (||A|| ||A^-1||) in the maximum norm of the matrix with its scales, by Gauss and
+/// Jordan in extended precision.
 double reciprocal_condition(const Scales &s, const std::vector<double> &A, std::size_t n)
 {
   std::vector<long double> a(n * n), inverse(n * n, 0);
@@ -341,20 +397,23 @@ double reciprocal_condition(const Scales &s, const std::vector<double> &A, std::
     return most;
   };
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) a[i * n + j] = static_cast<long double>(A[i * n + j]) * s.r[i] * s.c[j], inverse[i * n + j] = i == j;
+    for (std::size_t j = 0; j < n; ++j)
+      a[i * n + j] = static_cast<long double>(A[i * n + j]) * s.r[i] * s.c[j], inverse[i * n + j] = i == j;
   norm = largest_sum(a);
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t p = k;
     for (std::size_t i = k; i < n; ++i)
       if (std::abs(a[i * n + k]) > std::abs(a[p * n + k])) p = i;
     if (a[p * n + k] == 0) return 0;
-    for (std::size_t j = 0; j < n; ++j) std::swap(a[p * n + j], a[k * n + j]), std::swap(inverse[p * n + j], inverse[k * n + j]);
+    for (std::size_t j = 0; j < n; ++j)
+      std::swap(a[p * n + j], a[k * n + j]), std::swap(inverse[p * n + j], inverse[k * n + j]);
     const long double pivot = a[k * n + k];
     for (std::size_t j = 0; j < n; ++j) a[k * n + j] /= pivot, inverse[k * n + j] /= pivot;
     for (std::size_t i = 0; i < n; ++i) {
       const long double f = a[i * n + k];
       if (i == k || f == 0) continue;
-      for (std::size_t j = 0; j < n; ++j) a[i * n + j] -= f * a[k * n + j], inverse[i * n + j] -= f * inverse[k * n + j];
+      for (std::size_t j = 0; j < n; ++j)
+        a[i * n + j] -= f * a[k * n + j], inverse[i * n + j] -= f * inverse[k * n + j];
     }
   }
   norm_of_inverse = largest_sum(inverse);
@@ -364,8 +423,8 @@ double reciprocal_condition(const Scales &s, const std::vector<double> &A, std::
 Comparison compare(std::mt19937_64 &g, const HostBands<double> &bands)
 {
   Comparison          found;
-  const std::size_t   n = static_cast<std::size_t>(bands.rows());
-  const auto          A = ribbon::reference::dense(bands, 0);
+  const std::size_t   n     = static_cast<std::size_t>(bands.rows());
+  const auto          A     = ribbon::reference::dense(bands, 0);
   const Scales        means = scales_of_means(A, n), maxima = scales_of_maxima(A, n);
   std::vector<double> b(n, 0), y(n);
   for (double &v : y) v = random_scalar<double>(g);
@@ -373,10 +432,13 @@ Comparison compare(std::mt19937_64 &g, const HostBands<double> &bands)
     for (std::size_t j = 0; j < n; ++j) b[i] += A[i * n + j] * means.c[j] * y[j];
   const auto theirs      = by_lapack(bands, b);
   found.solved_by_lapack = !theirs.empty();
-  if (found.solved_by_lapack) found.theirs = error_on(means, A, theirs, b), found.their_worst_row = error_of_worst_row(A, theirs, b);
-  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(bands.rows(), 1), to_device(bands));
+  if (found.solved_by_lapack)
+    found.theirs = error_on(means, A, theirs, b), found.their_worst_row = error_of_worst_row(A, theirs, b);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(bands.rows(), 1),
+                                                to_device(bands));
   const auto                            &report = solver.report();
-  found.accepted = report.ok(), found.rcond = report.rcond, found.algorithm = report.algorithm + ", " + report.reason;
+  found.accepted = report.ok(), found.rcond = report.rcond,
+  found.algorithm = report.algorithm + ", " + report.reason;
   if (found.accepted) {
     const auto x       = solve(solver, b);
     found.mine         = std::max(error_on(means, A, x, b), error_on(maxima, A, x, b));
@@ -387,13 +449,13 @@ Comparison compare(std::mt19937_64 &g, const HostBands<double> &bands)
 
 TEST(Units, AutoNextToLapack)
 {
-  const char *const  text  = std::getenv("RIBBON_UNITS");
-  const std::int64_t count = text ? std::atoll(text) : 1500;
+  const char *const  text     = std::getenv("RIBBON_UNITS");
+  const std::int64_t count    = text ? std::atoll(text) : 1500;
   std::int64_t       accepted = 0, refused = 0, well_conditioned = 0, accepted_singular = 0, worse_rows = 0;
   Comparison         worst;
   for (std::int64_t seed = 0; seed < count; ++seed) {
     std::mt19937_64 g(static_cast<std::uint64_t>(seed) + 77);
-    const auto      below    = [&](int k) { return static_cast<int>(g() % static_cast<std::uint64_t>(k)); };
+    const auto      below = [&](int k) { return static_cast<int>(g() % static_cast<std::uint64_t>(k)); };
     const int       kl = below(4), ku = below(4);
     const auto      n        = static_cast<std::int64_t>(1 + below(80));
     const bool      periodic = below(2) == 1, singular = below(8) == 0;
@@ -401,7 +463,9 @@ TEST(Units, AutoNextToLapack)
     const bool      dominant = below(2) == 1;
     for (std::int64_t i = 0; i < n; ++i) {
       double sum = 0;
-      auto   at  = [&](int d) -> double        &{ return bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + kl)); };
+      auto   at  = [&](int d) -> double    &{
+        return bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + kl));
+      };
       if (!dominant) at(0) = random_scalar<double>(g);
       for (int d = -kl; d <= ku; ++d)
         if (d != 0) {
@@ -410,30 +474,47 @@ TEST(Units, AutoNextToLapack)
         }
       if (singular) at(0) = -sum;
     }
-    multiply(bands, 0, units(g, static_cast<std::size_t>(n), below(9), singular), units(g, static_cast<std::size_t>(n), below(9), singular));
+    multiply(bands, 0, units(g, static_cast<std::size_t>(n), below(9), singular),
+             units(g, static_cast<std::size_t>(n), below(9), singular));
     const Comparison found = compare(g, bands);
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ", n " << n << ", kl " << kl << ", ku " << ku << (periodic ? ", ring" : "") << (singular ? ", singular" : dominant ? ", dominant" : ""));
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", n " << n << ", kl " << kl << ", ku " << ku
+                                    << (periodic ? ", ring" : "")
+                                    << (singular   ? ", singular"
+                                        : dominant ? ", dominant"
+                                                   : ""));
     if (found.accepted) {
       ++accepted, accepted_singular += singular;
       if (singular)
-        std::printf("singular, and accepted: seed %lld, n %lld, kl %d, ku %d%s, rcond %.1e, %s\n", static_cast<long long>(seed), static_cast<long long>(n), kl, ku, periodic ? ", ring" : "", found.rcond, found.algorithm.c_str());
-      EXPECT_TRUE(found.mine <= 1e-13 || found.theirs > 1e-15) << "LAPACK " << found.theirs << ", auto " << found.mine << ", " << found.algorithm << ", rcond " << found.rcond;
+        std::printf("singular, and accepted: seed %lld, n %lld, kl %d, ku %d%s, rcond %.1e, %s\n",
+                    static_cast<long long>(seed), static_cast<long long>(n), kl, ku, periodic ? ", ring" : "",
+                    found.rcond, found.algorithm.c_str());
+      EXPECT_TRUE(found.mine <= 1e-13 || found.theirs > 1e-15)
+        << "LAPACK " << found.theirs << ", auto " << found.mine << ", " << found.algorithm << ", rcond "
+        << found.rcond;
       if (!found.solved_by_lapack) continue;
       worst.mine = std::max(worst.mine, found.mine), worst.theirs = std::max(worst.theirs, found.theirs);
-      worst.my_worst_row = std::max(worst.my_worst_row, found.my_worst_row), worst.their_worst_row = std::max(worst.their_worst_row, found.their_worst_row);
+      worst.my_worst_row    = std::max(worst.my_worst_row, found.my_worst_row),
+      worst.their_worst_row = std::max(worst.their_worst_row, found.their_worst_row);
       worse_rows += found.my_worst_row > 1e-13 && found.their_worst_row < 1e-15;
     } else {
       ++refused;
       if (found.rcond < static_cast<double>(n) * std::numeric_limits<double>::epsilon()) continue;
       ++well_conditioned;
-      std::printf("refused: seed %lld, n %lld, kl %d, ku %d, rcond %.1e, LAPACK %.1e, %s\n", static_cast<long long>(seed), static_cast<long long>(n), kl, ku, found.rcond, found.theirs, found.algorithm.c_str());
-      EXPECT_LE(found.rcond, 1e-12) << "refused without need; LAPACK " << found.theirs << ", " << found.algorithm;
+      std::printf("refused: seed %lld, n %lld, kl %d, ku %d, rcond %.1e, LAPACK %.1e, %s\n",
+                  static_cast<long long>(seed), static_cast<long long>(n), kl, ku, found.rcond, found.theirs,
+                  found.algorithm.c_str());
+      EXPECT_LE(found.rcond, 1e-12) << "refused without need; LAPACK " << found.theirs << ", "
+                                    << found.algorithm;
     }
   }
   const auto number = [](std::int64_t k) { return static_cast<long long>(k); };
-  std::printf("%lld systems: %lld accepted (%lld singular by construction), %lld refused, of these %lld with rcond of at least n epsilon\n", number(count), number(accepted), number(accepted_singular),
-              number(refused), number(well_conditioned));
-  std::printf("largest backward errors of accepted systems: normwise auto %.1e, LAPACK %.1e; componentwise auto %.1e, LAPACK %.1e\n", worst.mine, worst.theirs, worst.my_worst_row, worst.their_worst_row);
+  std::printf("%lld systems: %lld accepted (%lld singular by construction), %lld refused, of these %lld with "
+              "rcond of at least n epsilon\n",
+              number(count), number(accepted), number(accepted_singular), number(refused),
+              number(well_conditioned));
+  std::printf("largest backward errors of accepted systems: normwise auto %.1e, LAPACK %.1e; componentwise "
+              "auto %.1e, LAPACK %.1e\n",
+              worst.mine, worst.theirs, worst.my_worst_row, worst.their_worst_row);
   std::printf("componentwise above 1e-13 where LAPACK is below 1e-15: %lld\n", number(worse_rows));
   EXPECT_GT(accepted, count * 3 / 4);
   EXPECT_GT(refused, 0);

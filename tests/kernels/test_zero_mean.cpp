@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// singular = "zero_mean": least squares and zero mean for lines whose rows sum to zero, whatever is beside them.
+// singular = "zero_mean": least squares and zero mean for lines whose rows sum to
+// zero, whatever is beside them.
 #include "batch.hpp"
 
 #include <ribbon/reference/dense.hpp>
@@ -16,7 +17,8 @@ namespace {
 
 /// x solves A x = b for least squares and has zero mean. Returns ||b - A x||_2.
 template <class Scalar>
-double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t matrix, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t matrix,
+                        const std::vector<Scalar> &x, const std::vector<Scalar> &b)
 {
   using Real               = ribbon::real_t<Scalar>;
   const double        ulps = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / 1.1e-16;
@@ -26,8 +28,11 @@ double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, s
   Scalar              mean(0);
   double              largest = 0, entry = 0, norm = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    mean += x[i] / static_cast<Real>(n), largest = std::max(largest, static_cast<double>(ribbon::magnitude(x[i])));
-    for (std::size_t j = 0; j < n; ++j) r[i] -= A[i * n + j] * x[j], entry = std::max(entry, static_cast<double>(ribbon::magnitude(A[i * n + j])));
+    mean += x[i] / static_cast<Real>(n),
+      largest = std::max(largest, static_cast<double>(ribbon::magnitude(x[i])));
+    for (std::size_t j = 0; j < n; ++j)
+      r[i] -= A[i * n + j] * x[j],
+        entry = std::max(entry, static_cast<double>(ribbon::magnitude(A[i * n + j])));
     norm = std::hypot(norm, static_cast<double>(ribbon::magnitude(r[i])));
   }
   EXPECT_LE(ribbon::magnitude(mean), 1e-13 * ulps * largest);
@@ -41,33 +46,41 @@ double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, s
 
 /// Every matrix but the last one (of two: the first) has rows that sum to zero.
 template <class Scalar>
-void check_zero_mean(int h, bool periodic, ribbon::Lhs lhs, const char *algorithm, bool contiguous, std::int64_t n)
+void check_zero_mean(int h, bool periodic, ribbon::Lhs lhs, const char *algorithm, bool contiguous,
+                     std::int64_t n)
 {
   using Real = ribbon::real_t<Scalar>;
-  SCOPED_TRACE(std::string(algorithm) + ", " + ribbon::to_string(lhs) + (periodic ? ", ring" : ", open") + (contiguous ? ", contiguous" : ", interleaved") + ", h " + std::to_string(h) + ", n " + std::to_string(n) +
-               ", " + std::to_string(sizeof(Scalar)) + " bytes");
+  SCOPED_TRACE(std::string(algorithm) + ", " + ribbon::to_string(lhs) + (periodic ? ", ring" : ", open") +
+               (contiguous ? ", contiguous" : ", interleaved") + ", h " + std::to_string(h) + ", n " +
+               std::to_string(n) + ", " + std::to_string(sizeof(Scalar)) + " bytes");
   const std::int64_t lines = 12;
   const double       ulps  = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / 1.1e-16;
   std::mt19937_64    g(7);
-  auto               bands = random_bands<Scalar>(g, matrices_for(lhs, lines), n, h, periodic, Kind::dominant);
+  auto bands = random_bands<Scalar>(g, matrices_for(lhs, lines), n, h, periodic, Kind::dominant);
   assign(g, bands, lhs, lines);
   for (std::size_t c = 0; c < bands.values.extent(0); ++c) {
     if (c + 1 == bands.values.extent(0) && lhs != ribbon::Lhs::shared) continue;
     for (std::int64_t i = 0; i < n; ++i) {
       Scalar sum(0);
       for (int d = -h; d <= h; ++d)
-        if (d != 0 && (periodic || (i + d >= 0 && i + d < n))) sum += bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) = -Scalar(static_cast<Real>(1 + i % 5));
+        if (d != 0 && (periodic || (i + d >= 0 && i + d < n)))
+          sum += bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) =
+            -Scalar(static_cast<Real>(1 + i % 5));
       bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(h)) = -sum;
     }
   }
   if (lhs == ribbon::Lhs::shifted)
     for (std::size_t l = 0; l < 12; l += 3) bands.beta(l) = Scalar(0); // the modes of wave number zero
-  const auto                set = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+  const auto set =
+    contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
   ribbon::LineSolverOptions options;
   options.algorithm = algorithm, options.singular = "zero_mean";
   const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), options);
   ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
-  std::int64_t singular = lhs == ribbon::Lhs::shared ? lines : lhs == ribbon::Lhs::shifted ? 4 : lhs == ribbon::Lhs::per_line ? lines - 1 : 8;
+  std::int64_t singular = lhs == ribbon::Lhs::shared     ? lines
+                          : lhs == ribbon::Lhs::shifted  ? 4
+                          : lhs == ribbon::Lhs::per_line ? lines - 1
+                                                         : 8;
   EXPECT_EQ(solver.report().singular_lines, singular);
   EXPECT_EQ(solver.inconsistency(Exec()), 0);
   std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
@@ -78,9 +91,13 @@ void check_zero_mean(int h, bool periodic, ribbon::Lhs lhs, const char *algorith
   double left = 0, most = 0;
   for (std::int64_t l = 0; l < lines; ++l) {
     std::vector<Scalar> mine, right;
-    for (std::int64_t i = 0; i < n; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+    for (std::int64_t i = 0; i < n; ++i)
+      mine.push_back(x[static_cast<std::size_t>(set(l, i))]),
+        right.push_back(b[static_cast<std::size_t>(set(l, i))]);
     for (const auto &v : mine) most = std::max(most, static_cast<double>(ribbon::magnitude(v)));
-    const bool regular = lhs == ribbon::Lhs::shifted ? l % 3 != 0 : lhs == ribbon::Lhs::per_line ? l + 1 == lines : lhs == ribbon::Lhs::classes && (l * 5) % 3 == 2;
+    const bool regular = lhs == ribbon::Lhs::shifted    ? l % 3 != 0
+                         : lhs == ribbon::Lhs::per_line ? l + 1 == lines
+                                                        : lhs == ribbon::Lhs::classes && (l * 5) % 3 == 2;
     if (regular) EXPECT_LE(line_error(own, set, l, x, b), 1e-14 * ulps);
     else left = std::max(left, expect_zero_mean(own, matrix_of(own, l), mine, right));
   }
@@ -93,7 +110,9 @@ void check_zero_mean(int h, bool periodic, ribbon::Lhs lhs, const char *algorith
       for (int d = -h; d <= h; ++d)
         if (periodic || (i + d >= 0 && i + d < n))
           consistent[static_cast<std::size_t>(set(l, i))] +=
-            own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) * b[static_cast<std::size_t>(set(l, (i + d + n) % n))];
+            own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(i),
+                       static_cast<std::size_t>(d + h)) *
+            b[static_cast<std::size_t>(set(l, (i + d + n) % n))];
   const auto y = solve(solver, consistent);
   for (const auto &v : y) most = std::max(most, static_cast<double>(ribbon::magnitude(v)));
   EXPECT_LE(solver.inconsistency(Exec()), 1e-13 * ulps * (1 + most) * static_cast<double>(n));
@@ -103,31 +122,34 @@ TEST(ZeroMean, SingularLines)
 {
   for (int h : {1, 2, 3})
     for (bool periodic : {false, true})
-      for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
+      for (auto lhs :
+           {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
         for (const char *algorithm : {"auto", "thomas", "pivoted", "one_pass"}) {
           if (algorithm == std::string("one_pass") && h == 3) continue;
-          for (bool contiguous : {false, true}) check_zero_mean<double>(h, periodic, lhs, algorithm, contiguous, 40);
+          for (bool contiguous : {false, true})
+            check_zero_mean<double>(h, periodic, lhs, algorithm, contiguous, 40);
           check_zero_mean<Kokkos::complex<double>>(h, periodic, lhs, algorithm, false, 40);
           check_zero_mean<float>(h, periodic, lhs, algorithm, false, 12);
         }
 }
 
-/// Rows with coefficients of 1 to 10^j, whose left null vector spans many more powers of ten: consistent right-hand sides
-/// are solved to rounding, or the lines are reported.
+/// Rows with coefficients of 1 to 10^j, whose left null vector spans many more powers of ten: consistent
+/// right-hand sides are solved to rounding, or the lines are reported.
 TEST(ZeroMean, RowsInAnyUnits)
 {
-  constexpr std::int64_t n = 150;
+  constexpr std::int64_t n        = 150;
   int                    accepted = 0, cases = 0;
   for (int j : {2, 4, 6})
     for (std::uint64_t seed = 0; seed < 60; ++seed)
       for (const char *algorithm : {"auto", "thomas", "pivoted"}) {
-        std::mt19937_64                        g(seed);
-        std::uniform_real_distribution<double> u(0, j);
+        std::mt19937_64                          g(seed);
+        std::uniform_real_distribution<double>   u(0, j);
         ribbon::Bands<double, Kokkos::HostSpace> bands;
         bands.periodic = seed % 2 == 1, bands.values = decltype(bands.values)("test::bands", 1, n, 3);
         for (std::size_t i = 0; i < n; ++i) {
           double &lower = bands.values(0, i, 0), &upper = bands.values(0, i, 2);
-          lower = bands.periodic || i > 0 ? -std::pow(10.0, u(g)) : 0, upper = bands.periodic || i + 1 < n ? -std::pow(10.0, u(g)) : 0;
+          lower                 = bands.periodic || i > 0 ? -std::pow(10.0, u(g)) : 0,
+          upper                 = bands.periodic || i + 1 < n ? -std::pow(10.0, u(g)) : 0;
           bands.values(0, i, 1) = -(lower + upper);
         }
         ribbon::LineSolverOptions options;
@@ -140,14 +162,18 @@ TEST(ZeroMean, RowsInAnyUnits)
         std::vector<double> y(n), b(n, 0);
         for (double &v : y) v = random_scalar<double>(g);
         for (std::int64_t i = 0; i < n; ++i)
-          for (int d = -1; d <= 1; ++d) b[static_cast<std::size_t>(i)] += bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) * y[static_cast<std::size_t>((i + d + n) % n)];
-        EXPECT_LE(line_error(bands, set, 0, solve(solver, b), b), 1e-13) << algorithm << ", 10^" << j << ", seed " << seed;
+          for (int d = -1; d <= 1; ++d)
+            b[static_cast<std::size_t>(i)] +=
+              bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) *
+              y[static_cast<std::size_t>((i + d + n) % n)];
+        EXPECT_LE(line_error(bands, set, 0, solve(solver, b), b), 1e-13)
+          << algorithm << ", 10^" << j << ", seed " << seed;
       }
   EXPECT_GT(accepted, cases / 2);
 }
 
-/// Rows in different units: the solution of least squares keeps its digits where b is not consistent, though that of
-/// the matrix with a row replaced is larger by as much as the rows differ.
+/// Rows in different units: the solution of least squares keeps its digits where b is not consistent, though
+/// that of the matrix with a row replaced is larger by as much as the rows differ.
 template <class Scalar>
 void check_rows_of_different_sizes(int apart, double tolerance)
 {
@@ -163,8 +189,9 @@ void check_rows_of_different_sizes(int apart, double tolerance)
     long double product = 0, norm = 0, flux = 0, mean = 0, value = 0;
     const auto  size = [&](std::size_t i) { return i == 5 * line ? std::ldexp(1.0L, -apart) : 1.0L; };
     for (std::size_t i = 0; i < n; ++i) { // l_i = 1 / size(i)
-      bands.values(line, i, 0) = i > 0 ? Scalar(-size(i)) : Scalar(0), bands.values(line, i, 2) = i + 1 < n ? Scalar(-size(i)) : Scalar(0);
-      bands.values(line, i, 1) = -bands.values(line, i, 0) - bands.values(line, i, 2);
+      bands.values(line, i, 0)                       = i > 0 ? Scalar(-size(i)) : Scalar(0),
+                            bands.values(line, i, 2) = i + 1 < n ? Scalar(-size(i)) : Scalar(0);
+      bands.values(line, i, 1)                       = -bands.values(line, i, 0) - bands.values(line, i, 2);
       product += b[i * lines + line] / size(i), norm += 1 / (size(i) * size(i));
     }
     std::vector<long double> f(n); // A x, rows of size 1; they add up to zero
@@ -180,14 +207,16 @@ void check_rows_of_different_sizes(int apart, double tolerance)
   for (const char *algorithm : {"auto", "thomas", "pivoted"}) {
     ribbon::LineSolverOptions options;
     options.algorithm = algorithm, options.singular = "zero_mean";
-    const ribbon::LineSolver<Scalar, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, lines), to_device(bands), options);
+    const ribbon::LineSolver<Scalar, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, lines),
+                                                  to_device(bands), options);
     ASSERT_TRUE(solver.report().ok()) << algorithm << ", " << solver.report().reason;
     for (const bool in_place : {false, true}) {
       const auto x = solve(solver, b, in_place);
       for (std::size_t line = 0; line < lines; ++line) {
         double largest = 0, error = 0;
         for (std::size_t i = 0; i < n; ++i)
-          largest = std::max(largest, std::abs(expected[i * lines + line])), error = std::max(error, std::abs(x[i * lines + line] - expected[i * lines + line]));
+          largest = std::max(largest, std::abs(expected[i * lines + line])),
+          error   = std::max(error, std::abs(x[i * lines + line] - expected[i * lines + line]));
         EXPECT_LE(error, tolerance * largest) << algorithm << ", line " << line;
       }
       EXPECT_NEAR(solver.inconsistency(Exec()), *std::max_element(left.begin(), left.end()), tolerance);
@@ -201,15 +230,17 @@ TEST(ZeroMean, RowsOfDifferentSizes)
   check_rows_of_different_sizes<float>(14, 1e-3);
 }
 
-/// A row of zeros that couples with no other one is a piece: its unknown is zero, and its right-hand side the inconsistency.
+/// A row of zeros that couples with no other one is a piece: its unknown is zero, and its
+/// right-hand side the inconsistency.
 TEST(ZeroMean, RowsOfZeros)
 {
   ribbon::Bands<double, Kokkos::HostSpace> bands;
-  bands.values = decltype(bands.values)("test::bands", 1, 3, 3);
+  bands.values          = decltype(bands.values)("test::bands", 1, 3, 3);
   bands.values(0, 0, 1) = bands.values(0, 2, 1) = 2;
   ribbon::LineSolverOptions options;
   options.singular = "zero_mean";
-  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, 1), to_device(bands), options);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, 1), to_device(bands),
+                                                options);
   ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
   EXPECT_EQ(solver.report().singular_lines, 1);
   EXPECT_EQ(solve(solver, {2.0, 0.0, 6.0}), (std::vector<double>{1, 0, 3}));
@@ -223,7 +254,8 @@ TEST(ZeroMean, LinesThatAreCut)
   for (int h : {1, 2})
     for (bool periodic : {false, true})
       for (bool contiguous : {false, true})
-        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line}) check_zero_mean<double>(h, periodic, lhs, "partition", contiguous, 150);
+        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
+          check_zero_mean<double>(h, periodic, lhs, "partition", contiguous, 150);
 }
 
 TEST(ZeroMean, SingularPiecesOfLines)
@@ -239,7 +271,9 @@ TEST(ZeroMean, SingularPiecesOfLines)
           double sum = 0;
           for (int d = -2; d <= 2; ++d) {
             double &a = bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 2));
-            if (d != 0) sum += a = i + d >= begin && i + d < begin + length[p] ? -1.0 - static_cast<double>((i + d) % 3) : 0;
+            if (d != 0)
+              sum += a =
+                i + d >= begin && i + d < begin + length[p] ? -1.0 - static_cast<double>((i + d) % 3) : 0;
           }
           bands.values(c, static_cast<std::size_t>(i), 2) = -sum + (p == 2 ? 1 : 0);
         }
@@ -261,7 +295,9 @@ TEST(ZeroMean, SingularPiecesOfLines)
         for (std::int64_t i = 0; i < length[p]; ++i) {
           const auto at = static_cast<std::size_t>(set(l, begin + i));
           mine.push_back(x[at]), right.push_back(b[at]);
-          for (std::size_t d = 0; d < 5; ++d) piece.values(0, static_cast<std::size_t>(i), d) = own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(begin + i), d);
+          for (std::size_t d = 0; d < 5; ++d)
+            piece.values(0, static_cast<std::size_t>(i), d) =
+              own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(begin + i), d);
         }
         if (p != 2) expect_zero_mean(piece, 0, mine, right);
       }
@@ -276,7 +312,9 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
     auto            bands = random_bands<double>(g, matrices_for(lhs, lines), n, 2, false, Kind::dominant);
     assign(g, bands, lhs, lines);
     const int of_bad = static_cast<int>(matrix_of(bands, bad));
-    for (std::size_t c = 0; c < bands.values.extent(0); ++c) // rows sum to zero; those of the bad one couple at distance 2 only: even and odd rows are systems of their own
+    // rows sum to zero; those of the bad one couple at distance 2 only: even and odd
+    // rows are systems of their own
+    for (std::size_t c = 0; c < bands.values.extent(0); ++c)
       for (std::int64_t i = 0; i < n; ++i) {
         double sum = 0;
         for (int d = -2; d <= 2; ++d)
@@ -285,7 +323,8 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
             a         = i + d < 0 || i + d >= n || (static_cast<int>(c) == of_bad && d % 2 != 0) ? 0 : -1;
             sum += a;
           }
-        bands.values(c, static_cast<std::size_t>(i), 2) = -sum + (c == 0 && of_bad != 0 ? 1 : 0); // the first is regular
+        // the first is regular
+        bands.values(c, static_cast<std::size_t>(i), 2) = -sum + (c == 0 && of_bad != 0 ? 1 : 0);
       }
     const auto                set = ribbon::LineSet::interleaved(n, lines);
     ribbon::LineSolverOptions options;
@@ -301,7 +340,9 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
       const auto c = matrix_of(bands, l);
       if (c == of_bad) continue;
       std::vector<double> mine, right;
-      for (std::int64_t i = 0; i < n; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+      for (std::int64_t i = 0; i < n; ++i)
+        mine.push_back(x[static_cast<std::size_t>(set(l, i))]),
+          right.push_back(b[static_cast<std::size_t>(set(l, i))]);
       if (c == 0 && of_bad != 0) EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << "line " << l;
       else ++singular, left = std::max(left, expect_zero_mean(bands, c, mine, right));
     }
@@ -313,7 +354,8 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
   for (std::size_t i : {0, 1, 28, 29}) both.values(0, i, 2) = 1;
   ribbon::LineSolverOptions options;
   options.singular = "zero_mean";
-  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, 4), to_device(both), options);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, 4), to_device(both),
+                                                options);
   EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot);
   EXPECT_EQ(solver.inconsistency(Exec()), 0);
 }
@@ -323,7 +365,8 @@ TEST(ZeroMean, RightHandSidesThatAreNotFiniteAreNotConsistent)
   ribbon::LineSolverOptions options;
   options.singular                           = "zero_mean";
   const auto                             set = ribbon::LineSet::interleaved(20, 3);
-  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(toeplitz(20, {-1, 2, -1}, true)), options);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(toeplitz(20, {-1, 2, -1}, true)),
+                                                options);
   std::vector<double>                    b(60, 0.0);
   b[31] = std::nan("");
   solve(solver, b);
@@ -333,19 +376,23 @@ TEST(ZeroMean, RightHandSidesThatAreNotFiniteAreNotConsistent)
   EXPECT_EQ(solver.inconsistency(Exec()), 0);
 }
 
-// Neumann lines with drift: the left null vector grows from one end, or to the middle, so that the row that is replaced counts. In exact arithmetic every one would do.
+// Neumann lines with drift: the left null vector grows from one end, or to the middle, so that the row that
+// is replaced counts. In exact arithmetic every one would do.
 TEST(ZeroMean, DriftInEveryDirection)
 {
   for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
     for (double drift : {0.125, 0.5, 2., 8.}) // upper entries over lower ones
       for (std::int64_t n : {10, 40, 100, 300, 1000})
         for (bool to_middle : {false, true}) {
-          if (to_middle && drift < 1) continue; // two ends that hardly couple: singular to rounding, whatever is replaced
-          SCOPED_TRACE(testing::Message() << ribbon::to_string(lhs) << ", drift " << drift << ", n " << n << (to_middle ? ", to the middle" : ""));
+          // two ends that hardly couple: singular to rounding, whatever is replaced
+          if (to_middle && drift < 1) continue;
+          SCOPED_TRACE(testing::Message() << ribbon::to_string(lhs) << ", drift " << drift << ", n " << n
+                                          << (to_middle ? ", to the middle" : ""));
           const std::int64_t lines = 2;
           auto               bands = toeplitz(n, {0, 0, 0}, false);
           bands.lhs                = lhs;
-          bands.values             = decltype(bands.values)("values", lhs == ribbon::Lhs::shared ? 1 : 2, static_cast<std::size_t>(n), 3);
+          bands.values             = decltype(bands.values)("values", lhs == ribbon::Lhs::shared ? 1 : 2,
+                                                static_cast<std::size_t>(n), 3);
           for (std::size_t c = 0; c < bands.values.extent(0); ++c)
             for (std::int64_t i = 0; i < n; ++i) {
               const auto   k        = static_cast<std::size_t>(i);
@@ -363,13 +410,17 @@ TEST(ZeroMean, DriftInEveryDirection)
           std::vector<double> y(static_cast<std::size_t>(set.unknowns())), b(y.size());
           for (std::int64_t l = 0; l < lines; ++l) {
             double mean = 0;
-            for (std::int64_t i = 0; i < n; ++i) mean += (y[static_cast<std::size_t>(set(l, i))] = random_scalar<double>(g)) / static_cast<double>(n);
+            for (std::int64_t i = 0; i < n; ++i)
+              mean +=
+                (y[static_cast<std::size_t>(set(l, i))] = random_scalar<double>(g)) / static_cast<double>(n);
             for (std::int64_t i = 0; i < n; ++i) y[static_cast<std::size_t>(set(l, i))] -= mean;
             for (std::int64_t i = 0; i < n; ++i)
               for (int d = -1; d <= 1; ++d)
                 if (i + d >= 0 && i + d < n)
                   b[static_cast<std::size_t>(set(l, i))] +=
-                    bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) * y[static_cast<std::size_t>(set(l, i + d))];
+                    bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i),
+                                 static_cast<std::size_t>(d + 1)) *
+                    y[static_cast<std::size_t>(set(l, i + d))];
           }
           const auto x = solve(solver, b);
           for (std::int64_t l = 0; l < lines; ++l) EXPECT_LE(line_error(bands, set, l, x, b), 1e-14);
@@ -382,7 +433,10 @@ TEST(ZeroMean, ASingularClassThatNoLineHasIsOfNoLine)
   auto two   = toeplitz(4, {-1, 4, -1}, false);
   two.values = decltype(two.values)("values", 2, 4, 3);
   for (int c = 0; c < 2; ++c)
-    for (int i = 0; i < 4; ++i) two.values(c, i, 0) = two.values(c, i, 2) = -1, two.values(c, i, 1) = c == 0 ? 4 : i == 0 || i == 3 ? 1 : 2;
+    for (int i = 0; i < 4; ++i)
+      two.values(c, i, 0) = two.values(c, i, 2) = -1, two.values(c, i, 1) = c == 0             ? 4
+                                                                            : i == 0 || i == 3 ? 1
+                                                                                               : 2;
   two.lhs           = ribbon::Lhs::classes;
   two.class_of_line = decltype(two.class_of_line)("classes", 2);
   ribbon::LineSolverOptions options;

@@ -18,8 +18,10 @@ inline std::string &allocations()
   return names;
 }
 
-/// Counts the allocations of PETSc and of Kokkos while f runs, but for what PETSc's exchange of halos keeps, or does not keep, for messages from and to a device,
-/// and for nothing: PETSc asks for the array of a device vector without entries again each time, and reads an option first; Kokkos for the global scratch of teams that have none, as those of products.
+/// Counts the allocations of PETSc and of Kokkos while f runs, but for what PETSc's exchange of halos keeps,
+/// or does not keep, for messages from and to a device, and for nothing: PETSc asks for the array of a device
+/// vector without entries again each time, and reads an option first; Kokkos for the global scratch of teams
+/// that have none, as those of products.
 inline int allocations_of(const std::function<void()> &f)
 {
   static int count                                                                               = 0;
@@ -28,19 +30,22 @@ inline int allocations_of(const std::function<void()> &f)
   count = 0;
   allocations().clear();
   allocate      = PetscTrMalloc;
-  PetscTrMalloc = [](size_t size, PetscBool clear, int at, const char function[], const char file[], void **memory) {
+  PetscTrMalloc = [](size_t size, PetscBool clear, int at, const char function[], const char file[],
+                     void **memory) {
     const std::string from(function);
-    if (from.rfind("PetscSFLinkCreate", 0) != 0 && from != "PetscStrallocpy" && !(from == "HostAllocateCheck_" && size == 0)) {
+    if (from.rfind("PetscSFLinkCreate", 0) != 0 && from != "PetscStrallocpy" &&
+        !(from == "HostAllocateCheck_" && size == 0)) {
       ++count;
       allocations() += std::string(function) + " ";
     }
     return allocate(size, clear, at, function, file, memory);
   };
-  Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t size) {
-    if (size == 0 && std::string(label).rfind("Kokkos::", 0) == 0) return;
-    ++count;
-    allocations() += std::string(label) + " ";
-  });
+  Kokkos::Tools::Experimental::set_allocate_data_callback(
+    [](const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t size) {
+      if (size == 0 && std::string(label).rfind("Kokkos::", 0) == 0) return;
+      ++count;
+      allocations() += std::string(label) + " ";
+    });
   f();
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   PetscTrMalloc = allocate;

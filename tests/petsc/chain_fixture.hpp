@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_fixture.hpp  Random chains as PETSc matrices of any type and partition, factors of them, and how well they solve.
+/// @file chain_fixture.hpp  Random chains as PETSc matrices of any type and partition, factors of
+///   them, and how well they solve.
 #pragma once
 
 #include "fixture.hpp"
@@ -13,7 +14,8 @@ namespace test {
 
 enum class Values { dominant, symmetric, hermitian, random, wave, splines };
 
-/// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of their own or in a random one.
+/// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of
+/// their own or in a random one.
 struct RandomChain {
   PetscInt              n, kl, ku;
   bool                  ring   = false;
@@ -30,7 +32,8 @@ struct RandomChain {
     Draw                  draw(seed);
     std::vector<PetscInt> order(static_cast<std::size_t>(rows() / block));
     std::iota(order.begin(), order.end(), 0);
-    for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
+    for (std::size_t k = order.size(); k > 1; --k)
+      std::swap(order[k - 1], order[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
     row_of.clear();
     for (PetscInt first : order)
       for (PetscInt k = 0; k < block; ++k) row_of.push_back(first * block + k);
@@ -39,12 +42,16 @@ struct RandomChain {
   /// Entry d places behind the diagonal of a place.
   PetscScalar entry(PetscInt place, PetscInt d) const
   {
-    if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.;                               // -u'' - k^2 u
-    if (values == Values::splines) return d == 0 ? 1. : std::abs(d) == 1 ? -1. / 3 : std::abs(d) == 2 ? -1. / 6 : 0.; // -u'', quadratic splines
+    // -u'' - k^2 u
+    if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.;
+    // -u'', quadratic splines
+    if (values == Values::splines)
+      return d == 0 ? 1. : std::abs(d) == 1 ? -1. / 3 : std::abs(d) == 2 ? -1. / 6 : 0.;
     const PetscInt first = place / n * n, mirrored = first + (place - first + d + n) % n;
     if (values == Values::hermitian && d < 0) return PetscConj(entry(mirrored, -d));
     if (values == Values::symmetric && d < 0) place = mirrored, d = -d;
-    const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) + (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
+    const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) +
+                          (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
     if (values == Values::hermitian && d == 0) return PetscRealPart(a) + static_cast<PetscReal>(kl + ku + 1);
     return values != Values::random && d == 0 ? a + static_cast<PetscReal>(kl + ku + 1) : a;
   }
@@ -54,12 +61,14 @@ struct RandomChain {
     PetscInt begin, end;
     MatGetOwnershipRange(A, &begin, &end);
     for (PetscInt place = 0; place < rows(); ++place) {
-      const PetscInt r = row_of.empty() ? place : row_of[static_cast<std::size_t>(place)], first = place / n * n;
+      const PetscInt r     = row_of.empty() ? place : row_of[static_cast<std::size_t>(place)],
+                     first = place / n * n;
       for (PetscInt d = -kl; d <= ku && r >= begin && r < end; ++d) {
         PetscInt to = place - first + d;
         if (ring) to = (to + n) % n;
         if (to < 0 || to >= n) continue;
-        MatSetValue(A, r, row_of.empty() ? first + to : row_of[static_cast<std::size_t>(first + to)], entry(place, d), INSERT_VALUES);
+        MatSetValue(A, r, row_of.empty() ? first + to : row_of[static_cast<std::size_t>(first + to)],
+                    entry(place, d), INSERT_VALUES);
       }
     }
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
@@ -84,7 +93,8 @@ struct RandomChain {
 
 inline std::string name(const RandomChain &c)
 {
-  return std::to_string(c.chains) + (c.ring ? " rings of " : " chains of ") + std::to_string(c.n) + " rows, kl " + std::to_string(c.kl) + " ku " + std::to_string(c.ku) + ", values " +
+  return std::to_string(c.chains) + (c.ring ? " rings of " : " chains of ") + std::to_string(c.n) +
+         " rows, kl " + std::to_string(c.kl) + " ku " + std::to_string(c.ku) + ", values " +
          std::to_string(static_cast<int>(c.values)) + (c.row_of.empty() ? "" : ", shuffled");
 }
 
@@ -142,7 +152,8 @@ inline void expect_solves(Mat F, Mat A, Vec b, Vec x)
   EXPECT_LE(backward_error(A, x, b, true), rounding) << "transposed";
 }
 
-/// Every column of X against its column of B; A multiplies vectors of its own type alone where it is on a device.
+/// Every column of X against its column of B; A multiplies vectors of its own type
+/// alone where it is on a device.
 inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
 {
   Vec b, x;
@@ -156,7 +167,8 @@ inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed
   OK(VecDestroy(&x));
 }
 
-/// A dense matrix of random numbers: on the device beside cuda vectors, else in host memory (Kokkos types: PETSc's dense ones read columns that are not there), `gap` rows between its columns there.
+/// A dense matrix of random numbers: on the device beside cuda vectors, else in host memory (Kokkos types:
+/// PETSc's dense ones read columns that are not there), `gap` rows between its columns there.
 inline Mat dense(Mat A, PetscInt columns, PetscInt gap)
 {
   const PetscInt rows = local_rows(A);
@@ -178,7 +190,10 @@ inline Mat dense(Mat A, PetscInt columns, PetscInt gap)
 /// An option as long as it lives.
 struct Option {
   std::string name;
-  Option(const std::string &n, const std::string &value) : name(n) { PetscOptionsSetValue(nullptr, name.c_str(), value.c_str()); }
+  Option(const std::string &n, const std::string &value) : name(n)
+  {
+    PetscOptionsSetValue(nullptr, name.c_str(), value.c_str());
+  }
   Option(const Option &)            = delete;
   Option &operator=(const Option &) = delete;
   ~Option() { PetscOptionsClearValue(nullptr, name.c_str()); }
@@ -197,16 +212,20 @@ struct ByOptions {
     KSPSetFromOptions(ksp);
   }
   ~ByOptions() { KSPDestroy(&ksp); }
-  /// Backward error of a solve. Above `rounding` it prints how many entries of b and x are not finite. `twin`: an AIJ matrix with the entries of A.
+  /// Backward error of a solve. Above `rounding` it prints how many entries of b and x are not finite.
+  /// `twin`: an AIJ matrix with the entries of A.
   PetscReal error(Mat twin, bool transposed = false) const
   {
     Vec       b = random_vector(twin), x;
     PetscReal e = PETSC_INFINITY;
     VecDuplicate(b, &x);
     VecSet(x, 1); // a norm that PETSc keeps until x changes, on every rank
-    if ((transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x)) == 0) e = backward_error(twin, x, b, transposed);
+    if ((transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x)) == 0)
+      e = backward_error(twin, x, b, transposed);
     else ADD_FAILURE() << last_error();
-    if (!(e <= rounding)) std::cout << "rank " << PetscGlobalRank << ", not finite: " << not_finite(b) << " of b, " << not_finite(x) << " of x\n";
+    if (!(e <= rounding))
+      std::cout << "rank " << PetscGlobalRank << ", not finite: " << not_finite(b) << " of b, "
+                << not_finite(x) << " of x\n";
     VecDestroy(&b);
     VecDestroy(&x);
     return e;
@@ -245,9 +264,16 @@ struct Factored {
   Factored(const Factored &)            = delete;
   Factored &operator=(const Factored &) = delete;
   ~Factored() { MatDestroy(&F); }
-  PetscErrorCode symbolic(Mat A) { return is_lu() ? MatLUFactorSymbolic(F, A, nullptr, nullptr, &info) : MatCholeskyFactorSymbolic(F, A, nullptr, &info); }
-  PetscErrorCode numeric(Mat A) { return is_lu() ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info); }
-  bool           is_lu() const
+  PetscErrorCode symbolic(Mat A)
+  {
+    return is_lu() ? MatLUFactorSymbolic(F, A, nullptr, nullptr, &info)
+                   : MatCholeskyFactorSymbolic(F, A, nullptr, &info);
+  }
+  PetscErrorCode numeric(Mat A)
+  {
+    return is_lu() ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info);
+  }
+  bool is_lu() const
   {
     MatFactorType type;
     MatGetFactorType(F, &type);

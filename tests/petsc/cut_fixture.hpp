@@ -11,20 +11,24 @@ namespace test {
 
 /// A grid that couples in all directions, most along one; the same numbers whatever the partition.
 struct CutCase {
-  PetscInt              dim = 1, n[3] = {1, 1, 1}, along = 0, dof = 1, width = 1;
-  PetscInt              matrices = 1; ///< that differ; 0: one for every line
-  bool                  periodic = false;
-  double                strength = 1, shift = 1, penalty = 1; ///< penalty: what the first row of a line is multiplied by, and its right-hand side
-  double                seventh = 1;                          ///< what every seventh column along the lines is multiplied by; answers are multiplied by it, too
-  std::vector<PetscInt> split[3];                             ///< sizes of the pieces
+  PetscInt dim = 1, n[3] = {1, 1, 1}, along = 0, dof = 1, width = 1;
+  PetscInt matrices = 1; ///< that differ; 0: one for every line
+  bool     periodic = false;
+  /// penalty: what the first row of a line is multiplied by, and its right-hand side
+  double strength = 1, shift = 1, penalty = 1;
+  /// what every seventh column along the lines is multiplied by; answers are multiplied by it, too
+  double                seventh = 1;
+  std::vector<PetscInt> split[3]; ///< sizes of the pieces
   std::string           options;
 
   std::string what(bool transposed) const
   {
-    std::string text =
-      std::to_string(dim) + "D along " + "xyz"[along] + ", width " + std::to_string(width) + ", dof " + std::to_string(dof) + (periodic ? ", periodic" : "") + (transposed ? ", transposed" : "") + ", " + options;
+    std::string text = std::to_string(dim) + "D along " + "xyz"[along] + ", width " + std::to_string(width) +
+                       ", dof " + std::to_string(dof) + (periodic ? ", periodic" : "") +
+                       (transposed ? ", transposed" : "") + ", " + options;
     for (PetscInt d = 0; d < dim; ++d)
-      for (std::size_t p = 0; p < split[d].size(); ++p) text += (p ? " " : "; ") + std::to_string(split[d][p]);
+      for (std::size_t p = 0; p < split[d].size(); ++p)
+        text += (p ? " " : "; ") + std::to_string(split[d][p]);
     return text;
   }
 };
@@ -39,12 +43,13 @@ struct CutCaseSolver {
 
   CutCaseSolver(const CutCase &of, MPI_Comm comm) : c(of)
   {
-    const bool            alone     = comm == PETSC_COMM_SELF;
-    const DMBoundaryType  edge      = c.periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-    const PCLineDirection direction = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + static_cast<int>(c.along));
-    const auto            pieces    = [&](int d) { return alone || d >= c.dim ? nullptr : c.split[d].data(); };
-    const auto            ranks     = [&](int d) { return alone ? 1 : static_cast<PetscInt>(c.split[d].size()); };
-    PetscOptions          options;
+    const bool            alone = comm == PETSC_COMM_SELF;
+    const DMBoundaryType  edge  = c.periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    const PCLineDirection direction =
+      static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + static_cast<int>(c.along));
+    const auto   pieces = [&](int d) { return alone || d >= c.dim ? nullptr : c.split[d].data(); };
+    const auto   ranks  = [&](int d) { return alone ? 1 : static_cast<PetscInt>(c.split[d].size()); };
+    PetscOptions options;
     DMDACreate(comm, &da);
     DMSetDimension(da, c.dim);
     DMDASetSizes(da, c.n[0], c.n[1], c.n[2]);
@@ -88,7 +93,9 @@ struct CutCaseSolver {
     each_point([&](const PetscInt(&at)[3]) {
       for (PetscInt r = 0; r < c.dof; ++r) {
         const MatStencil row = {at[2], at[1], at[0], r};
-        const PetscInt   of  = c.matrices == 0 ? number(at) : at[c.along] * c.matrices + (at[0] + at[1] + at[2] - at[c.along]) % c.matrices;
+        const PetscInt   of  = c.matrices == 0
+                                 ? number(at)
+                                 : at[c.along] * c.matrices + (at[0] + at[1] + at[2] - at[c.along]) % c.matrices;
         double           sum = 0;
         for (PetscInt d = 0; d < c.dim; ++d)
           for (PetscInt step = -c.width; step <= c.width; ++step)
@@ -97,7 +104,9 @@ struct CutCaseSolver {
               to[d] += step;
               if (step == 0 || (!c.periodic && (to[d] < 0 || to[d] >= c.n[d]))) continue;
               const MatStencil column = {to[2], to[1], to[0], k};
-              PetscScalar      value  = (d == c.along ? c.strength : 0.1) * (1.3 + Draw::noise(3, of, (d * 5 + step + 2) * 9 + r * 3 + k)) * (k == r ? -1 : 0.1) * turned * scale(at);
+              PetscScalar      value  = (d == c.along ? c.strength : 0.1) *
+                                  (1.3 + Draw::noise(3, of, (d * 5 + step + 2) * 9 + r * 3 + k)) *
+                                  (k == r ? -1 : 0.1) * turned * scale(at);
               sum += d == c.along ? PetscAbsScalar(value) / scale(at) : 0;
               value *= column_scale(to);
               MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES);
@@ -118,10 +127,17 @@ struct CutCaseSolver {
         for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) f({i, j, k});
   }
 
-  double      scale(const PetscInt (&at)[3]) const { return at[c.along] ? 1 : c.penalty; }
-  double      column_scale(const PetscInt (&at)[3]) const { return (at[c.along] + c.n[c.along]) % c.n[c.along] % 7 == 3 ? c.seventh : 1; }
-  PetscScalar given(const PetscInt (&at)[3], PetscInt component, int column) const { return scale(at) * turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component); }
-  /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array, but for Kokkos vectors, which PETSc leaves broken by that.
+  double scale(const PetscInt (&at)[3]) const { return at[c.along] ? 1 : c.penalty; }
+  double column_scale(const PetscInt (&at)[3]) const
+  {
+    return (at[c.along] + c.n[c.along]) % c.n[c.along] % 7 == 3 ? c.seventh : 1;
+  }
+  PetscScalar given(const PetscInt (&at)[3], PetscInt component, int column) const
+  {
+    return scale(at) * turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component);
+  }
+  /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array,
+  /// but for Kokkos vectors, which PETSc leaves broken by that.
   std::vector<PetscScalar> apply(bool transposed, bool in_place = false)
   {
     in_place = in_place && !is_of_type(x, "kokkos");
@@ -138,10 +154,12 @@ struct CutCaseSolver {
       VecPlaceArray(x, array);
       VecRestoreArray(b, &array);
     } else VecSet(x, NAN);
-    EXPECT_EQ(static_cast<int>(transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)), 0) << last_error();
+    EXPECT_EQ(static_cast<int>(transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)), 0)
+      << last_error();
     VecGetArray(x, &array), k = 0;
     each_point([&](const PetscInt(&at)[3]) {
-      for (PetscInt r = 0; r < c.dof; ++r) answer[static_cast<std::size_t>(number(at) * c.dof + r)] = array[k++] * column_scale(at);
+      for (PetscInt r = 0; r < c.dof; ++r)
+        answer[static_cast<std::size_t>(number(at) * c.dof + r)] = array[k++] * column_scale(at);
     });
     VecRestoreArray(x, &array);
     if (in_place) VecResetArray(x);
@@ -177,13 +195,17 @@ struct CutCaseSolver {
 };
 
 /// Largest difference of their answers, of all their sizes; both must have been made for the same case.
-inline PetscReal answers_differ(CutCaseSolver *cut, CutCaseSolver *whole, bool transposed, bool in_place = false)
+inline PetscReal answers_differ(CutCaseSolver *cut, CutCaseSolver *whole, bool transposed,
+                                bool in_place = false)
 {
   std::vector<PetscScalar> found = cut->apply(transposed, in_place);
   const auto               right = whole->apply(transposed);
   PetscReal                size = 0, most = 0;
-  MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD);
-  for (std::size_t k = 0; k < right.size(); ++k) size = std::max(size, PetscAbsScalar(right[k])), most = std::max(most, PetscIsNanScalar(found[k]) ? PETSC_INFINITY : PetscAbsScalar(right[k] - found[k]));
+  MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPIU_SCALAR, MPIU_SUM,
+                PETSC_COMM_WORLD);
+  for (std::size_t k = 0; k < right.size(); ++k)
+    size = std::max(size, PetscAbsScalar(right[k])),
+    most = std::max(most, PetscIsNanScalar(found[k]) ? PETSC_INFINITY : PetscAbsScalar(right[k] - found[k]));
   return most / size;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file diffusion.hpp  Time-dependent problems with known solutions, whose differences in space are exact: what a TS gets wrong is its own.
+/// @file diffusion.hpp  Time-dependent problems with known solutions, whose differences in space are exact:
+///   what a TS gets wrong is its own.
 #pragma once
 
 #include "fixture.hpp"
@@ -12,10 +13,13 @@
 
 namespace test {
 
-/// u_t = a lap u + mixed u_xy - v sum_d u_d + growth u - cubic u^3 + s(x, t) on [0, 1]^dim with u = g(t) (1 + sum_d x_d^2 + sum_{d<e} x_d x_e), for which differences of second order are exact.
+/// u_t = a lap u + mixed u_xy - v sum_d u_d + growth u - cubic u^3 + s(x, t) on [0, 1]^dim with u = g(t) (1 +
+/// sum_d x_d^2 + sum_{d<e} x_d x_e), for which differences of second order are exact.
 struct Diffusion {
-  enum Boundary { dirichlet, neumann, rates, eliminated, periodic }; ///< u = g; u - u_inside given; u_t = g'; grid without its boundary; none (u = g(t) then)
-  enum Form { ifunction, rhsfunction, imex };                        ///< imex: diffusion in the IFunction, the rest in the RHSFunction
+  /// u = g; u - u_inside given; u_t = g'; grid without its boundary; none (u = g(t) then)
+  enum Boundary { dirichlet, neumann, rates, eliminated, periodic };
+  /// imex: diffusion in the IFunction, the rest in the RHSFunction
+  enum Form { ifunction, rhsfunction, imex };
   PetscInt  dim = 2, n = 17, components = 1;
   Boundary  boundary = dirichlet;
   Form      form     = ifunction;
@@ -24,8 +28,14 @@ struct Diffusion {
   PetscInt  along  = 3; ///< terms couple along so many directions; the others are a batch
 
   PetscInt  directions() const { return PetscMin(dim, along); }
-  PetscReal step() const { return 1 / static_cast<PetscReal>(boundary == eliminated ? n + 1 : boundary == periodic ? n : n - 1); }
-  PetscReal place(PetscInt i) const { return static_cast<PetscReal>(boundary == eliminated ? i + 1 : i) * step(); }
+  PetscReal step() const
+  {
+    return 1 / static_cast<PetscReal>(boundary == eliminated ? n + 1 : boundary == periodic ? n : n - 1);
+  }
+  PetscReal place(PetscInt i) const
+  {
+    return static_cast<PetscReal>(boundary == eliminated ? i + 1 : i) * step();
+  }
   PetscReal g(PetscReal t) const { return steady ? 1 : 1 + 0.5 * std::sin(4 * t); }
   PetscReal g_t(PetscReal t) const { return steady ? 0 : 2 * std::cos(4 * t); }
   PetscReal shape(const PetscReal *x) const
@@ -43,7 +53,9 @@ struct Diffusion {
     for (PetscInt d = 0; d < directions(); ++d)
       for (PetscInt e = 0; e < dim; ++e) slopes += x[e] * (d == e ? 2 : 1);
     const PetscReal u = g(t) * shape(x), flat = boundary == periodic ? 0 : 1;
-    return g_t(t) * shape(x) - flat * g(t) * (a * 2 * static_cast<PetscReal>(directions()) + mixed - v * slopes) - growth * u + cubic * u * u * u;
+    return g_t(t) * shape(x) -
+           flat * g(t) * (a * 2 * static_cast<PetscReal>(directions()) + mixed - v * slopes) - growth * u +
+           cubic * u * u * u;
   }
 };
 
@@ -56,7 +68,9 @@ struct DiffusionTS {
   PetscReal poisoned_after = PETSC_MAX_REAL; ///< later functions are not numbers
   PetscInt  evaluations    = 0;
 
-  explicit DiffusionTS(const Diffusion &problem, const char *method = "hundsdorfer_verwer", std::vector<PetscInt> processes = {}) : p(problem)
+  explicit DiffusionTS(const Diffusion &problem, const char *method = "hundsdorfer_verwer",
+                       std::vector<PetscInt> processes = {})
+      : p(problem)
   {
     const DMBoundaryType b = p.boundary == Diffusion::periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     DMDACreate(PETSC_COMM_WORLD, &da);
@@ -123,7 +137,9 @@ struct DiffusionTS {
   /// The exact solution.
   void fill(PetscReal t, Vec to) const
   {
-    walk([&](const PetscInt *at, const PetscReal *x, PetscScalar *value) { value[0] = p.g(t) * p.shape(x), (void)at; }, to);
+    walk([&](const PetscInt *at, const PetscReal *x,
+             PetscScalar *value) { value[0] = p.g(t) * p.shape(x), (void)at; },
+         to);
   }
 
   /// Calls f with the indices, the place and the entry of every unknown of `to`.
@@ -162,7 +178,9 @@ private:
         const PetscReal x[3] = {of.p.place(to[0]), of.p.place(to[1]), of.p.place(to[2])};
         return of.p.g(t) * of.p.shape(x);
       }
-      return v[(((to[2] - begin[2]) * size[1] + to[1] - begin[1]) * size[0] + to[0] - begin[0]) * of.p.components + at[3]];
+      return v[(((to[2] - begin[2]) * size[1] + to[1] - begin[1]) * size[0] + to[0] - begin[0]) *
+                 of.p.components +
+               at[3]];
     }
   };
 
@@ -173,10 +191,12 @@ private:
     Reader             read{*this, t, {0, 0, 0}, {1, 1, 1}, nullptr};
     PetscFunctionBegin;
     ++evaluations;
-    if (!local) PetscCall(DMCreateLocalVector(da, &local)); // kept: those of the DM cost an allocation each time
+    // kept: those of the DM cost an allocation each time
+    if (!local) PetscCall(DMCreateLocalVector(da, &local));
     PetscCall(DMGlobalToLocalBegin(da, U, INSERT_VALUES, local));
     PetscCall(DMGlobalToLocalEnd(da, U, INSERT_VALUES, local));
-    PetscCall(DMDAGetGhostCorners(da, &read.begin[0], &read.begin[1], &read.begin[2], &read.size[0], &read.size[1], &read.size[2]));
+    PetscCall(DMDAGetGhostCorners(da, &read.begin[0], &read.begin[1], &read.begin[2], &read.size[0],
+                                  &read.size[1], &read.size[2]));
     PetscCall(VecGetArrayRead(local, &v));
     if (Udot) PetscCall(VecGetArrayRead(Udot, &udot));
     read.v            = v;
@@ -186,12 +206,15 @@ private:
         const PetscScalar rate = udot ? udot[entry++] : PetscScalar(0), here = read(at, 0, 0, 0);
         PetscInt          inside[3] = {0, 0, 0};
         bool              on_edge   = false;
-        for (PetscInt d = 0; d < p.directions() && !on_edge; ++d) inside[d] = at[d] == 0 ? 1 : at[d] == p.n - 1 ? -1 : 0, on_edge = inside[d] != 0; // corners follow edges
+        // corners follow edges
+        for (PetscInt d = 0; d < p.directions() && !on_edge; ++d)
+          inside[d] = at[d] == 0 ? 1 : at[d] == p.n - 1 ? -1 : 0, on_edge = inside[d] != 0;
         if (on_edge && p.boundary <= Diffusion::rates) {
           PetscReal beside[3];
           for (int d = 0; d < 3; ++d) beside[d] = x[d] + static_cast<PetscReal>(inside[d]) * p.step();
           PetscScalar equation = here - p.g(t) * p.shape(x);
-          if (p.boundary == Diffusion::neumann) equation -= read(at, inside[0], inside[1], inside[2]) - p.g(t) * p.shape(beside);
+          if (p.boundary == Diffusion::neumann)
+            equation -= read(at, inside[0], inside[1], inside[2]) - p.g(t) * p.shape(beside);
           if (p.boundary == Diffusion::rates) equation = rate - p.g_t(t) * p.shape(x);
           if (implicit) value[0] = udot ? equation : -equation;
           else value[0] = 0;
@@ -200,11 +223,14 @@ private:
         PetscScalar     G = 0;
         const PetscReal h = p.step();
         for (PetscInt d = 0; d < p.directions(); ++d) {
-          const PetscScalar right = read(at, d == 0, d == 1, d == 2), left = read(at, -(d == 0), -(d == 1), -(d == 2));
+          const PetscScalar right = read(at, d == 0, d == 1, d == 2),
+                            left  = read(at, -(d == 0), -(d == 1), -(d == 2));
           if (implicit) G += p.a * (right - 2. * here + left) / (h * h);
           if (rest) G -= p.v * (right - left) / (2 * h);
         }
-        if (rest && p.mixed != 0) G += p.mixed * (read(at, 1, 1, 0) - read(at, 1, -1, 0) - read(at, -1, 1, 0) + read(at, -1, -1, 0)) / (4 * h * h);
+        if (rest && p.mixed != 0)
+          G += p.mixed * (read(at, 1, 1, 0) - read(at, 1, -1, 0) - read(at, -1, 1, 0) + read(at, -1, -1, 0)) /
+               (4 * h * h);
         if (rest) G += p.growth * here - p.cubic * here * here * here + p.source(t, x);
         if (t > poisoned_after) G = std::nan("");
         value[0] = udot ? p.mass * (rate - G) : G;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fixture.hpp  Matrices, solves and error texts for the tests of PETSc objects. Types follow -mat_type, -vec_type, -dm_mat_type, -dm_vec_type.
+/// @file fixture.hpp  Matrices, solves and error texts for the tests of PETSc objects. Types follow
+///   -mat_type, -vec_type, -dm_mat_type, -dm_vec_type.
 #pragma once
 
 #include <ribbon_petsc/ribbon.h>
@@ -25,7 +26,8 @@ inline const PetscScalar turned(1, 0.3);
 inline constexpr PetscScalar turned = 1;
 #endif
 
-/// Whether Grid turns its entries in complex PETSc; without, constants stay the null vectors of its singular lines.
+/// Whether Grid turns its entries in complex PETSc; without, constants stay the null
+/// vectors of its singular lines.
 inline bool &phases()
 {
   static bool on = true;
@@ -57,7 +59,8 @@ inline std::string &last_error()
   static std::string text;
   return text;
 }
-inline PetscErrorCode keep_error(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message, void *)
+inline PetscErrorCode keep_error(MPI_Comm, int, const char *, const char *, PetscErrorCode code,
+                                 PetscErrorType type, const char *message, void *)
 {
   if (type == PETSC_ERROR_INITIAL) last_error() = message ? message : "";
   return code;
@@ -91,14 +94,16 @@ protected:
   PetscMPIInt ranks = 1, rank = 0;
 };
 
-/// A DMDA with its operator sum_d s_d (second difference in direction d) + shift I; Dirichlet rows (1 on the diagonal) on the boundary where asked for.
-/// In complex PETSc it is Q^H A Q for the real A, with Q the diagonal of exp(2 pi i (x / nx + y / ny + z / nz)): Hermitian, with the spectrum, the singular lines and
+/// A DMDA with its operator sum_d s_d (second difference in direction d) + shift I; Dirichlet rows (1 on the
+/// diagonal) on the boundary where asked for. In complex PETSc it is Q^H A Q for the real A, with Q the
+/// diagonal of exp(2 pi i (x / nx + y / ny + z / nz)): Hermitian, with the spectrum, the singular lines and
 /// the equal lines of A, and a transpose that is neither A nor A^H.
 struct Grid {
   DM  da = nullptr;
   Mat A  = nullptr;
 
-  Grid(std::vector<PetscInt> n, std::vector<PetscReal> strength, PetscReal shift = 1, bool periodic = false, std::vector<PetscInt> processes = {}, bool dirichlet = false, PetscInt width = 1)
+  Grid(std::vector<PetscInt> n, std::vector<PetscReal> strength, PetscReal shift = 1, bool periodic = false,
+       std::vector<PetscInt> processes = {}, bool dirichlet = false, PetscInt width = 1)
   {
     const auto           dim = n.size();
     const DMBoundaryType b   = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
@@ -127,7 +132,8 @@ struct Grid {
     DMDestroy(&da);
   }
 
-  void fill(std::vector<PetscInt> n, std::vector<PetscReal> strength, PetscReal shift, bool periodic = false, bool dirichlet = false, PetscInt width = 1)
+  void fill(std::vector<PetscInt> n, std::vector<PetscReal> strength, PetscReal shift, bool periodic = false,
+            bool dirichlet = false, PetscInt width = 1)
   {
     n.resize(3, 1), strength.resize(3, 0);
     PetscInt begin[3], size[3];
@@ -139,7 +145,9 @@ struct Grid {
           const MatStencil row     = {k, j, i, 0};
           const PetscInt   at[3]   = {i, j, k};
           bool             on_edge = false;
-          for (int d = 0; d < 3; ++d) on_edge = on_edge || (n[static_cast<std::size_t>(d)] > 1 && (at[d] == 0 || at[d] == n[static_cast<std::size_t>(d)] - 1));
+          for (int d = 0; d < 3; ++d)
+            on_edge = on_edge || (n[static_cast<std::size_t>(d)] > 1 &&
+                                  (at[d] == 0 || at[d] == n[static_cast<std::size_t>(d)] - 1));
           PetscScalar diagonal = shift;
           for (std::size_t d = 0; d < 3; ++d) {
             if (n[d] == 1) continue;
@@ -151,7 +159,7 @@ struct Grid {
               const PetscInt to     = at[d] + step;
               if (!periodic && (to < 0 || to >= n[d])) continue;
               (d == 0 ? column.i : d == 1 ? column.j : column.k) = to;
-              const PetscScalar v                                = c[std::abs(step)] * strength[d] * phase(step, n[d]);
+              const PetscScalar v = c[std::abs(step)] * strength[d] * phase(step, n[d]);
               MatSetValuesStencil(A, 1, &row, 1, &column, &v, ADD_VALUES);
             }
           }
@@ -185,8 +193,10 @@ inline PetscErrorCode deactivate_dm(KSP ksp)
 #endif
 }
 
-/// A matrix without a DM from a function entry(row, column), rows split evenly among the ranks, `stored` deciding the pattern.
-inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt)> &entry, const std::function<bool(PetscInt, PetscInt)> &stored, PetscInt local = PETSC_DECIDE)
+/// A matrix without a DM from a function entry(row, column), rows split evenly among the ranks,
+/// `stored` deciding the pattern.
+inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt)> &entry,
+                  const std::function<bool(PetscInt, PetscInt)> &stored, PetscInt local = PETSC_DECIDE)
 {
   Mat      A;
   PetscInt begin, end;
@@ -205,7 +215,8 @@ inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt
   return A;
 }
 
-/// ||B - A X|| / ||B||, Frobenius norms. The dense matrices may be in host memory, and A on a device, where it multiplies vectors of its own type alone.
+/// ||B - A X|| / ||B||, Frobenius norms. The dense matrices may be in host memory, and A on a device, where it
+/// multiplies vectors of its own type alone.
 inline PetscReal residual(Mat A, Mat B, Mat X)
 {
   PetscInt  columns;
@@ -237,7 +248,8 @@ inline Mat native_dense(Mat A, PetscInt columns)
 #if PETSC_VERSION_GE(3, 19, 0)
   VecType type;
   MatGetVecType(A, &type);
-  MatCreateDenseFromVecType(PETSC_COMM_WORLD, type, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, PETSC_DECIDE, nullptr, &B);
+  MatCreateDenseFromVecType(PETSC_COMM_WORLD, type, rows, PETSC_DECIDE, PETSC_DETERMINE, columns,
+                            PETSC_DECIDE, nullptr, &B);
 #else
   MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, nullptr, &B);
 #endif

@@ -28,7 +28,10 @@ public:
     return choices.begin()[below(static_cast<PetscInt>(choices.size()))];
   }
   /// In [-1, 1), a function of its arguments.
-  static double noise(std::uint64_t seed, PetscInt a, PetscInt b) { return 2 * unit(mix(mix(mix(seed + static_cast<std::uint64_t>(a)) + static_cast<std::uint64_t>(b)))) - 1; }
+  static double noise(std::uint64_t seed, PetscInt a, PetscInt b)
+  {
+    return 2 * unit(mix(mix(mix(seed + static_cast<std::uint64_t>(a)) + static_cast<std::uint64_t>(b)))) - 1;
+  }
   /// n things for `ranks` owners, some of them none.
   std::vector<PetscInt> split(PetscInt n, PetscInt ranks, bool empty_ones)
   {

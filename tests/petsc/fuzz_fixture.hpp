@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fuzz_fixture.hpp  What random cases are judged with: one error on all ranks, memory that is left, a watchdog.
+/// @file fuzz_fixture.hpp  What random cases are judged with: one error on all ranks, memory
+///   that is left, a watchdog.
 #pragma once
 
 #include "fuzz_options.hpp"
@@ -28,7 +29,8 @@ inline void stop(int)
 
 inline int            raised = 0; ///< errors that began in the call that runs
 inline std::string    said;
-inline PetscErrorCode count_error(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message, void *)
+inline PetscErrorCode count_error(MPI_Comm, int, const char *, const char *, PetscErrorCode code,
+                                  PetscErrorType type, const char *message, void *)
 {
   if (type == PETSC_ERROR_INITIAL) ++raised, said = message ? message : "";
   return code;
@@ -48,8 +50,12 @@ protected:
     Petsc::SetUp();
     PetscPushErrorHandler(count_error, nullptr);
     for (int s : {SIGALRM, SIGSEGV, SIGFPE, SIGABRT}) std::signal(s, stop);
-    Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t) { views += is_ours(label); });
-    Kokkos::Tools::Experimental::set_deallocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t) { views -= is_ours(label); });
+    Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle,
+                                                               const char *label, const void *,
+                                                               std::uint64_t) { views += is_ours(label); });
+    Kokkos::Tools::Experimental::set_deallocate_data_callback([](const Kokkos::Tools::SpaceHandle,
+                                                                 const char *label, const void *,
+                                                                 std::uint64_t) { views -= is_ours(label); });
   }
   void TearDown() override
   {
@@ -62,7 +68,8 @@ protected:
 
   bool sound(const Options &o) const { return problem->sound && o.zero_pivot < 0.1; }
 
-  /// A collective call. It succeeds on all ranks, or raises one error with one text on all; returns whether it failed.
+  /// A collective call. It succeeds on all ranks, or raises one error with one text on all;
+  /// returns whether it failed.
   bool fails(const char *name, const std::function<PetscErrorCode()> &call)
   {
     struct Report {
@@ -77,7 +84,8 @@ protected:
     text = all[0].text;
     for (int r = 0; r < ranks; ++r) {
       const Report &it = all[static_cast<std::size_t>(r)];
-      EXPECT_EQ(it.failed, all[0].failed) << name << ": rank " << r << " says: " << it.text << "; rank 0: " << text;
+      EXPECT_EQ(it.failed, all[0].failed)
+        << name << ": rank " << r << " says: " << it.text << "; rank 0: " << text;
       EXPECT_EQ(it.errors, it.failed) << name << ": one call, one error; rank " << r << ": " << it.text;
       EXPECT_EQ(std::string(it.text), text) << name << ": one text on all ranks";
     }
@@ -112,7 +120,9 @@ protected:
     Vec x;
     VecDuplicate(b, &x);
     VecSet(x, 77);
-    EXPECT_FALSE(fails("PCApply", [&] { return transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x); })) << text;
+    EXPECT_FALSE(
+      fails("PCApply", [&] { return transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x); }))
+      << text;
     Numbers result = gathered(x);
     VecDestroy(&x);
     return result;
@@ -120,7 +130,10 @@ protected:
   static double largest(const Numbers &x)
   {
     double most = 0;
-    for (const PetscScalar &v : x) most = std::max(most, std::isfinite(static_cast<double>(PetscAbsScalar(v))) ? static_cast<double>(PetscAbsScalar(v)) : std::numeric_limits<double>::infinity());
+    for (const PetscScalar &v : x)
+      most = std::max(most, std::isfinite(static_cast<double>(PetscAbsScalar(v)))
+                              ? static_cast<double>(PetscAbsScalar(v))
+                              : std::numeric_limits<double>::infinity());
     return most;
   }
   static double distance(const Numbers &x, const Numbers &y)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fuzz_matrices.hpp  Matrices drawn at random: grids, graphs, batches, products, and such that nothing can be done with.
+/// @file fuzz_matrices.hpp  Matrices drawn at random: grids, graphs, batches, products, and such that
+///   nothing can be done with.
 #pragma once
 
 #include "fixture.hpp"
@@ -28,7 +29,8 @@ struct Problem {
   bool        sound      = true;  ///< rows dominate: all lines of all kinds can be solved
   bool        spoilt     = false; ///< has NaN or Inf on its diagonal: no set-up may succeed
   bool        symmetric  = false;
-  bool        whole      = false; ///< nothing couples but rows of a line that lies on one rank, and these lines are what is found
+  /// nothing couples but rows of a line that lies on one rank, and these lines are what is found
+  bool whole = false;
 
   Problem()                           = default;
   Problem(const Problem &)            = delete;
@@ -51,7 +53,8 @@ public:
     sign_    = draw->of({-1.0, 1.0});
     p->sound = values_ != Values::hard && values_ != Values::singular;
   }
-  /// Off the diagonal: of rows r and c of which the first has this kind of place, `step` apart along direction d.
+  /// Off the diagonal: of rows r and c of which the first has this kind of place,
+  /// `step` apart along direction d.
   double off(PetscInt r, PetscInt c, PetscInt place, PetscInt step, int d) const
   {
     const double s = strength_[d];
@@ -92,9 +95,9 @@ private:
 /// A grid of up to three dimensions, with or without its DMDA.
 inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
 {
-  const int               dim   = static_cast<int>(draw->between(1, 3));
-  const bool              box   = draw->one_in(4);
-  PetscInt                width = draw->one_in(3) ? draw->between(1, 4) : 1, dof = draw->one_in(3) ? draw->between(1, 9) : 1;
+  const int  dim = static_cast<int>(draw->between(1, 3));
+  const bool box = draw->one_in(4);
+  PetscInt width = draw->one_in(3) ? draw->between(1, 4) : 1, dof = draw->one_in(3) ? draw->between(1, 9) : 1;
   std::array<PetscInt, 3> n{1, 1, 1}, m{1, 1, 1};
   const PetscInt          longest[] = {24, 9, 5};
   if (dim == 3) width = std::min<PetscInt>(width, 2), dof = std::min<PetscInt>(dof, 4);
@@ -105,14 +108,17 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
   }
   DMBoundaryType        boundary[3];
   std::vector<PetscInt> owned[3];
-  const int             only = draw->one_in(3) ? static_cast<int>(draw->below(dim)) : -1; // couplings along one direction alone
-  const int             mode = static_cast<int>(draw->below(3));                          // which components couple: their own, the next, all
-  if (aligned && only >= 0) {                                                             // no line is cut
+  // couplings along one direction alone
+  const int only = draw->one_in(3) ? static_cast<int>(draw->below(dim)) : -1;
+  // which components couple: their own, the next, all
+  const int mode = static_cast<int>(draw->below(3));
+  if (aligned && only >= 0) { // no line is cut
     const auto d = static_cast<std::size_t>(only), other = static_cast<std::size_t>(only == 0 ? 1 : 0);
     if (dim > 1) m[other] *= m[d], m[d] = 1;
   }
   for (std::size_t d = 0; d < 3; ++d) {
-    boundary[d] = d < static_cast<std::size_t>(dim) && draw->one_in(4) ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    boundary[d] =
+      d < static_cast<std::size_t>(dim) && draw->one_in(4) ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     if (d >= static_cast<std::size_t>(dim)) continue;
     const PetscInt each = boundary[d] == DM_BOUNDARY_PERIODIC ? 2 * width + 1 : width;
     n[d]                = std::max(draw->between(1, longest[dim - 1]), each * m[d]);
@@ -127,15 +133,19 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
   DMDASetStencilWidth(p->da, width);
   DMDASetDof(p->da, dof);
   DMDASetNumProcs(p->da, m[0], m[1], m[2]);
-  DMDASetOwnershipRanges(p->da, owned[0].data(), dim > 1 ? owned[1].data() : nullptr, dim > 2 ? owned[2].data() : nullptr);
+  DMDASetOwnershipRanges(p->da, owned[0].data(), dim > 1 ? owned[1].data() : nullptr,
+                         dim > 2 ? owned[2].data() : nullptr);
   DMSetUp(p->da);
   DMCreateMatrix(p->da, &p->A);
   const Filling filling(draw, p);
   PetscInt      begin[3], size[3];
   DMDAGetCorners(p->da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]);
-  const auto number = [&](const std::array<PetscInt, 3> &at, PetscInt c) { return ((at[2] * n[1] + at[1]) * n[0] + at[0]) * dof + c; };
+  const auto number = [&](const std::array<PetscInt, 3> &at, PetscInt c) {
+    return ((at[2] * n[1] + at[1]) * n[0] + at[0]) * dof + c;
+  };
   for (PetscInt point = 0; point < size[0] * size[1] * size[2]; ++point) {
-    const std::array<PetscInt, 3> at{begin[0] + point % size[0], begin[1] + point / size[0] % size[1], begin[2] + point / (size[0] * size[1])};
+    const std::array<PetscInt, 3> at{begin[0] + point % size[0], begin[1] + point / size[0] % size[1],
+                                     begin[2] + point / (size[0] * size[1])};
     for (PetscInt c = 0; c < dof; ++c) {
       const MatStencil row = {at[2], at[1], at[0], c};
       double           sum = 0;
@@ -152,7 +162,8 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
         if (only >= 0 && (moved > 1 || (moved == 1 && d != only))) return;
         if (mode == 0 ? other != c : mode == 1 ? other != c && other != c + 1 : false) return;
         const MatStencil  column = {at[2] + away[2], at[1] + away[1], at[0] + away[0], other};
-        const PetscScalar v      = filling.off(number(at, c), number(to, other), at[0] + at[1] + at[2], away[static_cast<std::size_t>(d)], d);
+        const PetscScalar v      = filling.off(number(at, c), number(to, other), at[0] + at[1] + at[2],
+                                                     away[static_cast<std::size_t>(d)], d);
         sum += std::abs(PetscRealPart(v));
         MatSetValuesStencil(p->A, 1, &row, 1, &column, &v, ADD_VALUES);
       };
@@ -176,13 +187,16 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
   MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY);
   MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY);
   p->components = dof, p->width = width;
-  p->what += "grid of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) + " points on " + std::to_string(m[0]) + " x " + std::to_string(m[1]) + " x " + std::to_string(m[2]) +
-             " ranks, dof " + std::to_string(dof) + ", width " + std::to_string(width) + (box ? ", box" : ", star");
+  p->what += "grid of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) +
+             " points on " + std::to_string(m[0]) + " x " + std::to_string(m[1]) + " x " +
+             std::to_string(m[2]) + " ranks, dof " + std::to_string(dof) + ", width " +
+             std::to_string(width) + (box ? ", box" : ", star");
 }
 
 /// A matrix without a DM: rows r has entries at `columns(r)`, split among ranks as `local` says.
 template <class Columns>
-void assemble(Draw *draw, PetscInt local, PetscInt n, const Columns &columns, Problem *p, PetscInt without_diagonal = -1)
+void assemble(Draw *draw, PetscInt local, PetscInt n, const Columns &columns, Problem *p,
+              PetscInt without_diagonal = -1)
 {
   const Filling filling(draw, p);
   PetscInt      begin, end;
@@ -210,9 +224,10 @@ void assemble(Draw *draw, PetscInt local, PetscInt n, const Columns &columns, Pr
 /// Lines one after another, whole ones on every rank unless `cut`, rings where `periodic`.
 inline void draw_batch(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p, bool cut)
 {
-  const PetscInt reach = draw->one_in(3) ? draw->between(1, 8) : 1, m = draw->between(1, 24), lines = draw->between(0, 5) * ranks;
-  const bool     periodic = draw->one_in(4) && m > 2 * reach;
-  const auto     own = draw->split(lines, ranks, true), pieces = draw->split(lines * m, ranks, true);
+  const PetscInt reach = draw->one_in(3) ? draw->between(1, 8) : 1, m = draw->between(1, 24),
+                 lines = draw->between(0, 5) * ranks;
+  const bool periodic  = draw->one_in(4) && m > 2 * reach;
+  const auto own = draw->split(lines, ranks, true), pieces = draw->split(lines * m, ranks, true);
   assemble(
     draw, cut ? pieces[static_cast<std::size_t>(rank)] : own[static_cast<std::size_t>(rank)] * m, lines * m,
     [&](PetscInt r) {
@@ -225,13 +240,15 @@ inline void draw_batch(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem 
     },
     p);
   p->whole = !cut || ranks == 1;
-  p->what += std::to_string(lines) + (cut ? " lines" : " whole lines") + (periodic ? ", rings" : "") + ", of " + std::to_string(m) + " rows, reach " + std::to_string(reach);
+  p->what += std::to_string(lines) + (cut ? " lines" : " whole lines") + (periodic ? ", rings" : "") +
+             ", of " + std::to_string(m) + " rows, reach " + std::to_string(reach);
 }
 
 /// A grid in natural numbering without a DM, on ranks that begin and end anywhere.
 inline void draw_numbered_grid(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p)
 {
-  const std::array<PetscInt, 3> n{draw->between(1, 9), draw->between(1, 8), draw->one_in(2) ? 1 : draw->between(1, 5)};
+  const std::array<PetscInt, 3> n{draw->between(1, 9), draw->between(1, 8),
+                                  draw->one_in(2) ? 1 : draw->between(1, 5)};
   const PetscInt                all = n[0] * n[1] * n[2];
   const bool                    box = draw->one_in(3);
   assemble(
@@ -239,21 +256,24 @@ inline void draw_numbered_grid(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, 
     [&](PetscInt r) {
       std::vector<PetscInt> columns;
       for (PetscInt k = 0; k < 27; ++k) {
-        const PetscInt away[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1}, at[3] = {r % n[0] + away[0], r / n[0] % n[1] + away[1], r / (n[0] * n[1]) + away[2]};
-        bool           is = box || std::abs(away[0]) + std::abs(away[1]) + std::abs(away[2]) <= 1;
+        const PetscInt away[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1},
+                       at[3]   = {r % n[0] + away[0], r / n[0] % n[1] + away[1], r / (n[0] * n[1]) + away[2]};
+        bool is                = box || std::abs(away[0]) + std::abs(away[1]) + std::abs(away[2]) <= 1;
         for (std::size_t d = 0; d < 3; ++d) is = is && at[d] >= 0 && at[d] < n[d];
         if (is) columns.push_back((at[2] * n[1] + at[1]) * n[0] + at[0]);
       }
       return columns;
     },
     p);
-  p->what += "numbering of a grid of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) + (box ? ", box" : ", star");
+  p->what += "numbering of a grid of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " +
+             std::to_string(n[2]) + (box ? ", box" : ", star");
 }
 
 /// Any graph; its matrix may lack an entry of the diagonal.
 inline void draw_graph(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p)
 {
-  const PetscInt      n = draw->between(0, 60), degree = draw->between(0, 5), lacking = n > 0 && draw->one_in(8) ? draw->below(n) : -1;
+  const PetscInt n = draw->between(0, 60), degree = draw->between(0, 5),
+                 lacking        = n > 0 && draw->one_in(8) ? draw->below(n) : -1;
   const std::uint64_t seed      = draw->next();
   const bool          symmetric = p->symmetric;
   assemble(
@@ -261,7 +281,8 @@ inline void draw_graph(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem 
     [&](PetscInt r) {
       std::vector<PetscInt> columns;
       for (PetscInt c = 0; c < n; ++c) {
-        const double v = symmetric ? Draw::noise(seed, std::min(r, c), std::max(r, c)) : Draw::noise(seed, r, c);
+        const double v =
+          symmetric ? Draw::noise(seed, std::min(r, c), std::max(r, c)) : Draw::noise(seed, r, c);
         if (v * static_cast<double>(n) > static_cast<double>(n - degree)) columns.push_back(c);
       }
       return columns;
@@ -315,11 +336,13 @@ inline void draw_type(Draw *draw, Problem *p)
     const PetscInt           size = draw->between(1, 9);
     const std::uint64_t      seed = draw->next();
     std::vector<PetscScalar> s, t;
-    const PetscInt           of_s = draw->below(4), of_t = draw->below(3); // none (S alone), a multiple of the identity, diagonal, dense
+    // none (S alone), a multiple of the identity, diagonal, dense
+    const PetscInt of_s = draw->below(4), of_t = draw->below(3);
     for (PetscInt k = 0; k < size * size; ++k) {
       const bool   on   = k % (size + 1) == 0;
       const double some = Draw::noise(seed, k, 0);
-      if (of_s > 0) s.push_back(of_s == 1 ? (on ? 2 : 0) : of_s == 2 ? (on ? 2 + some : 0) : (on ? 12 : some));
+      if (of_s > 0)
+        s.push_back(of_s == 1 ? (on ? 2 : 0) : of_s == 2 ? (on ? 2 + some : 0) : (on ? 12 : some));
       t.push_back(of_t == 0 ? (on ? 1 : 0) : of_t == 1 ? (on ? 1 + some / 2 : 0) : (on ? 9 : some));
     }
     on_host(p);
@@ -353,8 +376,9 @@ inline void draw_refused(Draw *draw, PetscMPIInt ranks, Problem *p)
     MatCreateAIJ(PETSC_COMM_WORLD, m, m + 1, PETSC_DETERMINE, PETSC_DETERMINE, 1, nullptr, 1, nullptr, &p->A);
     MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY);
-    p->error = "PC line: the matrix is not square: " + std::to_string(rows) + " x " + std::to_string(rows + ranks);
-    p->what  = "not square";
+    p->error =
+      "PC line: the matrix is not square: " + std::to_string(rows) + " x " + std::to_string(rows + ranks);
+    p->what = "not square";
   }
 }
 
@@ -362,8 +386,9 @@ inline void draw_refused(Draw *draw, PetscMPIInt ranks, Problem *p)
 inline void draw_problem(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p)
 {
   const PetscInt kind = draw->below(20);
-  p->values           = draw->of({Values::one_matrix, Values::few_matrices, Values::dominant, Values::dominant, Values::indefinite, Values::hard, Values::singular});
-  p->symmetric        = p->values == Values::one_matrix || (p->values == Values::dominant && draw->one_in(2));
+  p->values    = draw->of({Values::one_matrix, Values::few_matrices, Values::dominant, Values::dominant,
+                           Values::indefinite, Values::hard, Values::singular});
+  p->symmetric = p->values == Values::one_matrix || (p->values == Values::dominant && draw->one_in(2));
   if (kind < 8) draw_grid(draw, ranks, p, draw->one_in(2));
   else if (kind < 12) draw_batch(draw, ranks, rank, p, draw->one_in(3));
   else if (kind < 15) draw_numbered_grid(draw, ranks, rank, p);
@@ -374,7 +399,8 @@ inline void draw_problem(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Proble
   MatGetOwnershipRange(p->A, &begin, &end);
   if (all > 0 && p->error.empty() && draw->one_in(12)) {
     const PetscInt    row = draw->below(all);
-    const PetscScalar bad = draw->of({std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 0.0});
+    const PetscScalar bad =
+      draw->of({std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 0.0});
     if (row >= begin && row < end) MatSetValue(p->A, row, row, bad, INSERT_VALUES);
     MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY);

@@ -9,9 +9,10 @@ namespace test {
 
 /// A line of options, and what it means.
 struct Options {
-  std::string       text = "-pc_line_view ascii:/dev/null";
-  std::string       error; ///< an option that makes no sense; empty: none
-  std::string       direction = "auto", lhs = "auto", cut = "auto", exchange = "auto", algorithm = "auto", shift = "none";
+  std::string text = "-pc_line_view ascii:/dev/null";
+  std::string error; ///< an option that makes no sense; empty: none
+  std::string direction = "auto", lhs = "auto", cut = "auto", exchange = "auto", algorithm = "auto",
+              shift             = "none";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
@@ -41,8 +42,11 @@ inline Options draw_options(Draw *draw)
 {
   Options    o;
   const auto sometimes = [&] { return draw->one_in(3); };
-  if (draw->one_in(2)) o.direction = draw->of<const char *>({"x", "y", "z", "rows", "matrix", "x,y", "y,x", "x,y,z", "z,x"});
-  if (sometimes()) o.composition = draw->of({PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC});
+  if (draw->one_in(2))
+    o.direction = draw->of<const char *>({"x", "y", "z", "rows", "matrix", "x,y", "y,x", "x,y,z", "z,x"});
+  if (sometimes())
+    o.composition = draw->of(
+      {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC});
   if (sometimes()) o.ordering = PC_LINE_ORDERING_ZEBRA;
   if (sometimes()) o.omega = draw->of({1.0, 0.5, 0.75, 1.5});
   if (sometimes()) o.iterations = draw->between(1, 3);
@@ -59,9 +63,11 @@ inline Options draw_options(Draw *draw)
   o.say();
   if (draw->one_in(12)) {
     const char *const bad[][2] = {
-      {"direction", "w"},  {"direction", "x,x"}, {"direction", "x,rows"}, {"direction", ","},     {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},
-      {"omega", "-1"},     {"omega", "nan"},     {"iterations", "0"},     {"iterations", "-7"},   {"lhs", "all"},           {"cut", "both"},         {"algorithm", "best"},
-      {"zeropivot", "-1"}, {"zeropivot", "1"},   {"direction", "auto,x"}, {"shift_type", "some"}, {"shift_amount", "1"},    {"lhs_tol", "-1"},
+      {"direction", "w"},       {"direction", "x,x"},    {"direction", "x,rows"}, {"direction", ","},
+      {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},          {"omega", "-1"},
+      {"omega", "nan"},         {"iterations", "0"},     {"iterations", "-7"},    {"lhs", "all"},
+      {"cut", "both"},          {"algorithm", "best"},   {"zeropivot", "-1"},     {"zeropivot", "1"},
+      {"direction", "auto,x"},  {"shift_type", "some"},  {"shift_amount", "1"},   {"lhs_tol", "-1"},
     };
     const auto &[name, value] = bad[draw->below(static_cast<PetscInt>(std::size(bad)))];
     o.error                   = std::string("-pc_line_") + name;
@@ -74,7 +80,8 @@ inline Options draw_options(Draw *draw)
 inline bool is_to_the_point(const std::string &text, const Options &o, const Problem &p, PetscMPIInt ranks)
 {
   if (!p.error.empty() && contains(text, p.error)) return true;
-  const bool named = o.direction == "x" || o.direction == "y" || o.direction == "z" || contains(o.direction, ",");
+  const bool named =
+    o.direction == "x" || o.direction == "y" || o.direction == "z" || contains(o.direction, ",");
   const struct {
     const char *part;
     bool        may_be;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* initialize_again.c  A program that starts and ends PETSc three times, with a solve in each; -dll_append and the solver come from the command line. */
+/* initialize_again.c  A program that starts and ends PETSc three times, with a solve in each; -dll_append and
+   the solver come from the command line. */
 #include <petscksp.h>
 
 static PetscErrorCode solve(void)
@@ -29,7 +30,8 @@ static PetscErrorCode solve(void)
   PetscCall(MatMult(A, x, b));
   PetscCall(VecShift(b, -1));
   PetscCall(VecNorm(b, NORM_INFINITY, &norm));
-  PetscCheck(norm < 100 * PETSC_MACHINE_EPSILON, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "the residual is %g", (double)norm);
+  PetscCheck(norm < 100 * PETSC_MACHINE_EPSILON, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "the residual is %g",
+             (double)norm);
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&x));

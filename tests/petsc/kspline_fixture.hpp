@@ -46,7 +46,10 @@ struct Solver {
     VecDestroy(&b), VecDestroy(&x);
     KSPDestroy(&ksp);
   }
-  void               tolerances(PetscReal rtol, PetscInt max_it = PETSC_DEFAULT) { KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, max_it); }
+  void tolerances(PetscReal rtol, PetscInt max_it = PETSC_DEFAULT)
+  {
+    KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, max_it);
+  }
   KSPConvergedReason solve(bool transposed = false)
   {
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
@@ -115,18 +118,22 @@ inline PetscReal line_backward_error(Mat A, Vec b, Vec x, PetscInt rows)
   return static_cast<PetscReal>(worst);
 }
 
-/// Lines of `rows` unknowns side by side in the rows of a rank, 8 on each: entries of line l from entry(l, row, step), l counted over all ranks.
-inline Mat batch(PetscInt rows, const std::function<PetscScalar(PetscInt, PetscInt, PetscInt)> &entry, PetscMPIInt ranks)
+/// Lines of `rows` unknowns side by side in the rows of a rank, 8 on each: entries of line l from entry(l,
+/// row, step), l counted over all ranks.
+inline Mat batch(PetscInt rows, const std::function<PetscScalar(PetscInt, PetscInt, PetscInt)> &entry,
+                 PetscMPIInt ranks)
 {
   const PetscInt lines = 8 * ranks;
   return matrix(
-    rows * lines, [&](PetscInt r, PetscInt c) { return entry(r / rows, r % rows, c - r); }, [&](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 1; }, 8 * rows);
+    rows * lines, [&](PetscInt r, PetscInt c) { return entry(r / rows, r % rows, c - r); },
+    [&](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 1; }, 8 * rows);
 }
 
 /// Second differences with `shift` on the diagonal.
 inline PetscScalar poisson(PetscInt step, PetscReal shift)
 {
-  return step == 0 ? PetscScalar(2 + shift) : PetscScalar(-1) * (step > 0 ? turned : PetscConj(turned)) / PetscAbsScalar(turned);
+  return step == 0 ? PetscScalar(2 + shift)
+                   : PetscScalar(-1) * (step > 0 ? turned : PetscConj(turned)) / PetscAbsScalar(turned);
 }
 
 } // namespace test

@@ -5,7 +5,9 @@
 class Failures : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult &result) override
   {
-    if (result.failed()) fprintf(stderr, "rank %d: %s:%d: %s\n", rank, result.file_name() ? result.file_name() : "", result.line_number(), result.message());
+    if (result.failed())
+      fprintf(stderr, "rank %d: %s:%d: %s\n", rank, result.file_name() ? result.file_name() : "",
+              result.line_number(), result.message());
   }
   int rank;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* private_petsc.c  A library that uses PETSc; private_petsc_main.c loads it with RTLD_LOCAL, as Python loads petsc4py. */
+/* private_petsc.c  A library that uses PETSc; private_petsc_main.c loads it with RTLD_LOCAL, as Python loads
+   petsc4py. */
 #include <petscksp.h>
 
 PETSC_EXTERN int use_petsc(int argc, char **argv)

@@ -19,7 +19,8 @@ inline PetscErrorCode count_and_multiply(Mat A, Vec x, Vec y)
 
 using Multiply = PetscErrorCode (*)(Mat, Vec, Vec);
 
-/// MatGetOperation() and MatSetOperation() of the product; PETSc's name for a pointer to any function changed.
+/// MatGetOperation() and MatSetOperation() of the product; PETSc's name for a
+/// pointer to any function changed.
 template <class Function>
 Multiply product_of(PetscErrorCode (*get)(Mat, MatOperation, Function *), Mat A)
 {

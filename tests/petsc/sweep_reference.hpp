@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file sweep_reference.hpp  Sweeps along lines of a DMDA as dense linear algebra that every rank does by itself.
+/// @file sweep_reference.hpp  Sweeps along lines of a DMDA as dense linear algebra that
+///   every rank does by itself.
 #pragma once
 
 #include "fixture.hpp"
@@ -56,8 +57,9 @@ struct Sweep {
   }
 };
 
-/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank that owns it. Rows are numbered as those of the DMDA;
-/// where there are more of them than grid points, so many components of each.
+/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank
+/// that owns it. Rows are numbered as those of the DMDA; where there are more of them than grid points,
+/// so many components of each.
 class Dense {
 public:
   std::size_t                          n = 0;
@@ -81,10 +83,13 @@ public:
       const PetscScalar *values;
       PetscInt           count;
       MatGetRow(A, r, &count, &columns, &values);
-      for (PetscInt e = 0; e < count; ++e) rows[static_cast<std::size_t>(k) * n + static_cast<std::size_t>(columns[e])] = values[e];
+      for (PetscInt e = 0; e < count; ++e)
+        rows[static_cast<std::size_t>(k) * n + static_cast<std::size_t>(columns[e])] = values[e];
       MatRestoreRow(A, r, &count, &columns, &values);
       const PetscInt p = k / dof;
-      for (PetscInt i : {begin[0] + p % size[0], begin[1] + p / size[0] % size[1], begin[2] + p / (size[0] * size[1]), static_cast<PetscInt>(rank)}) places.push_back(static_cast<PetscReal>(i));
+      for (PetscInt i : {begin[0] + p % size[0], begin[1] + p / size[0] % size[1],
+                         begin[2] + p / (size[0] * size[1]), static_cast<PetscInt>(rank)})
+        places.push_back(static_cast<PetscReal>(i));
     }
     a      = gathered(comm, rows.data(), rows.size());
     places = gathered(comm, places.data(), places.size());
@@ -101,11 +106,14 @@ public:
     for (int d : s.directions) {
       if (additive && !sequences.back().empty()) sequences.emplace_back();
       const bool zebra = s.ordering == PC_LINE_ORDERING_ZEBRA && has_both_colours(d);
-      const bool backwards = s.composition == PC_LINE_COMPOSITION_SYMMETRIC; // so that it ends with the last colour
-      for (int k = 0; k < (zebra ? 2 : 1); ++k) sequences.back().push_back({d, !zebra ? -1 : backwards ? 1 - k : k});
+      // so that it ends with the last colour
+      const bool backwards = s.composition == PC_LINE_COMPOSITION_SYMMETRIC;
+      for (int k = 0; k < (zebra ? 2 : 1); ++k)
+        sequences.back().push_back({d, !zebra ? -1 : backwards ? 1 - k : k});
     }
     if (s.composition == PC_LINE_COMPOSITION_SYMMETRIC)
-      for (auto k = sequences[0].size() - 1; k-- > 0;) sequences[0].push_back(std::array<int, 2>(sequences[0][k]));
+      for (auto k = sequences[0].size() - 1; k-- > 0;)
+        sequences[0].push_back(std::array<int, 2>(sequences[0][k]));
     Numbers x(n, 0);
     for (PetscInt iteration = 0; iteration < s.iterations; ++iteration) {
       const Numbers r = residual(b, x);

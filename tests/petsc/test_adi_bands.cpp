@@ -17,23 +17,27 @@ class AdiBands : public test::Adi { };
 
 /// J = shift M - A on a grid, whose stored pattern allows for everything.
 struct Problem {
-  DM               da = nullptr;
-  Mat              J  = nullptr;
-  Vec              mass = nullptr; ///< null: ones
+  DM               da    = nullptr;
+  Mat              J     = nullptr;
+  Vec              mass  = nullptr; ///< null: ones
   PetscReal        shift = 3;
   PetscInt         dof, width;
   std::vector<int> n;
 
-  Problem(const std::vector<PetscInt> &size, PetscInt dofs, PetscInt stencil, bool periodic, const std::vector<PetscInt> &processes)
+  Problem(const std::vector<PetscInt> &size, PetscInt dofs, PetscInt stencil, bool periodic,
+          const std::vector<PetscInt> &processes)
       : dof(dofs), width(stencil), n(size.begin(), size.end())
   {
     const auto boundary = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     const auto dim      = static_cast<PetscInt>(size.size());
-    const auto at       = [&](const std::vector<PetscInt> &of, std::size_t d, PetscInt other) { return d < of.size() ? of[d] : other; };
+    const auto at       = [&](const std::vector<PetscInt> &of, std::size_t d, PetscInt other) {
+      return d < of.size() ? of[d] : other;
+    };
     DMDACreate(PETSC_COMM_WORLD, &da);
     DMSetDimension(da, dim);
     DMDASetSizes(da, at(size, 0, 1), at(size, 1, 1), at(size, 2, 1));
-    DMDASetBoundaryType(da, boundary, dim > 1 ? boundary : DM_BOUNDARY_NONE, dim > 2 ? boundary : DM_BOUNDARY_NONE);
+    DMDASetBoundaryType(da, boundary, dim > 1 ? boundary : DM_BOUNDARY_NONE,
+                        dim > 2 ? boundary : DM_BOUNDARY_NONE);
     DMDASetStencilType(da, DMDA_STENCIL_BOX);
     DMDASetStencilWidth(da, stencil);
     DMDASetDof(da, dofs);
@@ -47,7 +51,8 @@ struct Problem {
   Problem &operator=(const Problem &) = delete;
   ~Problem() { MatDestroy(&J), VecDestroy(&mass), DMDestroy(&da); }
 
-  /// Entries by a function of (i, j, k), the offset and both components; the diagonal makes up for the sum, `damping` more.
+  /// Entries by a function of (i, j, k), the offset and both components; the diagonal makes up
+  /// for the sum, `damping` more.
   template <class F>
   void fill(const F &coupling, PetscReal damping = 0)
   {
@@ -84,7 +89,8 @@ struct Problem {
   bool inside(PetscInt p, std::size_t d) const
   {
     DMBoundaryType b[3];
-    DMDAGetInfo(da, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &b[0], &b[1], &b[2], nullptr);
+    DMDAGetInfo(da, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &b[0],
+                &b[1], &b[2], nullptr);
     return b[d] == DM_BOUNDARY_PERIODIC || (p >= 0 && p < n[d]);
   }
   SplitJacobian jacobian(unsigned matrices) const { return {J, da, shift, mass, nullptr, 1, matrices}; }
@@ -107,7 +113,8 @@ struct Both {
     EXPECT_EQ(changed[0], expect_change) << what;
     EXPECT_EQ(changed[0], changed[1]) << what;
     ASSERT_EQ(splitting[0].directions(), splitting[1].directions()) << what;
-    for (auto field : {&DirectionSplitting::Remainder::mixed, &DirectionSplitting::Remainder::growth, &DirectionSplitting::Remainder::torn})
+    for (auto field : {&DirectionSplitting::Remainder::mixed, &DirectionSplitting::Remainder::growth,
+                       &DirectionSplitting::Remainder::torn})
       EXPECT_EQ(splitting[0].remainder().*field, splitting[1].remainder().*field) << what;
     OK(MatCreateVecs(p.J, &x[0], &b));
     OK(VecDuplicate(x[0], &x[1]));
@@ -117,11 +124,13 @@ struct Both {
       EXPECT_NE(splitting[1].A(d), nullptr) << what;
       for (bool transposed : {false, true}) {
         PetscReal norm, size;
-        for (int k = 0; k < 2; ++k) OK(transposed ? factors[k].solve_transposed(d, b, x[k]) : factors[k].solve(d, b, x[k]));
+        for (int k = 0; k < 2; ++k)
+          OK(transposed ? factors[k].solve_transposed(d, b, x[k]) : factors[k].solve(d, b, x[k]));
         OK(VecNorm(x[1], NORM_INFINITY, &size));
         OK(VecAXPY(x[0], -1, x[1]));
         OK(VecNorm(x[0], NORM_INFINITY, &norm));
-        EXPECT_LE(norm, 1e-13 * size) << what << ", along " << splitting[0].name(d) << (transposed ? ", transposed" : "");
+        EXPECT_LE(norm, 1e-13 * size)
+          << what << ", along " << splitting[0].name(d) << (transposed ? ", transposed" : "");
       }
     }
     for (Vec *v : {&b, &x[0], &x[1]}) OK(VecDestroy(v));
@@ -155,14 +164,22 @@ std::vector<PetscInt> processes_along(std::size_t d)
 
 TEST_F(AdiBands, SolveWhatMatricesSolve)
 {
-  const auto wide    = [](const At &, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar { return c != e ? 0. : std::abs(o) == 1 ? -4. - d : std::abs(o) == 2 ? 1. : 0.; };
-  const auto coupled = [](const At &, int, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar { return c == e ? (o == 0 ? 0. : -1. - static_cast<PetscReal>(c)) : o == 0 ? 0.25 : 0.; };
-  const auto along_x = [](const At &, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar { return c == e ? (o == 0 ? 0. : -1.) : d == 0 && o == 1 ? 0.125 : 0.; };
+  const auto wide = [](const At &, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar {
+    return c != e ? 0. : std::abs(o) == 1 ? -4. - d : std::abs(o) == 2 ? 1. : 0.;
+  };
+  const auto coupled = [](const At &, int, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar {
+    return c == e ? (o == 0 ? 0. : -1. - static_cast<PetscReal>(c)) : o == 0 ? 0.25 : 0.;
+  };
+  const auto along_x = [](const At &, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar {
+    return c == e ? (o == 0 ? 0. : -1.) : d == 0 && o == 1 ? 0.125 : 0.;
+  };
   for (std::vector<PetscInt> n : {std::vector<PetscInt>{17}, {9, 12}, {8, 9, 10}})
     for (bool periodic : {false, true})
       for (std::size_t cut = 0; cut < n.size(); cut += ranks == 1 ? n.size() : 1) {
-        const std::string where = std::to_string(n.size()) + "D" + (periodic ? " periodic" : "") + " cut along " + std::to_string(cut);
-        const auto        run   = [&](const char *what, PetscInt dof, PetscInt width, const auto &coupling, PetscReal damping) {
+        const std::string where = std::to_string(n.size()) + "D" + (periodic ? " periodic" : "") +
+                                  " cut along " + std::to_string(cut);
+        const auto run = [&](const char *what, PetscInt dof, PetscInt width, const auto &coupling,
+                             PetscReal damping) {
           Problem p(n, dof, width, periodic, processes_along(cut));
           p.fill(coupling, damping);
           Both().compare(p, where + ", " + what);
@@ -174,7 +191,12 @@ TEST_F(AdiBands, SolveWhatMatricesSolve)
         run("zeros stored", 1, 2, constant, 0);
         run("wide", 1, 2, wide, 1);
         run("two components", 2, 1, constant, 0);
-        run("different components", 2, 1, [](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) { return constant(at, d, o, c, e) * PetscReal(1 + c); }, 0);
+        run(
+          "different components", 2, 1,
+          [](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) {
+            return constant(at, d, o, c, e) * PetscReal(1 + c);
+          },
+          0);
         run("coupled components", 2, 1, coupled, 1);
         run("components coupled along x", 3, 1, along_x, 1);
       }
@@ -185,13 +207,15 @@ TEST_F(AdiBands, AlgebraicRowsAndMass)
   for (std::vector<PetscInt> n : {std::vector<PetscInt>{9, 12}, {8, 9, 10}})
     for (bool varies : {false, true})
       for (std::size_t cut = 0; cut < n.size(); cut += ranks == 1 ? n.size() : 1) {
-        Problem     p(n, 1, 1, false, processes_along(cut));
-        PetscInt    begin[3], size[3];
+        Problem        p(n, 1, 1, false, processes_along(cut));
+        PetscInt       begin[3], size[3];
         PetscScalar ***m;
-        Both        both;
+        Both           both;
         OK(DMCreateGlobalVector(p.da, &p.mass));
         OK(DMDAGetCorners(p.da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]));
-        const auto is_edge = [&](PetscInt i, PetscInt j, PetscInt k) { return i == 0 || i == p.n[0] - 1 || j == 0 || (n.size() > 2 && k == p.n[2] - 1); };
+        const auto is_edge = [&](PetscInt i, PetscInt j, PetscInt k) {
+          return i == 0 || i == p.n[0] - 1 || j == 0 || (n.size() > 2 && k == p.n[2] - 1);
+        };
         OK(VecSet(p.mass, 2));
         p.fill(constant);
         for (PetscInt k = begin[2]; k < begin[2] + size[2]; ++k)
@@ -202,12 +226,18 @@ TEST_F(AdiBands, AlgebraicRowsAndMass)
               if (!is_edge(i, j, k)) continue;
               for (std::size_t d = 0; d < n.size(); ++d)
                 for (PetscInt o = -1; o <= 1; o += 2) {
-                  const MatStencil  to = {k + (d == 2 ? o : 0), j + (d == 1 ? o : 0), i + (d == 0 ? o : 0), 0};
+                  const MatStencil to = {k + (d == 2 ? o : 0), j + (d == 1 ? o : 0), i + (d == 0 ? o : 0), 0};
                   const PetscScalar zero = 0;
-                  if (to.i >= 0 && to.i < p.n[0] && to.j >= 0 && to.j < p.n[1] && to.k >= 0 && to.k < p.n[2]) { OK(MatSetValuesStencil(p.J, 1, &row, 1, &to, &zero, INSERT_VALUES)); }
+                  if (to.i >= 0 && to.i < p.n[0] && to.j >= 0 && to.j < p.n[1] && to.k >= 0 &&
+                      to.k < p.n[2]) {
+                    OK(MatSetValuesStencil(p.J, 1, &row, 1, &to, &zero, INSERT_VALUES));
+                  }
                 }
               OK(MatSetValuesStencil(p.J, 1, &row, 1, &row, &own, INSERT_VALUES));
-              if (other != PetscScalar(0)) { OK(MatSetValuesStencil(p.J, 1, &row, 1, &column, &other, INSERT_VALUES)); } // Robin data along x
+              // Robin data along x
+              if (other != PetscScalar(0)) {
+                OK(MatSetValuesStencil(p.J, 1, &row, 1, &column, &other, INSERT_VALUES));
+              }
             }
         OK(MatAssemblyBegin(p.J, MAT_FINAL_ASSEMBLY));
         OK(MatAssemblyEnd(p.J, MAT_FINAL_ASSEMBLY));
@@ -221,13 +251,17 @@ TEST_F(AdiBands, AlgebraicRowsAndMass)
         for (PetscInt k = begin[2]; k < begin[2] + size[2]; ++k)
           for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
             for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i)
-              m[n.size() > 2 ? k : 0][j][i] = is_edge(i, j, k) ? 0. : varies ? 1 + 0.5 * std::sin(static_cast<PetscReal>(i + 3 * j + 5 * k)) : 2.;
+              m[n.size() > 2 ? k : 0][j][i] =
+                is_edge(i, j, k) ? 0.
+                : varies         ? 1 + 0.5 * std::sin(static_cast<PetscReal>(i + 3 * j + 5 * k))
+                                 : 2.;
         if (n.size() > 2) {
           OK(DMDAVecRestoreArray(p.da, p.mass, &m));
         } else {
           OK(DMDAVecRestoreArray(p.da, p.mass, m));
         }
-        const std::string what = std::to_string(n.size()) + "D, cut along " + std::to_string(cut) + (varies ? ", mass varies" : "");
+        const std::string what =
+          std::to_string(n.size()) + "D, cut along " + std::to_string(cut) + (varies ? ", mass varies" : "");
         both.compare(p, what);
         both.compare(p, what + ", once more", false);
         OK(MatScale(p.J, 1)); // another state
@@ -253,7 +287,8 @@ TEST_F(AdiBands, AlgebraicRowsAndMass)
       }
 }
 
-/// What lines share is checked at every update, row by row: one entry makes them differ, and another one the same again.
+/// What lines share is checked at every update, row by row: one entry makes them differ, and
+/// another one the same again.
 TEST_F(AdiBands, EveryChangeIsNoticed)
 {
   Problem p({9, 12, 10}, 1, 1, false, processes_along(2));
@@ -261,10 +296,13 @@ TEST_F(AdiBands, EveryChangeIsNoticed)
   p.fill(constant);
   both.compare(p, "constant");
   both.compare(p, "unchanged", false);
-  p.fill([](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) { return 2. * constant(at, d, o, c, e); });
+  p.fill(
+    [](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) { return 2. * constant(at, d, o, c, e); });
   both.compare(p, "other numbers, that all lines share");
   const auto bent = [](PetscReal by) {
-    return [by](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) { return constant(at, d, o, c, e) * (at == At{4, 5, 6} && d == 1 ? 1 + by : PetscReal(1)); };
+    return [by](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) {
+      return constant(at, d, o, c, e) * (at == At{4, 5, 6} && d == 1 ? 1 + by : PetscReal(1));
+    };
   };
   p.fill(bent(std::numeric_limits<PetscReal>::epsilon()));
   both.compare(p, "one row differs in the last digit");
@@ -275,7 +313,9 @@ TEST_F(AdiBands, EveryChangeIsNoticed)
   p.fill(varying);
   both.compare(p, "a matrix for each line");
   both.compare(p, "a matrix for each line, unchanged", false);
-  p.fill([&](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) { return varying(at, d, o, c, e) * (at == At{8, 11, 9} && d == 0 ? 1.5 : 1.); });
+  p.fill([&](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) {
+    return varying(at, d, o, c, e) * (at == At{8, 11, 9} && d == 0 ? 1.5 : 1.);
+  });
   both.compare(p, "one row of many");
   p.fill(constant);
   both.compare(p, "the same for all again");
@@ -288,7 +328,9 @@ TEST_F(AdiBands, BandsGrow)
   Both    both;
   p.fill(constant);
   both.compare(p, "narrow");
-  p.fill([](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar { return std::abs(o) == 2 && d == 1 && at[0] == 7 ? 0.125 : constant(at, d, o, c, e); });
+  p.fill([](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar {
+    return std::abs(o) == 2 && d == 1 && at[0] == 7 ? 0.125 : constant(at, d, o, c, e);
+  });
   both.compare(p, "wide along y");
   p.fill(varying);
   both.compare(p, "narrow again");
@@ -303,7 +345,11 @@ TEST_F(AdiBands, WhatIsNotFiniteIsAFailure)
   for (bool per_line : {false, true}) {
     const auto nan = std::numeric_limits<PetscReal>::quiet_NaN();
     if (per_line) p.fill(varying), both.compare(p, "finite, a matrix for each line");
-    p.fill([&](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar { return at == At{4, 5, 0} && d == 0 && o == 1 ? nan : per_line ? varying(at, d, o, c, e) : constant(at, d, o, c, e); });
+    p.fill([&](const At &at, int d, PetscInt o, PetscInt c, PetscInt e) -> PetscScalar {
+      return at == At{4, 5, 0} && d == 0 && o == 1 ? nan
+             : per_line                            ? varying(at, d, o, c, e)
+                                                   : constant(at, d, o, c, e);
+    });
     for (int k = 0; k < 2; ++k) {
       bool changed;
       OK(both.splitting[k].update(p.jacobian(k == 0 ? 0 : 7), &changed));
@@ -342,7 +388,9 @@ TEST_F(AdiBands, OptionsThatNeedAMatrixGetOne)
 /// Those that PC line takes with bands.
 TEST_F(AdiBands, OptionsOfLines)
 {
-  for (const char *option : {"-adi_x_pc_line_lhs per_line", "-adi_x_pc_line_lhs classes", "-adi_x_pc_line_lhs shared", "-adi_x_pc_line_lhs_tol 1e-12", "-adi_x_pc_line_algorithm thomas", "-adi_x_pc_line_precision single"}) {
+  for (const char *option : {"-adi_x_pc_line_lhs per_line", "-adi_x_pc_line_lhs classes",
+                             "-adi_x_pc_line_lhs shared", "-adi_x_pc_line_lhs_tol 1e-12",
+                             "-adi_x_pc_line_algorithm thomas", "-adi_x_pc_line_precision single"}) {
     std::string name = option;
     name.resize(name.find(' '));
     if (name == "-adi_x_pc_line_precision" && !std::is_same_v<PetscScalar, double>) continue;

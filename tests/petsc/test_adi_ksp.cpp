@@ -62,7 +62,12 @@ TEST_F(AdiKSP, IterationsAreThoseOfTheory)
     std::vector<PetscReal> strength;
     double                 over; ///< what theory may be exceeded by
   };
-  for (const Case &c : {Case{{31, 31}, {1, 1, 0}, 1.15}, {{63, 63}, {1, 1, 0}, 1.15}, {{127, 127}, {1, 1, 0}, 1.15}, {{40, 80}, {50, 1, 0}, 1.15}, {{15, 15, 15}, {1, 1, 1}, 1.05}, {{24, 16, 31}, {1, 1, 3}, 1.05}}) {
+  for (const Case &c : {Case{{31, 31}, {1, 1, 0}, 1.15},
+                        {{63, 63}, {1, 1, 0}, 1.15},
+                        {{127, 127}, {1, 1, 0}, 1.15},
+                        {{40, 80}, {50, 1, 0}, 1.15},
+                        {{15, 15, 15}, {1, 1, 1}, 1.05},
+                        {{24, 16, 31}, {1, 1, 3}, 1.05}}) {
     const Grid grid(c.n, c.strength, 0);
     Solver     s(grid.A, grid.da);
     EXPECT_LT(s.solve(), 1e-8);
@@ -88,7 +93,8 @@ TEST_F(AdiKSP, BoundariesOfEveryKind)
     OK(MatSetNullSpace(grid.A, constants));
     Solver s(grid.A, grid.da);
     EXPECT_LT(s.solve(), 1e-8);
-    EXPECT_LT(s.its, 2.3 * static_cast<double>(s.predicted) + 1); // what is constant along x has no factor of x
+    // what is constant along x has no factor of x
+    EXPECT_LT(s.its, 2.3 * static_cast<double>(s.predicted) + 1);
     OK(MatNullSpaceDestroy(&constants));
   }
   { // one direction alone has an eigenvalue 0: Jordan's transformation
@@ -138,17 +144,22 @@ TEST_F(AdiKSP, WhatIsNotSeparableIsFoundAndConverges)
   const PetscInt n    = 20;
   const auto     rho  = [](PetscInt i, PetscInt j) { return 1. + (i > 9 && j > 9 ? 9. : 0.); };
   const auto     at   = [](PetscInt r) { return std::pair<PetscInt, PetscInt>{r % 20, r / 20}; };
-  const auto     face = [&](PetscInt r, PetscInt c) { return -0.5 * (rho(at(r).first, at(r).second) + rho(at(c).first, at(c).second)); };
-  const auto     near = [&](PetscInt r, PetscInt c) { return std::abs(at(r).first - at(c).first) + std::abs(at(r).second - at(c).second) < 2; };
-  Mat            A    = matrix(
-                  n * n,
-                  [&](PetscInt r, PetscInt c) -> PetscScalar {
+  const auto     face = [&](PetscInt r, PetscInt c) {
+    return -0.5 * (rho(at(r).first, at(r).second) + rho(at(c).first, at(c).second));
+  };
+  const auto near = [&](PetscInt r, PetscInt c) {
+    return std::abs(at(r).first - at(c).first) + std::abs(at(r).second - at(c).second) < 2;
+  };
+  Mat A = matrix(
+    n * n,
+    [&](PetscInt r, PetscInt c) -> PetscScalar {
       if (r != c) return face(r, c);
       double sum = 0;
-      for (PetscInt k : {r - 1, r + 1, r - n, r + n}) sum -= k >= 0 && k < n * n && near(r, k) ? face(r, k) : -rho(at(r).first, at(r).second);
+      for (PetscInt k : {r - 1, r + 1, r - n, r + n})
+        sum -= k >= 0 && k < n * n && near(r, k) ? face(r, k) : -rho(at(r).first, at(r).second);
       return sum;
     },
-                  near);
+    near);
   Solver s(A);
   EXPECT_LT(s.solve(), 1e-8);
   EXPECT_EQ(s.separable, PETSC_FALSE);
@@ -204,7 +215,9 @@ TEST_F(AdiKSP, ChecksItsOptions)
   EXPECT_NE(static_cast<int>(KSPADISetShifts(s.ksp, -1)), 0);
   EXPECT_EQ(last_error(), "KSPADISetShifts, -ksp_adi_shifts: -1 is negative");
   EXPECT_NE(static_cast<int>(KSPADISetShifts(s.ksp, 1000000)), 0);
-  EXPECT_EQ(last_error(), "KSPADISetShifts, -ksp_adi_shifts: 1000000 is above 1024; each shift has factors of every direction");
+  EXPECT_EQ(
+    last_error(),
+    "KSPADISetShifts, -ksp_adi_shifts: 1000000 is above 1024; each shift has factors of every direction");
   EXPECT_NE(static_cast<int>(KSPADIGetInfo(s.ksp, &n, nullptr, nullptr)), 0);
   OK(KSPADISetBounds(s.ksp, 0.01, 4));
   OK(KSPADISetShifts(s.ksp, 5));

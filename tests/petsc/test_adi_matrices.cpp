@@ -29,7 +29,8 @@ TEST_F(AdiMatrices, GridsWithoutADM) // one rank: ranks cut lines
       if (apart == 0) return r == c ? 7. : 0.25;
       return apart == 1 && r % components == c % components ? -1. : 0.;
     };
-    Mat J = matrix(n[0] * n[1] * n[2] * components, entry, [&](PetscInt r, PetscInt c) { return entry(r, c) != PetscScalar(0); });
+    Mat J = matrix(n[0] * n[1] * n[2] * components, entry,
+                   [&](PetscInt r, PetscInt c) { return entry(r, c) != PetscScalar(0); });
     OK(MatSetBlockSize(J, components));
     DirectionSplitting splitting;
     DirectionFactors   factors;
@@ -117,7 +118,8 @@ TEST_F(AdiMatrices, NoLinesAreOneError)
 {
   const PetscInt n = 60;
   Mat            J = matrix(
-               n, [n](PetscInt r, PetscInt c) { return r == c ? PetscScalar(n) : PetscScalar(-1); }, [](PetscInt, PetscInt) { return true; });
+               n, [n](PetscInt r, PetscInt c) { return r == c ? PetscScalar(n) : PetscScalar(-1); },
+               [](PetscInt, PetscInt) { return true; });
   DirectionSplitting splitting;
   EXPECT_NE(static_cast<int>(splitting.update({J, nullptr, 1}, nullptr)), 0);
   EXPECT_TRUE(contains(last_error(), "ADI needs the lines of a grid, but there is no DMDA")) << last_error();

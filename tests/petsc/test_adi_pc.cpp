@@ -24,7 +24,8 @@ struct AdiLine : Line {
 const std::vector<PetscReal> strength = {1, 3, 0.5};
 
 /// ||(s + B_last) ... (s + B_first) x / s^(n-1) - b|| / ||b||, with B_d times `share` but in the middle.
-PetscReal product_residual(const Line &line, const std::vector<PetscInt> &n, PetscReal shift, const std::vector<std::size_t> &order, bool symmetric)
+PetscReal product_residual(const Line &line, const std::vector<PetscInt> &n, PetscReal shift,
+                           const std::vector<std::size_t> &order, bool symmetric)
 {
   Vec       y, z;
   PetscReal norm, size;
@@ -49,7 +50,8 @@ PetscReal product_residual(const Line &line, const std::vector<PetscInt> &n, Pet
   return norm / size;
 }
 
-/// What y.z is for PC x = y and the transpose of PC on other vectors: relative difference of <M b, c> and <b, M^T c>.
+/// What y.z is for PC x = y and the transpose of PC on other vectors: relative difference
+/// of <M b, c> and <b, M^T c>.
 PetscReal transpose_defect(PC pc, Vec b, bool transposed)
 {
   Vec         c, mb, mc;
@@ -137,7 +139,8 @@ TEST_F(AdiPC, RefusesWhereThereIsNoShift)
   AdiLine    adi(grid, 0);
   OK(PCSetOptionsPrefix(adi.pc, "a_"));
   EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
-  EXPECT_EQ(last_error(), "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with -a_pc_adi_shift, or solve an elliptic problem with -a_ksp_type adi");
+  EXPECT_EQ(last_error(), "PC adi needs the shift of a matrix shift M - A, and no time step made this one: "
+                          "give it with -a_pc_adi_shift, or solve an elliptic problem with -a_ksp_type adi");
   OK(PCADISetShift(adi.pc, 1e-9));
   EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
   EXPECT_TRUE(contains(last_error(), "leaves no shift to factor with")) << last_error();
@@ -199,7 +202,9 @@ TEST_F(AdiPC, OneDirectionIsSolvedExactly)
   // 8 x 7 points in natural numbering, as in ksp ex2: a band with 7 entries on either side
   Mat plane = matrix(
     56, [](PetscInt r, PetscInt c) { return r == c ? 4. : -1.; },
-    [](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == 7 || (std::abs(r - c) == 1 && r / 7 == c / 7); });
+    [](PetscInt r, PetscInt c) {
+      return r == c || std::abs(r - c) == 7 || (std::abs(r - c) == 1 && r / 7 == c / 7);
+    });
   for (PetscReal shift : {1e-9, 0.3, 100.})
     for (int k = 0; k < (ranks == 1 ? 2 : 1); ++k)
       for (KSPType type : {KSPPREONLY, KSPGMRES}) {
@@ -219,8 +224,8 @@ TEST_F(AdiPC, CouplingsAlongNoDirectionAreCountedAndNotLeftOutInSilence)
   Mat      A;
   DM       box;
   PetscInt xs, ys, xm, ym;
-  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 16, 4 * ranks, 1, ranks, 1, 1,
-                  nullptr, nullptr, &box));
+  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 16, 4 * ranks, 1,
+                  ranks, 1, 1, nullptr, nullptr, &box));
   OK(DMSetUp(box));
   OK(DMDAGetCorners(box, &xs, &ys, nullptr, &xm, &ym, nullptr));
   OK(DMSetMatType(box, MATAIJ));
@@ -239,7 +244,8 @@ TEST_F(AdiPC, CouplingsAlongNoDirectionAreCountedAndNotLeftOutInSilence)
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   const std::string mixed = std::to_string(15 * (4 * ranks - 1));
   EXPECT_NE(static_cast<int>(solve_with(KSPPREONLY, A, box, 1).error), 0);
-  EXPECT_TRUE(contains(last_error(), "PC adi found x alone and leaves out " + mixed + " couplings")) << last_error();
+  EXPECT_TRUE(contains(last_error(), "PC adi found x alone and leaves out " + mixed + " couplings"))
+    << last_error();
   const Answer a = solve_with(KSPGMRES, A, box, 1);
   EXPECT_EQ(static_cast<int>(a.error), 0) << last_error();
   EXPECT_LT(a.residual, 1e-8);
@@ -281,14 +287,18 @@ TEST_F(AdiPC, ChecksItsOptions)
 TEST_F(AdiPC, OptionsOfTheDirectionsThatContradictItAreErrors)
 {
   const Grid grid({8, 8}, {1, 3}, 1, false, {1, ranks});
-  for (const char *option : {"-adi_y_pc_line_omega 0.5", "-adi_y_pc_line_direction x", "-adi_y_pc_line_direction matrix", "-adi_y_pc_line_lhs_tol 0.9", "-adi_y_pc_line_iterations 3", "-adi_y_pc_line_ordering zebra"}) {
+  for (const char *option :
+       {"-adi_y_pc_line_omega 0.5", "-adi_y_pc_line_direction x", "-adi_y_pc_line_direction matrix",
+        "-adi_y_pc_line_lhs_tol 0.9", "-adi_y_pc_line_iterations 3", "-adi_y_pc_line_ordering zebra"}) {
     const std::string text = option, name = text.substr(0, text.find(' '));
     AdiLine           line(grid, 1);
     reset_options(option);
     EXPECT_NE(static_cast<int>(PCSetUp(line.pc)), 0) << option;
     EXPECT_EQ(last_error().find(name + " contradicts ADI along y: "), 0u) << last_error();
   }
-  for (const char *option : {"-adi_y_pc_line_omega 1", "-adi_y_pc_line_direction y", "-adi_y_pc_line_lhs_tol 1e-12", "-adi_y_pc_line_cut local", "-adi_y_pc_line_lhs per_line"}) {
+  for (const char *option :
+       {"-adi_y_pc_line_omega 1", "-adi_y_pc_line_direction y", "-adi_y_pc_line_lhs_tol 1e-12",
+        "-adi_y_pc_line_cut local", "-adi_y_pc_line_lhs per_line"}) {
     AdiLine line(grid, 1);
     reset_options(option);
     OK(PCSetUp(line.pc));
@@ -304,7 +314,7 @@ TEST_F(AdiPC, TheViewSaysThatAProductIsNoInverse)
     AdiLine    line(grid, 1);
     OK(PCSetUp(line.pc));
     EXPECT_EQ(contains(line.view(), "one application is no inverse of the matrix"), both) << line.view();
-    Line       alone(grid.A, grid.da);
+    Line alone(grid.A, grid.da);
     OK(PCLineSetDirection(alone.pc, PC_LINE_DIRECTION_X));
     OK(PCSetUp(alone.pc));
     EXPECT_EQ(contains(alone.view(), "one application is no inverse of the matrix"), both) << alone.view();
@@ -367,8 +377,10 @@ PetscErrorCode jacobian(TS, PetscReal, Vec, Vec, PetscReal shift, Mat J, Mat P, 
   PetscFunctionReturn(0);
 }
 
-/// The solution at 0.2 with `steps` steps of a W-method, one application of a PC being the whole linear solve; the largest number of iterations with GMRES.
-void integrate(const Grid &grid, Heat *heat, const char *method, PCType type, PetscInt steps, Vec u, PetscInt *iterations)
+/// The solution at 0.2 with `steps` steps of a W-method, one application of a PC being the whole linear
+/// solve; the largest number of iterations with GMRES.
+void integrate(const Grid &grid, Heat *heat, const char *method, PCType type, PetscInt steps, Vec u,
+               PetscInt *iterations)
 {
   TS   ts;
   SNES snes;
@@ -425,14 +437,16 @@ TEST_F(AdiPC, KeepsTheOrdersOfWMethodsAndFindsTheShiftOfATimeStep) // one rank: 
   OK(VecDuplicate(heat.mass, &u));
   OK(VecDuplicate(heat.mass, &reference));
   integrate(grid, &heat, TSROSWRA34PW2, PCLU, 1000, reference, nullptr);
-  for (auto [method, order] : {std::pair<const char *, double>{TSROSW2M, 2}, {TSROSW2P, 2}, {TSROSWRA3PW, 3}, {TSROSWRA34PW2, 3}}) {
+  for (auto [method, order] :
+       {std::pair<const char *, double>{TSROSW2M, 2}, {TSROSW2P, 2}, {TSROSWRA3PW, 3}, {TSROSWRA34PW2, 3}}) {
     PetscReal error[2];
     for (PetscInt k = 0; k < 2; ++k) {
       integrate(grid, &heat, method, PCADI, k == 0 ? 80 : 160, u, nullptr);
       OK(VecAXPY(u, -1, reference));
       OK(VecNorm(u, NORM_INFINITY, &error[k]));
     }
-    EXPECT_GT(std::log2(static_cast<double>(error[0] / error[1])), order - 0.35) << method << " " << error[0] << " " << error[1];
+    EXPECT_GT(std::log2(static_cast<double>(error[0] / error[1])), order - 0.35)
+      << method << " " << error[0] << " " << error[1];
   }
   PetscInt iterations = 0;
   integrate(grid, &heat, nullptr, PCADI, 40, u, &iterations);

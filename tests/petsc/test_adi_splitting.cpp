@@ -158,7 +158,8 @@ TEST_F(AdiSplitting, AMassMatrixIsForOneDirectionAlone)
   OK(VecNorm(y, NORM_2, &norm));
   EXPECT_LT(norm, 1e-12);
   EXPECT_NE(static_cast<int>(splitting.update({grid.A, grid.da, 1, nullptr, grid.A}, nullptr)), 0);
-  EXPECT_EQ(last_error(), "ADI in 2 directions needs a diagonal mass matrix; one direction alone takes others");
+  EXPECT_EQ(last_error(),
+            "ADI in 2 directions needs a diagonal mass matrix; one direction alone takes others");
   for (Vec *v : {&b, &x, &y}) OK(VecDestroy(v));
   OK(MatDestroy(&M));
   OK(MatDestroy(&J));
@@ -166,7 +167,8 @@ TEST_F(AdiSplitting, AMassMatrixIsForOneDirectionAlone)
 
 TEST_F(AdiSplitting, AlgebraicRowsAreSolvedLineByLine)
 {
-  // rows of x = 0 and of the far end are 2 x_b - 2 x_next = g; with J x = b for an x that is known, P_x P_y x with the boundary fixed has to give x back
+  // rows of x = 0 and of the far end are 2 x_b - 2 x_next = g; with J x = b for an x that is known, P_x P_y x
+  // with the boundary fixed has to give x back
   const PetscInt nx = 6, ny = 8;
   const Grid     grid({nx, ny}, {1, 2, 0}, 3, false, slabs(2, ranks));
   Vec            mass, x, g, y;
@@ -290,7 +292,8 @@ TEST_F(AdiSplitting, FactorsSolveEachDirectionAndAreKept)
   }
 }
 
-/// Sets of factors that are made of one with a smaller shift are those of a set-up of their own: where lines share matrices, and where each has one.
+/// Sets of factors that are made of one with a smaller shift are those of a set-up of their own: where lines
+/// share matrices, and where each has one.
 TEST_F(AdiSplitting, FactorsOfSeveralShiftsAreMadeOfEachOther)
 {
   const std::vector<PetscInt> n = {9, 8};
@@ -309,7 +312,8 @@ TEST_F(AdiSplitting, FactorsOfSeveralShiftsAreMadeOfEachOther)
     }
     OK(splitting.update({grid.A, grid.da, 0, mass}, nullptr));
     for (int d = 0; d < 2; ++d)
-      for (int slot = 0; slot < 3; ++slot) OK(factors.factor(splitting, d, slot, static_cast<PetscReal>(0.1 + slot), 1, nullptr));
+      for (int slot = 0; slot < 3; ++slot)
+        OK(factors.factor(splitting, d, slot, static_cast<PetscReal>(0.1 + slot), 1, nullptr));
     for (int d = 0; d < 2; ++d)
       for (int slot = 0; slot < 3; ++slot) {
         PetscReal norm;

@@ -37,7 +37,8 @@ TEST_F(PCLineColours, LinesOfAGraphAreColouredAsThoseOfTheGrid)
 
 TEST_F(PCLineColours, AGridThatRanksCutAmidALineIsColouredByGlobalNumbers)
 {
-  // odd lines couple to even ones and not the other way round, and nothing over the ends of ranks: even lines first is exact
+  // odd lines couple to even ones and not the other way round, and nothing over the ends of ranks:
+  // even lines first is exact
   for (const auto &n : {std::array<PetscInt, 3>{6, 7, 1}, {3, 3, 5}}) {
     const PetscInt all    = n[0] * n[1] * n[2];
     const auto     line   = [&](PetscInt r) { return r / n[0]; };
@@ -48,12 +49,17 @@ TEST_F(PCLineColours, AGridThatRanksCutAmidALineIsColouredByGlobalNumbers)
     };
     const auto stored = [&](PetscInt r, PetscInt c) {
       const PetscInt away = std::abs(r - c);
-      return away == 0 || (away == 1 && line(r) == line(c)) || (away == n[0] && line(r) / n[1] == line(c) / n[1]) || away == n[0] * n[1];
+      return away == 0 || (away == 1 && line(r) == line(c)) ||
+             (away == n[0] && line(r) / n[1] == line(c) / n[1]) || away == n[0] * n[1];
     };
     Mat A = matrix(
-      all, [&](PetscInt r, PetscInt c) { return r == c                                                      ? PetscScalar(5)
-                                                : owner(r) == owner(c) && (line(r) == line(c) || is_odd(r)) ? -turned
-                                                                                                            : PetscScalar(0); }, stored);
+      all,
+      [&](PetscInt r, PetscInt c) {
+        return r == c                                                      ? PetscScalar(5)
+               : owner(r) == owner(c) && (line(r) == line(c) || is_odd(r)) ? -turned
+                                                                           : PetscScalar(0);
+      },
+      stored);
     {
       Line solver(A);
       OK(PCLineSetDirection(solver.pc, PC_LINE_DIRECTION_X));
@@ -77,13 +83,21 @@ TEST_F(PCLineColours, LinesThatCoupleWithEachOtherHaveColoursOfTheirOwnUpToFour)
         if (dof == 1 && blocks) continue;
         const PetscInt n      = lines * length * dof;
         const auto     number = [=](PetscInt r) { return r / (length * dof); };
-        const auto     along  = [=](PetscInt r, PetscInt c) { return number(r) == number(c) && std::abs(r / dof - c / dof) <= 1; };
-        const auto     before = [=](PetscInt r, PetscInt c) { return r / n == c / n && number(c) < number(r) && (r - c) % (length * dof) == 0; };
-        Mat            A      = matrix(
-                          n * ranks, [&](PetscInt r, PetscInt c) { return r == c        ? PetscScalar(4)
-                                                                          : along(r, c) ? -turned
-                                                                                        : PetscScalar(-0.05); },
-                          [&](PetscInt r, PetscInt c) { return (along(r, c) && (blocks || r % dof == c % dof)) || before(r, c); }, n);
+        const auto     along  = [=](PetscInt r, PetscInt c) {
+          return number(r) == number(c) && std::abs(r / dof - c / dof) <= 1;
+        };
+        const auto before = [=](PetscInt r, PetscInt c) {
+          return r / n == c / n && number(c) < number(r) && (r - c) % (length * dof) == 0;
+        };
+        Mat A = matrix(
+          n * ranks,
+          [&](PetscInt r, PetscInt c) {
+            return r == c ? PetscScalar(4) : along(r, c) ? -turned : PetscScalar(-0.05);
+          },
+          [&](PetscInt r, PetscInt c) {
+            return (along(r, c) && (blocks || r % dof == c % dof)) || before(r, c);
+          },
+          n);
         OK(MatSetBlockSize(A, dof));
         {
           Line line(A);
@@ -91,7 +105,10 @@ TEST_F(PCLineColours, LinesThatCoupleWithEachOtherHaveColoursOfTheirOwnUpToFour)
           const PetscReal jacobi = line.residual(A);
           OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
           const PetscReal zebra = line.residual(A);
-          EXPECT_TRUE(contains(line.view(), lines == 1 ? "colours: 1, as jacobi" : lines == 3 ? "colours: 3\n" : "colours: 4\n")) << line.view();
+          EXPECT_TRUE(contains(line.view(), lines == 1   ? "colours: 1, as jacobi"
+                                            : lines == 3 ? "colours: 3\n"
+                                                         : "colours: 4\n"))
+            << line.view();
           EXPECT_EQ(contains(line.view(), "block tridiagonal"), blocks) << line.view();
           if (lines <= 3) EXPECT_LT(zebra, rounding) << lines << dof << blocks;
           else EXPECT_TRUE(zebra > rounding && zebra < jacobi) << zebra << " " << jacobi;

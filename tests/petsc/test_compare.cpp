@@ -55,11 +55,15 @@ TEST_F(PCLineComparison, RightSolvesAgreeToRounding)
       Line line(grid.A, grid.da);
       OK(PCSetOptionsPrefix(line.pc, "inner_"));
       OK(PCLineSetCompare(line.pc, PETSC_TRUE));
-      for (const Sweep &sweep : {Sweep{{0}}, Sweep{{1, 0}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 0.8, 2}, Sweep{{0, 1}, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_ORDERING_JACOBI, 1, 1}}) {
+      for (const Sweep &sweep :
+           {Sweep{{0}}, Sweep{{1, 0}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 0.8, 2},
+            Sweep{{0, 1}, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_ORDERING_JACOBI, 1, 1}}) {
         sweep.set(line.pc);
         OK(PCSetUp(line.pc));
         for (bool transposed : {false, true}) {
-          const std::string text = text_of([&] { OK(transposed ? PCApplyTranspose(line.pc, line.b, line.x) : PCApply(line.pc, line.b, line.x)); });
+          const std::string text = text_of([&] {
+            OK(transposed ? PCApplyTranspose(line.pc, line.b, line.x) : PCApply(line.pc, line.b, line.x));
+          });
           EXPECT_TRUE(contains(text, "PC line -inner_pc_line_compare: application ")) << text;
           EXPECT_GE(difference_in(text), 0) << text;
           EXPECT_LT(difference_in(text), rounding) << text;
@@ -105,7 +109,8 @@ TEST_F(PCLineComparison, RichardsonAndManyRightHandSidesAreCompared)
 
 TEST_F(PCLineComparison, EverySetOfLinesOfAKroneckerProductIsCompared)
 {
-  Grid     grid({4, 5, 3 * ranks}, {0, 2, 0}, 0.5, false, {1, 1, ranks}); // lines along y: with components side by side, a set for each plane
+  // lines along y: with components side by side, a set for each plane
+  Grid     grid({4, 5, 3 * ranks}, {0, 2, 0}, 0.5, false, {1, 1, ranks});
   Mat      M, B, X;
   PetscInt rows;
   OK(MatCreateMAIJ(grid.A, 2, &M));
@@ -133,12 +138,18 @@ TEST_F(PCLineComparison, BlocksAndLinesOfAGraphAreCompared)
   Mat            A = matrix(
                2 * n * ranks, [](PetscInt r, PetscInt c) { return r == c           ? 9
                                                                   : r / 2 == c / 2 ? 2
-                                                                                   : -1; }, [&](PetscInt r, PetscInt c) { return r / (2 * n) == c / (2 * n) && std::abs(r / 2 - c / 2) <= 1; }, 2 * n);
+                                                                                   : -1; },
+               [&](PetscInt r, PetscInt c) { return r / (2 * n) == c / (2 * n) && std::abs(r / 2 - c / 2) <= 1; },
+               2 * n);
   const PetscInt m = 10; // no grid: an even row couples with one further on
   Mat            G = matrix(
                m * ranks, [](PetscInt r, PetscInt c) { return r == c                 ? 7
                                                               : std::abs(r - c) == 3 ? -2
-                                                                                     : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / m == c / m && (std::abs(r - c) == 3 || r * c == 2)); }, m);
+                                                                                     : -1; },
+               [&](PetscInt r, PetscInt c) {
+      return r == c || (r / m == c / m && (std::abs(r - c) == 3 || r * c == 2));
+    },
+               m);
   OK(MatSetBlockSize(A, 2));
   for (Mat of : {A, G}) {
     Line line(of);
@@ -180,19 +191,24 @@ TEST_F(PCLineComparison, DigitsThatAreLostAreSeen)
 
 TEST_F(PCLineComparison, PinnedAndShiftedLinesAreComparedWithWhatWasAskedFor)
 {
-  // on every rank Neumann lines of 3, 5 and 8 rows and a regular one of 4; rows scaled so that the left null vectors are not the constants
+  // on every rank Neumann lines of 3, 5 and 8 rows and a regular one of 4; rows scaled so that the left null
+  // vectors are not the constants
   const PetscInt length[] = {3, 5, 8, 4}, n = 20;
   const auto     line_of = [&](PetscInt r) {
     PetscInt l = 0;
     for (PetscInt left = r % n; left >= length[l]; ++l) left -= length[l];
     return r / n * 4 + l;
   };
-  const auto coupled = [&](PetscInt r, PetscInt c) { return c >= 0 && c < n * ranks && std::abs(r - c) == 1 && line_of(r) == line_of(c); };
+  const auto coupled = [&](PetscInt r, PetscInt c) {
+    return c >= 0 && c < n * ranks && std::abs(r - c) == 1 && line_of(r) == line_of(c);
+  };
   for (PetscInt scale : {1, 3}) {
     Mat A = matrix(
       n * ranks,
       [&](PetscInt r, PetscInt c) {
-        const PetscReal neighbours = static_cast<PetscReal>(coupled(r, r - 1)) + static_cast<PetscReal>(coupled(r, r + 1)), more = line_of(r) % 4 == 3 ? 1 : 0;
+        const PetscReal neighbours = static_cast<PetscReal>(coupled(r, r - 1)) +
+                                     static_cast<PetscReal>(coupled(r, r + 1)),
+                        more = line_of(r) % 4 == 3 ? 1 : 0;
         return static_cast<PetscReal>(1 + r % scale) * turned * (r != c ? PetscReal(-1) : neighbours + more);
       },
       [&](PetscInt r, PetscInt c) { return r == c || coupled(r, c); }, n);
@@ -205,12 +221,17 @@ TEST_F(PCLineComparison, PinnedAndShiftedLinesAreComparedWithWhatWasAskedFor)
         OK(PCLineSetOmega(line.pc, 0.75));
         OK(PCLineSetCompare(line.pc, PETSC_TRUE));
         OK(PCSetUp(line.pc));
-        EXPECT_TRUE(contains(line.view(), shift == PC_LINE_SHIFT_PIN ? "zero mean (asked for)" : "shifted: diagonals by 1.0e-03")) << line.view();
+        EXPECT_TRUE(contains(line.view(), shift == PC_LINE_SHIFT_PIN ? "zero mean (asked for)"
+                                                                     : "shifted: diagonals by 1.0e-03"))
+          << line.view();
         for (bool transposed : {false, true}) {
           if (transposed && scale > 1) continue; // columns do not sum to zero
-          const std::string text = text_of([&] { OK(transposed ? PCApplyTranspose(line.pc, line.b, line.x) : PCApply(line.pc, line.b, line.x)); });
+          const std::string text = text_of([&] {
+            OK(transposed ? PCApplyTranspose(line.pc, line.b, line.x) : PCApply(line.pc, line.b, line.x));
+          });
           EXPECT_GE(difference_in(text), 0) << text;
-          EXPECT_LT(difference_in(text), 1e4 * rounding * (shift == PC_LINE_SHIFT_PIN ? 1e-3 : 1)) << PCLineDirections[direction] << scale << transposed << ": " << text;
+          EXPECT_LT(difference_in(text), 1e4 * rounding * (shift == PC_LINE_SHIFT_PIN ? 1e-3 : 1))
+            << PCLineDirections[direction] << scale << transposed << ": " << text;
         }
       }
     OK(MatDestroy(&A));

@@ -54,7 +54,8 @@ TEST_F(PCLineCondition, DeterminantsAreThoseOfTheMatrix)
           OK(MatCreateVecs(grid.A, nullptr, &scale));
           OK(VecGetOwnershipRange(scale, &begin, &end));
           for (PetscInt r = begin; r < end; ++r) {
-            OK(VecSetValue(scale, r, sign * (varied ? 1 + static_cast<PetscReal>(r % 7) / 5 : 3.), INSERT_VALUES));
+            OK(VecSetValue(scale, r, sign * (varied ? 1 + static_cast<PetscReal>(r % 7) / 5 : 3.),
+                           INSERT_VALUES));
           }
           OK(VecAssemblyBegin(scale));
           OK(VecAssemblyEnd(scale));
@@ -74,7 +75,8 @@ TEST_F(PCLineCondition, DeterminantsAreThoseOfTheMatrix)
               EXPECT_LT(PetscAbsScalar(info.sign - unit), 1e-10) << line.view();
               EXPECT_GT(info.rcond, 1e-4); // a lower bound where lines are certified
               EXPECT_LE(info.rcond, 1);
-              EXPECT_TRUE(contains(line.view(), "smallest reciprocal condition number of a line ")) << line.view();
+              EXPECT_TRUE(contains(line.view(), "smallest reciprocal condition number of a line "))
+                << line.view();
               EXPECT_TRUE(contains(line.view(), ", log |det| ")) << line.view();
               EXPECT_FALSE(contains(line.view(), "remark: a line is ill-conditioned")) << line.view();
             }
@@ -94,7 +96,8 @@ TEST_F(PCLineCondition, OfBlocksPackedLinesAndSinglePrecision)
   for (PetscInt r = 0; r < 24; ++r)
     for (PetscInt c = 0; c < 24; ++c)
       if (std::abs(r / 3 - c / 3) <= 1)
-        all[static_cast<std::size_t>(24 * r + c)] = r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7);
+        all[static_cast<std::size_t>(24 * r + c)] =
+          r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7);
   PetscReal log = 0;
   {
     Line line(A);
@@ -131,8 +134,8 @@ TEST_F(PCLineCondition, OfBlocksPackedLinesAndSinglePrecision)
 
 TEST_F(PCLineCondition, AnIllConditionedLineIsARemark)
 {
-  // two lines on each rank, with 1, 2, 2, ..., 2 on the diagonal and -1 next to it; the last line of all ends with 1
-  // and a little: singular but for that
+  // two lines on each rank, with 1, 2, 2, ..., 2 on the diagonal and -1 next to it; the last line of all ends
+  // with 1 and a little: singular but for that
   Mat A = matrix(
     20 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? (r % 10 == 0 ? 1 : 2) : -1); },
     [](PetscInt r, PetscInt c) { return r == c || (std::abs(r - c) == 1 && r / 10 == c / 10); }, 20);
@@ -151,7 +154,8 @@ TEST_F(PCLineCondition, AnIllConditionedLineIsARemark)
     const Info info(line.pc);
     EXPECT_LT(info.rcond, 1e3 * PETSC_MACHINE_EPSILON) << line.view();
     EXPECT_GT(info.rcond, 0.1 * PETSC_MACHINE_EPSILON) << line.view();
-    EXPECT_TRUE(contains(line.view(), "remark: a line is ill-conditioned, its solution may have no more than "))
+    EXPECT_TRUE(
+      contains(line.view(), "remark: a line is ill-conditioned, its solution may have no more than "))
       << line.view();
   }
   OK(MatDestroy(&A));
@@ -174,7 +178,8 @@ TEST_F(PCLineCondition, IsAnErrorBeforeASetUpAndUnknownAfterAFailure)
   EXPECT_NE(PCLineGetFactorInfo(line.pc, &rcond, nullptr, nullptr, nullptr, nullptr), 0);
 }
 
-/// The sentence of a failed set-up of the lines tridiag(1, d, 1) with a row that is scaled; "" where it works.
+/// The sentence of a failed set-up of the lines tridiag(1, d, 1) with a row that is
+/// scaled; "" where it works.
 std::string failure(PetscReal d, PetscReal limit, PetscInt n)
 {
   Mat A = matrix(
@@ -198,8 +203,10 @@ TEST_F(PCLineCondition, TheLimitOfPivotsIsNamedWhereItDecides) // one rank
   int failed = 0;
   for (PetscInt n : {5, 20, 60, 200})
     for (PetscInt k : {n / 4, n / 3, n / 2, 2 * n / 3}) { // d is an eigenvalue: singular to rounding
-      const PetscReal   d     = -2 * PetscCosReal(PETSC_PI * static_cast<PetscReal>(k) / static_cast<PetscReal>(n + 1));
-      const std::string usual = failure(d, 0, n), lowest = failure(d, std::numeric_limits<PetscReal>::min(), n);
+      const PetscReal d =
+        -2 * PetscCosReal(PETSC_PI * static_cast<PetscReal>(k) / static_cast<PetscReal>(n + 1));
+      const std::string usual  = failure(d, 0, n),
+                        lowest = failure(d, std::numeric_limits<PetscReal>::min(), n);
       if (usual.empty()) continue;
       ++failed;
       EXPECT_TRUE(contains(usual, "-pc_line_shift_type")) << usual;

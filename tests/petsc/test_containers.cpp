@@ -13,7 +13,8 @@ namespace {
 
 class PCLineContainers : public Petsc { };
 
-/// Solves with these options (a prefix keeps them from other solvers), and says how; the true residual has to fall.
+/// Solves with these options (a prefix keeps them from other solvers), and says how; the
+/// true residual has to fall.
 struct Solve {
   std::string        view;
   PetscInt           iterations = -1;
@@ -25,7 +26,8 @@ struct Solve {
     KSP  ksp;
     PC   pc;
     Line line(P); // right-hand side
-    for (const auto &o : options) PetscOptionsSetValue(nullptr, ("-containers_" + std::string(o.first)).c_str(), o.second);
+    for (const auto &o : options)
+      PetscOptionsSetValue(nullptr, ("-containers_" + std::string(o.first)).c_str(), o.second);
     KSPCreate(PETSC_COMM_WORLD, &ksp);
     KSPSetOptionsPrefix(ksp, "containers_");
     KSPSetOperators(ksp, A, P);
@@ -43,7 +45,8 @@ struct Solve {
     VecNorm(line.b, NORM_2, &size);
     residual /= size;
     KSPDestroy(&ksp);
-    for (const auto &o : options) PetscOptionsClearValue(nullptr, ("-containers_" + std::string(o.first)).c_str());
+    for (const auto &o : options)
+      PetscOptionsClearValue(nullptr, ("-containers_" + std::string(o.first)).c_str());
     EXPECT_GT(reason, 0) << options.front().second;
     EXPECT_LT(residual, 1e-5) << options.front().second; // the tolerance is on the preconditioned one
   }
@@ -52,10 +55,17 @@ struct Solve {
 TEST_F(PCLineContainers, BlocksOfRows)
 {
   const Grid  grid({24, 20}, {50, 1}, 0.1);
-  const Solve jacobi(grid.A, grid.A, grid.da, {{"pc_type", "bjacobi"}, {"sub_pc_type", "jacobi"}, {"sub_ksp_type", "preonly"}});
-  const Solve line(grid.A, grid.A, grid.da, {{"pc_type", "bjacobi"}, {"sub_pc_type", "line"}, {"sub_ksp_type", "preonly"}});
-  const Solve overlap(grid.A, grid.A, grid.da, {{"pc_type", "asm"}, {"sub_pc_type", "line"}, {"sub_ksp_type", "preonly"}});
-  const Solve two(grid.A, grid.A, grid.da, {{"pc_type", "bjacobi"}, {"pc_bjacobi_local_blocks", "2"}, {"sub_pc_type", "line"}, {"sub_ksp_type", "preonly"}});
+  const Solve jacobi(grid.A, grid.A, grid.da,
+                     {{"pc_type", "bjacobi"}, {"sub_pc_type", "jacobi"}, {"sub_ksp_type", "preonly"}});
+  const Solve line(grid.A, grid.A, grid.da,
+                   {{"pc_type", "bjacobi"}, {"sub_pc_type", "line"}, {"sub_ksp_type", "preonly"}});
+  const Solve overlap(grid.A, grid.A, grid.da,
+                      {{"pc_type", "asm"}, {"sub_pc_type", "line"}, {"sub_ksp_type", "preonly"}});
+  const Solve two(grid.A, grid.A, grid.da,
+                  {{"pc_type", "bjacobi"},
+                   {"pc_bjacobi_local_blocks", "2"},
+                   {"sub_pc_type", "line"},
+                   {"sub_ksp_type", "preonly"}});
   EXPECT_LT(line.iterations, jacobi.iterations);
   EXPECT_LT(overlap.iterations, jacobi.iterations);
   EXPECT_LT(two.iterations, jacobi.iterations);
@@ -65,7 +75,8 @@ TEST_F(PCLineContainers, FieldsOfAGridWithTwoComponents)
 {
   DM  da;
   Mat A;
-  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 20, 16, PETSC_DECIDE, PETSC_DECIDE, 2, 1, nullptr, nullptr, &da));
+  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 20, 16,
+                  PETSC_DECIDE, PETSC_DECIDE, 2, 1, nullptr, nullptr, &da));
   OK(DMSetUp(da));
   OK(DMCreateMatrix(da, &A));
   PetscInt begin[2], size[2];
@@ -94,7 +105,12 @@ TEST_F(PCLineContainers, FieldsOfAGridWithTwoComponents)
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   const Solve jacobi(A, A, da, {{"pc_type", "jacobi"}});
   const Solve line(A, A, da, {{"pc_type", "line"}, {"pc_line_direction", "x,y"}});
-  const Solve fields(A, A, da, {{"pc_type", "fieldsplit"}, {"fieldsplit_0_pc_type", "line"}, {"fieldsplit_1_pc_type", "line"}, {"fieldsplit_0_ksp_type", "preonly"}, {"fieldsplit_1_ksp_type", "preonly"}});
+  const Solve fields(A, A, da,
+                     {{"pc_type", "fieldsplit"},
+                      {"fieldsplit_0_pc_type", "line"},
+                      {"fieldsplit_1_pc_type", "line"},
+                      {"fieldsplit_0_ksp_type", "preonly"},
+                      {"fieldsplit_1_ksp_type", "preonly"}});
   EXPECT_LT(line.iterations, jacobi.iterations);
   EXPECT_LT(fields.iterations, jacobi.iterations);
   OK(MatDestroy(&A));
@@ -106,11 +122,21 @@ TEST_F(PCLineContainers, LevelsThatTheMatrixMakes)
   const Grid grid({33, 33}, {1, 100}, 0.1);
   const Mat  A = grid.A;
   for (const char *direction : {"auto", "y", "x,y"}) {
-    const Solve galerkin(A, A, grid.da, {{"ksp_type", "gmres"}, {"pc_type", "mg"}, {"pc_mg_levels", "3"}, {"pc_mg_galerkin", "pmat"}, {"mg_levels_pc_type", "line"}, {"mg_levels_pc_line_direction", direction}});
+    const Solve galerkin(A, A, grid.da,
+                         {{"ksp_type", "gmres"},
+                          {"pc_type", "mg"},
+                          {"pc_mg_levels", "3"},
+                          {"pc_mg_galerkin", "pmat"},
+                          {"mg_levels_pc_type", "line"},
+                          {"mg_levels_pc_line_direction", direction}});
     EXPECT_LT(galerkin.iterations, 15) << direction;
   }
   for (const char *direction : {"auto", "matrix"}) {
-    const Solve aggregates(A, A, nullptr, {{"ksp_type", "gmres"}, {"pc_type", "gamg"}, {"mg_levels_pc_type", "line"}, {"mg_levels_pc_line_direction", direction}});
+    const Solve aggregates(A, A, nullptr,
+                           {{"ksp_type", "gmres"},
+                            {"pc_type", "gamg"},
+                            {"mg_levels_pc_type", "line"},
+                            {"mg_levels_pc_line_direction", direction}});
     EXPECT_LT(aggregates.iterations, 30) << direction;
   }
 }
@@ -152,7 +178,8 @@ TEST_F(PCLineContainers, DMsThatAreNoDMDA)
   const Grid grid({20, 12}, {9, 1}, 0.5, false, {1, ranks});
   DM         shell, stag;
   OK(DMShellCreate(PETSC_COMM_WORLD, &shell));
-  OK(DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 20 * ranks, 1, 1, DMSTAG_STENCIL_BOX, 1, nullptr, &stag));
+  OK(DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 20 * ranks, 1, 1, DMSTAG_STENCIL_BOX, 1, nullptr,
+                    &stag));
   OK(DMSetUp(stag));
   for (DM dm : {shell, stag}) { // the matrix has a DMDA of its own
     const Solve found(grid.A, grid.A, dm, {{"pc_type", "line"}, {"pc_line_direction", "x"}});
@@ -165,7 +192,8 @@ TEST_F(PCLineContainers, DMsThatAreNoDMDA)
   for (PetscInt r = begin; r < end; ++r) {
     PetscInt all;
     OK(MatGetSize(A, &all, nullptr));
-    for (PetscInt c = PetscMax(0, r - 1); c <= PetscMin(all - 1, r + 1); ++c) OK(MatSetValue(A, r, c, r == c ? 3 : -1, INSERT_VALUES));
+    for (PetscInt c = PetscMax(0, r - 1); c <= PetscMin(all - 1, r + 1); ++c)
+      OK(MatSetValue(A, r, c, r == c ? 3 : -1, INSERT_VALUES));
   }
   OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

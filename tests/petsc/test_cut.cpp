@@ -36,13 +36,19 @@ TEST_F(PCLineCuts, EveryDirectionOfEveryDecomposition)
             std::vector<PetscReal> strength(3, 0);
             for (std::size_t e = 0; e < 3; ++e) n[e] = std::max(n[e], processes[e] * (2 * width + 1));
             n.resize(dimensions), strength[d] = 3;
-            Grid                  grid(n, strength, 0.5, periodic, std::vector<PetscInt>(processes.begin(), processes.begin() + static_cast<std::ptrdiff_t>(dimensions)), false, width);
+            Grid                  grid(n, strength, 0.5, periodic,
+                                       std::vector<PetscInt>(processes.begin(),
+                                            processes.begin() + static_cast<std::ptrdiff_t>(dimensions)),
+                                       false, width);
             Line                  line(grid.A, grid.da);
-            const PCLineDirection direction = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + static_cast<int>(d));
+            const PCLineDirection direction =
+              static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + static_cast<int>(d));
             OK(PCLineSetDirections(line.pc, 1, &direction));
             OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
-            const std::string what = std::to_string(dimensions) + "D along " + PCLineDirections[direction] + " on " + std::to_string(processes[0]) + " x " + std::to_string(processes[1]) + " x " +
-                                     std::to_string(processes[2]) + (periodic ? ", periodic" : "") + ", width " + std::to_string(width);
+            const std::string what = std::to_string(dimensions) + "D along " + PCLineDirections[direction] +
+                                     " on " + std::to_string(processes[0]) + " x " +
+                                     std::to_string(processes[1]) + " x " + std::to_string(processes[2]) +
+                                     (periodic ? ", periodic" : "") + ", width " + std::to_string(width);
             EXPECT_LT(line.residual(grid.A), 1e-13) << what;
             EXPECT_LT(line.residual(grid.A, true), 1e-13) << what;
           }
@@ -63,7 +69,8 @@ TEST_F(PCLineCuts, AutoFollowsCouplingsToOtherRanks)
 struct Stack {
   Grid grid;
   Line line;
-  Stack(PetscInt lines, PetscInt rows, PetscInt ranks, PetscReal shift, bool periodic = false) : grid({lines, rows * ranks}, {0, 1}, shift, periodic, {1, ranks}), line(grid.A, grid.da)
+  Stack(PetscInt lines, PetscInt rows, PetscInt ranks, PetscReal shift, bool periodic = false)
+      : grid({lines, rows * ranks}, {0, 1}, shift, periodic, {1, ranks}), line(grid.A, grid.da)
   {
     PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y);
   }
@@ -73,10 +80,13 @@ TEST_F(PCLineCuts, TheInverseDecidesWhoIsAsked)
 {
   Stack fast(5, 60, ranks, 5);
   EXPECT_LT(fast.line.residual(fast.grid.A), 1e-14);
-  EXPECT_TRUE(ranks == 1 || contains(fast.line.view(), "joined: on rank 0: exactly by neighbours, ")) << fast.line.view();
+  EXPECT_TRUE(ranks == 1 || contains(fast.line.view(), "joined: on rank 0: exactly by neighbours, "))
+    << fast.line.view();
   Stack slow(5, 30, ranks, 1e-4);
   EXPECT_LT(slow.line.residual(slow.grid.A), 1e-11);
-  const std::string how = ranks == 2 ? "exactly by neighbours" : "exactly, reduced systems of " + std::to_string(ranks - 1) + " unknowns solved on every rank";
+  const std::string how = ranks == 2 ? "exactly by neighbours"
+                                     : "exactly, reduced systems of " + std::to_string(ranks - 1) +
+                                         " unknowns solved on every rank";
   EXPECT_TRUE(ranks == 1 || contains(slow.line.view(), how)) << slow.line.view();
   OK(PCLineSetCut(slow.line.pc, PC_LINE_CUT_DROP));
   EXPECT_LT(slow.line.residual(slow.grid.A), ranks <= 2 ? 1e-11 : 0.9);
@@ -90,19 +100,24 @@ TEST_F(PCLineCuts, TheInverseDecidesWhoIsAsked)
 
 TEST_F(PCLineCuts, OptionsSayWhoSolvesTheReducedSystems)
 {
-  const char *const how[] = {"", "on every rank", "dealt out by lines", ranks < 4 ? "dealt out by lines" : "groups of ranks"};
+  const char *const how[] = {"", "on every rank", "dealt out by lines",
+                             ranks < 4 ? "dealt out by lines" : "groups of ranks"};
   Stack             stack(7, 6, ranks, 1e-3);
   PCLineCutExchange exchange;
   PetscInt          parts;
-  for (PCLineCutExchange asked : {PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LINE_CUT_EXCHANGE_DEALT_OUT, PC_LINE_CUT_EXCHANGE_GROUPS}) {
-    reset_options((std::string("-pc_line_cut_parts 3 -pc_line_cut_exchange ") + PCLineCutExchanges[asked]).c_str());
+  for (PCLineCutExchange asked :
+       {PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LINE_CUT_EXCHANGE_DEALT_OUT, PC_LINE_CUT_EXCHANGE_GROUPS}) {
+    reset_options(
+      (std::string("-pc_line_cut_parts 3 -pc_line_cut_exchange ") + PCLineCutExchanges[asked]).c_str());
     OK(PCSetFromOptions(stack.line.pc));
     OK(PCLineGetCutExchange(stack.line.pc, &exchange));
     OK(PCLineGetCutParts(stack.line.pc, &parts));
     EXPECT_EQ(exchange, asked);
     EXPECT_EQ(parts, 3);
     for (bool transposed : {false, true}) EXPECT_LT(stack.line.residual(stack.grid.A, transposed), 1e-11);
-    EXPECT_TRUE(ranks == 1 || (contains(stack.line.view(), how[asked]) && contains(stack.line.view(), ", in 3 parts"))) << stack.line.view();
+    EXPECT_TRUE(ranks == 1 ||
+                (contains(stack.line.view(), how[asked]) && contains(stack.line.view(), ", in 3 parts")))
+      << stack.line.view();
   }
   OK(PCLineSetCutParts(stack.line.pc, 100)); // no more than lines
   EXPECT_LT(stack.line.residual(stack.grid.A), 1e-11);
@@ -117,7 +132,9 @@ TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
   Grid     grid({64, 60, 4 * ranks}, {0, 0, 1}, 0.01, false, {1, 1, ranks});
   PetscInt begin, end;
   OK(MatGetOwnershipRange(grid.A, &begin, &end));
-  for (PetscInt r = begin; r < end; r += 7) OK(MatSetValue(grid.A, r, r, 3 + static_cast<double>(r % 11), INSERT_VALUES)); // a matrix for each line
+  // a matrix for each line
+  for (PetscInt r = begin; r < end; r += 7)
+    OK(MatSetValue(grid.A, r, r, 3 + static_cast<double>(r % 11), INSERT_VALUES));
   OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
   Line line(grid.A, grid.da);
@@ -125,7 +142,9 @@ TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
   OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
   EXPECT_LT(line.residual(grid.A), 1e-13);
   EXPECT_LT(line.residual(grid.A, true), 1e-13);
-  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines") || (ranks > 8 && contains(line.view(), "groups of ranks"))) << line.view();
+  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines") ||
+              (ranks > 8 && contains(line.view(), "groups of ranks")))
+    << line.view();
 }
 
 /// Consecutive rows over ranks that hold many, one or none of them.
@@ -134,15 +153,28 @@ TEST_F(PCLineCuts, RowsOfOneLineOverUnevenRanks)
   for (PetscInt reach : {1, 2, 5})
     for (bool ring : {false, true})
       for (PetscInt few : {0, 1, 6}) {
-        if (ring && reach == 5 && few < 6) continue; // a ring that couplings cross a whole rank of is not joined
-        const PetscInt n = 20 + 10 * ranks, mine = ranks == 1 ? n : rank == 0 ? n - few * (ranks - 1) - 3 : rank == ranks - 1 ? few + 3 : few;
-        const auto     away = [&](PetscInt r, PetscInt c) { return ring ? std::min(std::abs(r - c), n - std::abs(r - c)) : std::abs(r - c); };
-        Mat            A    = matrix(
-                        n, [&](PetscInt r, PetscInt c) { return r == c ? 2.2 * static_cast<double>(reach) + static_cast<double>(r % 3) : -1 + 0.1 * static_cast<double>((r + 2 * c) % 5); },
-                        [&](PetscInt r, PetscInt c) { return away(r, c) <= reach; }, mine);
+        // a ring that couplings cross a whole rank of is not joined
+        if (ring && reach == 5 && few < 6) continue;
+        const PetscInt n = 20 + 10 * ranks, mine = ranks == 1          ? n
+                                                   : rank == 0         ? n - few * (ranks - 1) - 3
+                                                   : rank == ranks - 1 ? few + 3
+                                                                       : few;
+        const auto     away = [&](PetscInt r, PetscInt c) {
+          return ring ? std::min(std::abs(r - c), n - std::abs(r - c)) : std::abs(r - c);
+        };
+        Mat A = matrix(
+          n,
+          [&](PetscInt r, PetscInt c) {
+            return r == c ? 2.2 * static_cast<double>(reach) + static_cast<double>(r % 3)
+                          : -1 + 0.1 * static_cast<double>((r + 2 * c) % 5);
+          },
+          [&](PetscInt r, PetscInt c) { return away(r, c) <= reach; }, mine);
         {
           Line line(A);
-          for (bool transposed : {false, true}) EXPECT_LT(line.residual(A, transposed), 1e-13) << "reach " << reach << (ring ? ", ring" : "") << ", " << few << " rows in the middle\n" << line.view();
+          for (bool transposed : {false, true})
+            EXPECT_LT(line.residual(A, transposed), 1e-13)
+              << "reach " << reach << (ring ? ", ring" : "") << ", " << few << " rows in the middle\n"
+              << line.view();
         }
         OK(MatDestroy(&A));
       }
@@ -202,7 +234,9 @@ TEST_F(PCLineCuts, ASingularPieceIsNoReasonToFail)
   Stack    stack(3, 4, ranks, 4);
   PetscInt begin, end;
   OK(MatGetOwnershipRange(stack.grid.A, &begin, &end));
-  if (rank == 0) // row 0 of every line: nothing on the diagonal; couples to row 1 alone, in place of which row 0 stands for it
+  // row 0 of every line: nothing on the diagonal; couples to row 1 alone, in place of
+  // which row 0 stands for it
+  if (rank == 0)
     for (PetscInt l = 0; l < 3; ++l) {
       const PetscScalar zero = 0;
       const PetscInt    r    = begin + l;
@@ -231,7 +265,10 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
   const PetscInt nx = 5;
   if (ranks == 1) return;
   Mat A = matrix( // a grid in natural numbering, on ranks that begin amid a line
-    nx * 3 * ranks, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == nx || (std::abs(r - c) == 1 && r / nx == c / nx); },
+    nx * 3 * ranks, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; },
+    [](PetscInt r, PetscInt c) {
+      return r == c || std::abs(r - c) == nx || (std::abs(r - c) == 1 && r / nx == c / nx);
+    },
     rank == 0   ? nx * 3 + 2
     : rank == 1 ? nx * 3 - 2
                 : nx * 3);
@@ -246,14 +283,18 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
   OK(MatDestroy(&A));
 }
 
-// Patterns of ranks whose rows lie in one plane of a grid, or in two, look like different grids: the error is that of one of them.
+// Patterns of ranks whose rows lie in one plane of a grid, or in two, look like different grids: the
+// error is that of one of them.
 TEST_F(PCLineCuts, RanksThatSeeDifferentGridsRaiseOneError)
 {
   const PetscInt nx = 3, plane = nx * ranks;
   if (ranks % 2 == 1) return; // a plane begins with a rank
   Mat A = matrix(
     2 * plane, [](PetscInt r, PetscInt c) { return r == c ? 7 : -1; },
-    [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == plane || (std::abs(r - c) == nx && r / plane == c / plane) || (std::abs(r - c) == 1 && r / nx == c / nx); },
+    [&](PetscInt r, PetscInt c) {
+      return r == c || std::abs(r - c) == plane || (std::abs(r - c) == nx && r / plane == c / plane) ||
+             (std::abs(r - c) == 1 && r / nx == c / nx);
+    },
     rank == 0           ? nx
     : rank == ranks - 1 ? 3 * nx
                         : 2 * nx);
@@ -282,22 +323,33 @@ TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
       for (std::int64_t m : {5, 300, 1000})
         for (bool right : {false, true}) {
           const std::int64_t    lines = 3;
-          const ribbon::LineSet set   = contiguous ? ribbon::LineSet::contiguous(m, lines, m + 1) : ribbon::LineSet::interleaved(m, lines);
+          const ribbon::LineSet set   = contiguous ? ribbon::LineSet::contiguous(m, lines, m + 1)
+                                                   : ribbon::LineSet::interleaved(m, lines);
           Kernels::Parts        parts;
-          parts.piece.m = m, parts.piece.lines = lines, parts.piece.K = K, parts.piece.left = true, parts.piece.right = right;
-          parts.A.values = Kernels::Values("values", 1, static_cast<std::size_t>(m), 3), parts.A.lines = lines;
-          auto &s = parts.spikes;
-          s.S = K, s.n = parts.piece.n(), s.left_rows = std::min<std::int64_t>(s.n, 290), s.right_rows = right ? s.n : 0;
-          s.V = Kernels::Words("V", static_cast<std::size_t>(s.left_rows * K)), s.W = Kernels::Words("W", static_cast<std::size_t>(s.right_rows * K));
+          parts.piece.m = m, parts.piece.lines = lines, parts.piece.K = K, parts.piece.left = true,
+          parts.piece.right = right;
+          parts.A.values    = Kernels::Values("values", 1, static_cast<std::size_t>(m), 3),
+          parts.A.lines     = lines;
+          auto &s           = parts.spikes;
+          s.S = K, s.n = parts.piece.n(), s.left_rows = std::min<std::int64_t>(s.n, 290),
+          s.right_rows = right ? s.n : 0;
+          s.V          = Kernels::Words("V", static_cast<std::size_t>(s.left_rows * K)),
+          s.W          = Kernels::Words("W", static_cast<std::size_t>(s.right_rows * K));
           for (std::size_t e = 0; e < s.V.size(); ++e) s.V(e) = std::sin(static_cast<double>(e));
           for (std::size_t e = 0; e < s.W.size(); ++e) s.W(e) = std::cos(static_cast<double>(e));
-          std::vector<double> zl(static_cast<std::size_t>(K * lines)), zr(zl.size()), x(static_cast<std::size_t>(lines * (m + 1)), 0.5), y = x;
-          for (std::size_t e = 0; e < zl.size(); ++e) zl[e] = 1 + static_cast<double>(e), zr[e] = -3 - 0.5 * static_cast<double>(e);
-          Kernels::CorrectKernel each{parts, zl.data(), zr.data(), x.data(), set, 0, m, set.is_contiguous(), false}, flat = each;
+          std::vector<double> zl(static_cast<std::size_t>(K * lines)), zr(zl.size()),
+            x(static_cast<std::size_t>(lines * (m + 1)), 0.5), y = x;
+          for (std::size_t e = 0; e < zl.size(); ++e)
+            zl[e] = 1 + static_cast<double>(e), zr[e] = -3 - 0.5 * static_cast<double>(e);
+          Kernels::CorrectKernel each{parts, zl.data(), zr.data(),           x.data(), set,
+                                      0,     m,         set.is_contiguous(), false},
+            flat = each;
           flat.x = y.data(), flat.flat = true;
           for (std::int64_t k = 0; k < (each.along ? lines : m); ++k) each(k);
           for (std::int64_t k = 0; k < flat.threads(); ++k) flat(k);
-          for (std::size_t e = 0; e < x.size(); ++e) ASSERT_NEAR(x[e], y[e], 1e-14) << e << " of " << m << ", K " << K << (contiguous ? ", contiguous" : "");
+          for (std::size_t e = 0; e < x.size(); ++e)
+            ASSERT_NEAR(x[e], y[e], 1e-14)
+              << e << " of " << m << ", K " << K << (contiguous ? ", contiguous" : "");
         }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines that the partition cuts, of matrices without a DM: what the stored pattern shows must be the same on any number of ranks.
+// Lines that the partition cuts, of matrices without a DM: what the stored pattern shows must be the
+// same on any number of ranks.
 #include "fixture.hpp"
 
 #include <algorithm>
@@ -14,9 +15,16 @@ class PCLineCutPatterns : public Petsc { };
 /// n x n with entries at these offsets that every row dominates.
 Mat at_offsets(PetscInt n, const std::vector<PetscInt> &offsets, PetscInt local = PETSC_DECIDE)
 {
-  const auto stored = [&](PetscInt r, PetscInt c) { return r == c || std::find(offsets.begin(), offsets.end(), c - r) != offsets.end(); };
+  const auto stored = [&](PetscInt r, PetscInt c) {
+    return r == c || std::find(offsets.begin(), offsets.end(), c - r) != offsets.end();
+  };
   return matrix(
-    n, [&](PetscInt r, PetscInt c) { return r == c ? PetscScalar(static_cast<PetscReal>(offsets.size()) + 1) : PetscScalar(1. / (1. + static_cast<PetscReal>((7 * r + 3 * c) % 5))); }, stored, local);
+    n,
+    [&](PetscInt r, PetscInt c) {
+      return r == c ? PetscScalar(static_cast<PetscReal>(offsets.size()) + 1)
+                    : PetscScalar(1. / (1. + static_cast<PetscReal>((7 * r + 3 * c) % 5)));
+    },
+    stored, local);
 }
 
 std::vector<PetscInt> band(PetscInt kl, PetscInt ku)
@@ -49,7 +57,8 @@ TEST_F(PCLineCutPatterns, WideBandsWithFewRowsToARank)
   for (auto [kl, ku] : {std::pair{3, 3}, {5, 5}, {8, 1}, {1, 4}, {8, 8}})
     for (PetscInt rows : {1, 2, 3, 5}) {
       Mat A = at_offsets(rows * ranks, band(kl, ku), rows);
-      expect_exact(A, "band " + std::to_string(kl) + ", " + std::to_string(ku) + ", " + std::to_string(rows) + " rows to a rank");
+      expect_exact(A, "band " + std::to_string(kl) + ", " + std::to_string(ku) + ", " + std::to_string(rows) +
+                        " rows to a rank");
       OK(MatDestroy(&A));
     }
 }
@@ -64,10 +73,12 @@ PetscReal residual_by_rows(Mat A)
 
 TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsUpToEight)
 {
-  for (const std::vector<PetscInt> &offsets : {band(3, 3), band(4, 4), band(8, 8), band(1, 4), {-4, -1, 1, 4}, {-5, -3, 3, 5}, {-7, 7, 2}})
+  for (const std::vector<PetscInt> &offsets :
+       {band(3, 3), band(4, 4), band(8, 8), band(1, 4), {-4, -1, 1, 4}, {-5, -3, 3, 5}, {-7, 7, 2}})
     for (PetscInt rows : {1, 3, 5, 16}) {
       Mat A = at_offsets(rows * ranks, offsets, rows);
-      EXPECT_LT(residual_by_rows(A), 1e-13) << offsets.size() << " offsets from " << offsets[0] << ", " << rows << " rows to a rank";
+      EXPECT_LT(residual_by_rows(A), 1e-13)
+        << offsets.size() << " offsets from " << offsets[0] << ", " << rows << " rows to a rank";
       OK(MatDestroy(&A));
     }
 }
@@ -77,7 +88,10 @@ TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsWithHoles)
   const PetscInt n = 40; // runs of 3 and 5 rows that entries further away join
   Mat            A = matrix(
                n, [](PetscInt r, PetscInt c) { return r == c ? 8. : 1. / static_cast<PetscReal>(2 + (r + 2 * c) % 3); },
-               [](PetscInt r, PetscInt c) { return std::abs(r - c) == 7 || std::abs(r - c) == 5 || (r / 8 == c / 8 && (r % 8 < 3) == (c % 8 < 3) && std::abs(r - c) <= 1); });
+               [](PetscInt r, PetscInt c) {
+      return std::abs(r - c) == 7 || std::abs(r - c) == 5 ||
+             (r / 8 == c / 8 && (r % 8 < 3) == (c % 8 < 3) && std::abs(r - c) <= 1);
+    });
   EXPECT_LT(residual_by_rows(A), 1e-13);
   OK(MatDestroy(&A));
 }
@@ -89,15 +103,22 @@ TEST_F(PCLineCutPatterns, RowsByNameLeavesOutWhatLiesOffTheLines)
   const PetscInt n = 48; // one line, and two
   for (const bool lines : {false, true})
     for (const PetscInt blocks : {1, 2}) {
-      const auto on  = [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= (blocks == 2 ? 2 : 3) && (!lines || r / 24 == c / 24); };
-      const auto off = [&](PetscInt r, PetscInt c) { return std::abs(r - c) == 24 && r % 3 == 0; };
-      const auto value = [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 9. : 1. / static_cast<PetscReal>(2 + (r + 2 * c) % 3)); };
-      Mat        A = matrix(n, value, [&](PetscInt r, PetscInt c) { return on(r, c) || off(r, c); }), along = matrix(n, value, on);
+      const auto on = [&](PetscInt r, PetscInt c) {
+        return std::abs(r - c) <= (blocks == 2 ? 2 : 3) && (!lines || r / 24 == c / 24);
+      };
+      const auto off   = [&](PetscInt r, PetscInt c) { return std::abs(r - c) == 24 && r % 3 == 0; };
+      const auto value = [](PetscInt r, PetscInt c) {
+        return PetscScalar(r == c ? 9. : 1. / static_cast<PetscReal>(2 + (r + 2 * c) % 3));
+      };
+      Mat A     = matrix(n, value, [&](PetscInt r, PetscInt c) { return on(r, c) || off(r, c); }),
+          along = matrix(n, value, on);
       OK(MatSetBlockSize(A, blocks));
       Line line(A);
       OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
       OK(PCApply(line.pc, line.b, line.x));
-      EXPECT_LT(relative_residual(along, line.b, line.x), 1e-13) << (lines ? "two lines" : "one line") << ", blocks of " << blocks << "\n" << line.view();
+      EXPECT_LT(relative_residual(along, line.b, line.x), 1e-13)
+        << (lines ? "two lines" : "one line") << ", blocks of " << blocks << "\n"
+        << line.view();
       OK(MatDestroy(&along));
       OK(MatDestroy(&A));
     }

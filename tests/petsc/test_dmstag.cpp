@@ -10,15 +10,20 @@ namespace {
 
 class PCLineStag : public Petsc { };
 
-/// A grid of n x m elements (m 0: one dimension) and its matrix: 4 on the diagonal; every unknown couples with those of the same place in the neighbouring elements, by -1 along x and -weak
-/// along y, and those of faces with the two elements they separate, by -weak.
+/// A grid of n x m elements (m 0: one dimension) and its matrix: 4 on the diagonal; every unknown couples
+/// with those of the same place in the neighbouring elements, by -1 along x and -weak along y, and those of
+/// faces with the two elements they separate, by -weak.
 struct Stag {
   DM  dm = nullptr;
   Mat A  = nullptr;
   Stag(PetscInt n, PetscInt m, PetscInt vertices, PetscInt faces, PetscInt elements, PetscReal weak)
   {
-    if (m == 0) DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, n, vertices, elements, DMSTAG_STENCIL_BOX, 1, nullptr, &dm);
-    else DMStagCreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, n, m, PETSC_DECIDE, PETSC_DECIDE, vertices, faces, elements, DMSTAG_STENCIL_BOX, 1, nullptr, nullptr, &dm);
+    if (m == 0)
+      DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, n, vertices, elements, DMSTAG_STENCIL_BOX, 1,
+                     nullptr, &dm);
+    else
+      DMStagCreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, n, m, PETSC_DECIDE, PETSC_DECIDE,
+                     vertices, faces, elements, DMSTAG_STENCIL_BOX, 1, nullptr, nullptr, &dm);
     DMSetFromOptions(dm);
     DMSetUp(dm);
     DMCreateMatrix(dm, &A);
@@ -30,9 +35,11 @@ struct Stag {
     if (m > 0 && faces) places.push_back(DMSTAG_DOWN);
     if (m > 0 && vertices) places.push_back(DMSTAG_DOWN_LEFT);
     PetscInt begin[2], local[2], extra[2];
-    DMStagGetCorners(dm, &begin[0], &begin[1], nullptr, &local[0], &local[1], nullptr, &extra[0], &extra[1], nullptr);
+    DMStagGetCorners(dm, &begin[0], &begin[1], nullptr, &local[0], &local[1], nullptr, &extra[0], &extra[1],
+                     nullptr);
     const auto exists = [&](DMStagStencilLocation at, PetscInt i, PetscInt j) {
-      const bool left = at == DMSTAG_LEFT || at == DMSTAG_DOWN_LEFT, down = at == DMSTAG_DOWN || at == DMSTAG_DOWN_LEFT;
+      const bool left = at == DMSTAG_LEFT || at == DMSTAG_DOWN_LEFT,
+                 down = at == DMSTAG_DOWN || at == DMSTAG_DOWN_LEFT;
       return i >= 0 && i < size[0] + left && j >= 0 && j < PetscMax(size[1], 1) + down;
     };
     for (PetscInt j = begin[1]; j < (m == 0 ? 1 : begin[1] + local[1] + extra[1]); ++j)
@@ -47,7 +54,8 @@ struct Stag {
           for (PetscInt step : {-1, 1}) add(at, i + step, j, -1);
           for (PetscInt step : {-1, 1}) add(at, i, m > 0 ? j + step : -1, -weak);
           if (elements && (at == DMSTAG_LEFT || at == DMSTAG_DOWN))
-            for (PetscInt back : {0, 1}) add(DMSTAG_ELEMENT, at == DMSTAG_LEFT ? i - back : i, at == DMSTAG_DOWN ? j - back : j, -weak);
+            for (PetscInt back : {0, 1})
+              add(DMSTAG_ELEMENT, at == DMSTAG_LEFT ? i - back : i, at == DMSTAG_DOWN ? j - back : j, -weak);
         }
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
@@ -88,7 +96,8 @@ TEST_F(PCLineStag, FacesBesideElementsHaveLinesOfTheGraphOrAClearError)
   Line line(stag.A, stag.dm);
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   EXPECT_NE(PCSetUp(line.pc), 0);
-  EXPECT_EQ(last_error(), "PC line: -pc_line_direction x needs a grid, but its DM of type stag is no DMDA, and its numbering shows no grid; use auto, rows or matrix");
+  EXPECT_EQ(last_error(), "PC line: -pc_line_direction x needs a grid, but its DM of type stag is no DMDA, "
+                          "and its numbering shows no grid; use auto, rows or matrix");
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_AUTO));
   const PetscReal left = line.residual(stag.A);
   EXPECT_EQ(line.direction(), "matrix") << line.view();

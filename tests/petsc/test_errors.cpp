@@ -8,12 +8,13 @@ namespace {
 
 class PCLineErrors : public Petsc { };
 
-// A matrix on a device has no products with vectors of another type: PETSc has any numbers then, or crashes. On the
-// host they are solved for.
+// A matrix on a device has no products with vectors of another type: PETSc has any numbers then, or crashes.
+// On the host they are solved for.
 TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
 {
-  for (const char *options : {"-test_ksp_type gmres -test_pc_type line", "-test_ksp_type line", "-test_ksp_type adi",
-                              "-test_ksp_type gmres -test_pc_type adi -test_pc_adi_shift 1"}) {
+  for (const char *options :
+       {"-test_ksp_type gmres -test_pc_type line", "-test_ksp_type line", "-test_ksp_type adi",
+        "-test_ksp_type gmres -test_pc_type adi -test_pc_adi_shift 1"}) {
     Grid     grid({9, 8}, {1, 1});
     MatType  matrix;
     KSP      ksp;
@@ -34,15 +35,18 @@ TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
     OK(KSPSetFromOptions(ksp));
     if (contains(matrix, "cusparse") || contains(matrix, "kokkos")) {
       EXPECT_NE(static_cast<int>(KSPSolve(ksp, b, x)), 0) << options;
-      const std::string sentence = std::string("the matrix is of type ") + matrix + ", which PETSc multiplies with";
+      const std::string sentence =
+        std::string("the matrix is of type ") + matrix + ", which PETSc multiplies with";
       EXPECT_TRUE(contains(last_error(), sentence)) << options << ": " << last_error();
       EXPECT_TRUE(contains(last_error(), "take -vec_type")) << last_error();
     } else {
-      constexpr bool     is_complex = !std::is_floating_point_v<PetscScalar>; // shifts of KSP adi are for real spectra
+      // shifts of KSP adi are for real spectra
+      constexpr bool     is_complex = !std::is_floating_point_v<PetscScalar>;
       KSPConvergedReason reason;
       OK(KSPSolve(ksp, b, x));
       OK(KSPGetConvergedReason(ksp, &reason));
-      EXPECT_TRUE(relative_residual(grid.A, b, x) < 1e-8 || (is_complex && reason < 0)) << options << ", reason " << reason;
+      EXPECT_TRUE(relative_residual(grid.A, b, x) < 1e-8 || (is_complex && reason < 0))
+        << options << ", reason " << reason;
     }
     reset_options();
     OK(KSPDestroy(&ksp));
@@ -54,7 +58,10 @@ TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: o
 {
   const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
   Mat            A = matrix(
-               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); });
+               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; },
+               [&](PetscInt r, PetscInt c) {
+      return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n);
+    });
   {
     Line     line(A);
     PetscInt lines, rows;
@@ -67,14 +74,18 @@ TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: o
   OK(MatDestroy(&A));
 }
 
-/// 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece. Short ones are a band of all rows.
+/// 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece. Short
+/// ones are a band of all rows.
 TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
 {
   const PetscInt lines = 7;
   for (const PetscInt n : {9, 19}) {
-    auto distance = [&](PetscInt r, PetscInt c) -> PetscInt { return r / n != c / n ? 99 : std::min(std::abs(r - c), n - std::abs(r - c)); };
-    Mat  A        = matrix(
-              n * lines, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= 1; });
+    auto distance = [&](PetscInt r, PetscInt c) -> PetscInt {
+      return r / n != c / n ? 99 : std::min(std::abs(r - c), n - std::abs(r - c));
+    };
+    Mat A = matrix(
+      n * lines, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; },
+      [&](PetscInt r, PetscInt c) { return distance(r, c) <= 1; });
     {
       Line line(A);
       OK(PCSetUp(line.pc));
@@ -109,7 +120,9 @@ TEST_F(PCLineErrors, OnePassSaysWhatItDoesNotTake)
   OK(PCLineSetCut(short_line.pc, PC_LINE_CUT_LOCAL));
   OK(PCLineSetAlgorithm(short_line.pc, PC_LINE_ALGORITHM_ONE_PASS));
   EXPECT_NE(PCSetUp(short_line.pc), 0);
-  EXPECT_EQ(last_error(), "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass: lines of 1 rows are too short");
+  EXPECT_EQ(
+    last_error(),
+    "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass: lines of 1 rows are too short");
 }
 
 TEST_F(PCLineErrors, ANonSquareMatrix)
@@ -131,7 +144,8 @@ TEST_F(PCLineErrors, ANonSquareMatrix)
 TEST_F(PCLineErrors, ARowWithoutDiagonal)
 {
   Mat A = matrix(
-    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && !(r == 7 && c == 7); });
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; },
+    [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && !(r == 7 && c == 7); });
   {
     Line line(A);
     EXPECT_NE(PCSetUp(line.pc), 0);
@@ -150,12 +164,14 @@ TEST_F(PCLineErrors, UnknownDirectionsForThisGrid)
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // nothing half-set: the same PC works
   OK(PCSetUp(line.pc));
   Mat A = matrix(
-    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; },
+    [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
   {
     Line plain(A);
     OK(PCLineSetDirection(plain.pc, PC_LINE_DIRECTION_Y));
     EXPECT_NE(PCSetUp(plain.pc), 0);
-    EXPECT_EQ(last_error(), "PC line: -pc_line_direction y needs a grid, but there is no DMDA, and its numbering shows no grid; use auto, rows or matrix");
+    EXPECT_EQ(last_error(), "PC line: -pc_line_direction y needs a grid, but there is no DMDA, and its "
+                            "numbering shows no grid; use auto, rows or matrix");
   }
   OK(MatDestroy(&A));
 }
@@ -171,13 +187,21 @@ TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one ra
   Line line(grid.A, grid.da);
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   EXPECT_NE(PCSetUp(line.pc), 0);
-  EXPECT_EQ(last_error(), "PC line: row 3 couples to a row more than 8 away on its line along x; wider bands are not supported");
+  EXPECT_EQ(
+    last_error(),
+    "PC line: row 3 couples to a row more than 8 away on its line along x; wider bands are not supported");
   const struct {
     PetscInt    dof, width;
     const char *text, *instead; ///< and what auto takes
   } bad[] = {
-    {9, 1, "PC line: row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 components", "matrix"},
-    {2, 2, "PC line: 2 components couple with each other, and elements with others 2 away on their line along x; block lines reach the next element only", "rows"},
+    {9, 1,
+     "PC line: row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 "
+     "components",
+     "matrix"},
+    {2, 2,
+     "PC line: 2 components couple with each other, and elements with others 2 away on their line along x; "
+     "block lines reach the next element only",
+     "rows"},
   };
   for (const auto &b : bad) {
     DM  da;
@@ -199,7 +223,8 @@ TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one ra
     for (PetscInt r = begin; r < end; ++r) {
       const auto                    &columns = stored[static_cast<std::size_t>(r - begin)];
       const std::vector<PetscScalar> ones(columns.size(), 1);
-      OK(MatSetValues(A, 1, &r, static_cast<PetscInt>(columns.size()), columns.data(), ones.data(), INSERT_VALUES));
+      OK(MatSetValues(A, 1, &r, static_cast<PetscInt>(columns.size()), columns.data(), ones.data(),
+                      INSERT_VALUES));
     }
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -231,7 +256,8 @@ TEST_F(PCLineErrors, SharedOnLinesThatDiffer)
   Line line(grid.A, grid.da);
   OK(PCLineSetLhs(line.pc, PC_LINE_LHS_SHARED));
   EXPECT_NE(PCSetUp(line.pc), 0);
-  EXPECT_EQ(last_error(), "PC line: -pc_line_lhs shared, but lines 0 and 2 (first rows 0 and 2) differ; use auto, classes or per_line");
+  EXPECT_EQ(last_error(), "PC line: -pc_line_lhs shared, but lines 0 and 2 (first rows 0 and 2) differ; use "
+                          "auto, classes or per_line");
 }
 
 TEST_F(PCLineErrors, GetInfoBeforeSetUp)

@@ -61,10 +61,11 @@ protected:
   }
 
 private:
-  static constexpr const char *names[] = {"PCLineDetect",    "PCLineExtract", "PCLineFactor", "PCLineRest", "KSPLinePrepare",
-                                          "KSPLineResidual", "KSPLineJudge",  "ADISplit",     "ADIMass",    "ADISpectra",
-                                          "MFAnalyse",       "MFScale",       "MFFactor",     "MFJudge",    "PCLineSolve"};
-  std::map<std::string, int> before;
+  static constexpr const char *names[] = {"PCLineDetect",   "PCLineExtract",   "PCLineFactor", "PCLineRest",
+                                          "KSPLinePrepare", "KSPLineResidual", "KSPLineJudge", "ADISplit",
+                                          "ADIMass",        "ADISpectra",      "MFAnalyse",    "MFScale",
+                                          "MFFactor",       "MFJudge",         "PCLineSolve"};
+  std::map<std::string, int>   before;
 };
 
 } // namespace
@@ -87,10 +88,10 @@ TEST_F(LogEvents, SetUpsOfPCLine)
 
 TEST_F(LogEvents, SeveralDirections)
 {
-  const Grid             grid({12, 9}, {1, 2}, 1, false, {1, ranks});
-  Line                   line(grid.A, grid.da);
-  const PCLineDirection  both[]  = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
-  PetscBool              on_host = PETSC_FALSE;
+  const Grid            grid({12, 9}, {1, 2}, 1, false, {1, ranks});
+  Line                  line(grid.A, grid.da);
+  const PCLineDirection both[]  = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
+  PetscBool             on_host = PETSC_FALSE;
   OK(PetscObjectTypeCompareAny((PetscObject)grid.A, &on_host, MATSEQAIJ, MATMPIAIJ, ""));
   OK(PCLineSetDirections(line.pc, 2, both));
   OK(PCSetUp(line.pc));
@@ -128,7 +129,9 @@ TEST_F(LogEvents, SolvesOfKSPLine)
   OK(KSPSolve(ksp, vectors.b, vectors.x));
   OK(KSPGetIterationNumber(ksp, &its));
   EXPECT_EQ(its, 1);
-  EXPECT_EQ(counted(), "PCLineDetect 1, PCLineExtract 1, PCLineFactor 1, KSPLinePrepare 1, KSPLineJudge 2, PCLineSolve 1");
+  EXPECT_EQ(
+    counted(),
+    "PCLineDetect 1, PCLineExtract 1, PCLineFactor 1, KSPLinePrepare 1, KSPLineJudge 2, PCLineSolve 1");
   OK(KSPSolve(ksp, vectors.b, vectors.x));
   EXPECT_EQ(counted(), "KSPLineJudge 2, PCLineSolve 1");
   OK(KSPSetNormType(ksp, KSP_NORM_NONE)); // refined once, by a residual in doubled precision
@@ -177,7 +180,8 @@ TEST_F(LogEvents, StepsOfTSAdi)
   OK(TSADISetLagJacobian(other.ts, -1));
   restart();
   OK(TSStep(other.ts));
-  EXPECT_EQ(counted(), "PCLineDetect 2, PCLineExtract 2, PCLineFactor 2, ADISplit 1, ADIMass 1, PCLineSolve 2");
+  EXPECT_EQ(counted(),
+            "PCLineDetect 2, PCLineExtract 2, PCLineFactor 2, ADISplit 1, ADIMass 1, PCLineSolve 2");
   OK(TSStep(other.ts));
   EXPECT_EQ(counted(), "PCLineSolve 2");
 }
@@ -185,9 +189,9 @@ TEST_F(LogEvents, StepsOfTSAdi)
 TEST_F(LogEvents, SetUpsOfAdi)
 {
   const WithoutPhases real;
-  const Grid          grid({8, 8}, {1, 2}, 3, false, {1, ranks}), x({8, 8}, {-1, 0}, 0), y({8, 8}, {0, -2}, 0);
-  PC                  pc;
-  KSP                 ksp;
+  const Grid grid({8, 8}, {1, 2}, 3, false, {1, ranks}), x({8, 8}, {-1, 0}, 0), y({8, 8}, {0, -2}, 0);
+  PC         pc;
+  KSP        ksp;
   OK(PCCreate(PETSC_COMM_WORLD, &pc));
   OK(PCSetType(pc, PCADI));
   OK(PCSetOperators(pc, grid.A, grid.A));

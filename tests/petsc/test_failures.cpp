@@ -11,8 +11,10 @@ namespace {
 
 class PCLineFailures : public Petsc { };
 
-/// Solves with a KSP whose matrix has one bad row on the last rank; all ranks see one reason; afterwards a good matrix works.
-void expect_failure(PetscMPIInt ranks, PetscMPIInt rank, PetscScalar bad, PCFailedReason expected, const std::string &text)
+/// Solves with a KSP whose matrix has one bad row on the last rank; all ranks see one reason;
+/// afterwards a good matrix works.
+void expect_failure(PetscMPIInt ranks, PetscMPIInt rank, PetscScalar bad, PCFailedReason expected,
+                    const std::string &text)
 {
   const std::vector<PetscInt> n = {3 * ranks, 9};
   Grid                        grid(n, {0, 2}, 1, false, {ranks, 1});
@@ -60,7 +62,8 @@ TEST_F(PCLineFailures, AZeroPivotOnOneRank)
 
 TEST_F(PCLineFailures, ANaNOnOneRank)
 {
-  expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
+  expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER,
+                 "has an entry that is not a finite number");
 }
 
 TEST_F(PCLineFailures, AnEntryThatIsNotFiniteIsAWarningOnce) // SNES and TS drop the reason
@@ -110,10 +113,11 @@ TEST_F(PCLineFailures, PivotsThatAreSmallInTheirColumnsAreSolvedTransposed)
 {
   const PetscReal tiny = PETSC_MACHINE_EPSILON; // a pivot as large as its row, not as its column
   Mat             A    = matrix(
-                   2 * ranks, [&](PetscInt r, PetscInt c) -> PetscScalar { return r < 2 * ranks - 2 ? (r == c ? 4 : -1)
-                                                                                  : r % 2 == 0      ? tiny
-                                                                                  : r == c          ? 5
-                                                                                                    : 1; }, [](PetscInt r, PetscInt c) { return r / 2 == c / 2; }, 2);
+                   2 * ranks,
+                   [&](PetscInt r, PetscInt c) -> PetscScalar {
+      return r < 2 * ranks - 2 ? (r == c ? 4 : -1) : r % 2 == 0 ? tiny : r == c ? 5 : 1;
+    },
+                   [](PetscInt r, PetscInt c) { return r / 2 == c / 2; }, 2);
   {
     Line line(A);
     OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS));
@@ -171,7 +175,8 @@ TEST_F(PCLineFailures, OfAllLinesTheViewNamesNoOthers)
   OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
   OK(PCSetUp(line.pc));
-  EXPECT_TRUE(contains(line.view(), "not solved: " + std::to_string(3 * ranks) + " lines or classes")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "not solved: " + std::to_string(3 * ranks) + " lines or classes"))
+    << line.view();
   EXPECT_FALSE(contains(line.view(), "the others are solved")) << line.view();
 }
 
@@ -186,7 +191,8 @@ TEST_F(PCLineFailures, WithoutAProbeTheViewPrintsNoAccuracy)
   EXPECT_FALSE(contains(line.view(), "nan")) << line.view();
 }
 
-/// Lines along x of three rows and more on every rank, the second of which is made singular, or has NaN where `bad` is that.
+/// Lines along x of three rows and more on every rank, the second of which is made singular, or
+/// has NaN where `bad` is that.
 void expect_others_solved(PetscMPIInt ranks, PetscScalar bad, bool krylov)
 {
   Grid               grid({5, 3 * ranks}, {1, 0}, 1, false, {1, ranks});
@@ -278,7 +284,8 @@ TEST_F(PCLineFailures, AMatrixThatNeedsPivotingIsSolvedOrRefused) // one rank: o
   Mat A = matrix(
     256, [](PetscInt r, PetscInt c) { return r == c  ? 1
                                              : r > c ? -1e4
-                                                     : 1e4; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+                                                     : 1e4; },
+    [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
   {
     Line line(A);
     OK(PCSetUp(line.pc));

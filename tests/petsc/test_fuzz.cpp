@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random matrices, options and uses of PC line: each ends in a right answer or in one clear error, and the object works afterwards.
+// Random matrices, options and uses of PC line: each ends in a right answer or in one clear error, and
+// the object works afterwards.
 //   RIBBON_PETSC_FUZZ=N       so many cases
 //   RIBBON_PETSC_FUZZ_SEED=S  others than those of every day
 //   RIBBON_PETSC_FUZZ_CASE=K  case K alone
@@ -12,15 +13,15 @@ namespace {
 
 class PCLineFuzz : public Fuzz {
 protected:
-  void judge(const Options &o, Draw *draw);
+  void              judge(const Options &o, Draw *draw);
   PCLineComposition composed(const Options &o) const;
-  void judge_answers(const Options &o, Draw *draw);
-  void judge_batch(Draw *draw, double tolerance);
-  void judge_scaled(const Options &o, Draw *draw, double varies);
-  void judge_krylov(const Options &o, Draw *draw);
-  void run_case(long number);
-  void new_problem(Draw *draw);
-  void still_works();
+  void              judge_answers(const Options &o, Draw *draw);
+  void              judge_batch(Draw *draw, double tolerance);
+  void              judge_scaled(const Options &o, Draw *draw, double varies);
+  void              judge_krylov(const Options &o, Draw *draw);
+  void              run_case(long number);
+  void              new_problem(Draw *draw);
+  void              still_works();
 
   PetscLogDouble excused = 0; ///< bytes that PETSc leaves behind when options are refused
   long           right = 0, refused = 0, failures = 0, references = 0;
@@ -44,7 +45,8 @@ void PCLineFuzz::judge_batch(Draw *draw, double tolerance)
     MatDenseGetLDA(*M, &lda);
     MatDenseGetArray(*M, &a);
     for (PetscInt c = 0; c < columns; ++c)
-      for (PetscInt r = 0; r < lda; ++r) a[c * lda + r] = r < rows ? Draw::noise(static_cast<std::uint64_t>(17 + c), r, rank) : 55;
+      for (PetscInt r = 0; r < lda; ++r)
+        a[c * lda + r] = r < rows ? Draw::noise(static_cast<std::uint64_t>(17 + c), r, rank) : 55;
     MatDenseRestoreArray(*M, &a);
     MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY);
@@ -73,7 +75,8 @@ void PCLineFuzz::judge_batch(Draw *draw, double tolerance)
 /// Whether lines are solved once, without products of the matrix.
 bool is_one_solve(const Options &o)
 {
-  return o.ordering == PC_LINE_ORDERING_JACOBI && o.iterations == 1 && o.direction.find(',') == std::string::npos && o.direction != "auto";
+  return o.ordering == PC_LINE_ORDERING_JACOBI && o.iterations == 1 &&
+         o.direction.find(',') == std::string::npos && o.direction != "auto";
 }
 
 /// Twice the matrix, half the answer, digit by digit; and not before PETSc asks for it.
@@ -103,8 +106,8 @@ void PCLineFuzz::judge_scaled(const Options &o, Draw *draw, double varies)
 /// Whatever Krylov method: it ends, for one reason on all ranks; where it converged the answer is right.
 void PCLineFuzz::judge_krylov(const Options &o, Draw *draw)
 {
-  const char *const  type = draw->of<const char *>({KSPPREONLY, KSPGMRES, KSPRICHARDSON, KSPCHEBYSHEV, KSPCG});
-  KSP                ksp;
+  const char *const type = draw->of<const char *>({KSPPREONLY, KSPGMRES, KSPRICHARDSON, KSPCHEBYSHEV, KSPCG});
+  KSP               ksp;
   KSPConvergedReason reason;
   Vec                b = vector(6), x = vector(7), r = vector(8);
   PetscReal          left, size;
@@ -117,7 +120,9 @@ void PCLineFuzz::judge_krylov(const Options &o, Draw *draw)
   const bool error = fails("KSPSolve", [&] { return KSPSolve(ksp, b, x); });
   KSPGetConvergedReason(ksp, &reason);
   agreed(static_cast<int>(reason));
-  if (!error && reason > 0 && sound(o) && std::strcmp(type, KSPCG) != 0 && (std::strcmp(type, KSPPREONLY) != 0 || (problem->whole && o.direction == "auto" && o.omega == 0)) && o.omega <= 1) {
+  if (!error && reason > 0 && sound(o) && std::strcmp(type, KSPCG) != 0 &&
+      (std::strcmp(type, KSPPREONLY) != 0 || (problem->whole && o.direction == "auto" && o.omega == 0)) &&
+      o.omega <= 1) {
     MatMult(problem->A, x, r);
     VecAXPY(r, -1, b);
     VecNorm(r, NORM_2, &left);
@@ -147,29 +152,41 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   const Numbers vx = gathered(x), vy = gathered(y), mx = applied(x), my = applied(y);
   PetscBool     has_transpose;
   MatHasOperation(problem->A, MATOP_MULT_TRANSPOSE, &has_transpose); // which sweeps need
-  const Numbers tx        = has_transpose ? applied(x, true) : Numbers(mx.size());
-  const double  grown     = 1 + largest_row() * std::max({largest(mx), largest(my), largest(tx), sound(o) ? 0 : 1 / smallest_diagonal()}); // of what comes and goes between solves
-  const bool    returns =
+  const Numbers tx = has_transpose ? applied(x, true) : Numbers(mx.size());
+  // of what comes and goes between solves
+  const double grown = 1 + largest_row() * std::max({largest(mx), largest(my), largest(tx),
+                                                     sound(o) ? 0 : 1 / smallest_diagonal()});
+  const bool   returns =
     composed(o) == PC_LINE_COMPOSITION_SYMMETRIC; // what grows on the way there grows on the way back, too
   const double tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, returns ? 3 : 2)),
                size      = largest(mx) + largest(my);
-  PetscBool     on_device; // whose products add in any order: those with transposes, and, by cuSPARSE's default algorithm, those of rows of which many are empty, as in columns of other ranks
-  PetscObjectTypeCompareAny((PetscObject)problem->A, &on_device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, "");
+  // whose products add in any order: those with transposes, and, by cuSPARSE's default algorithm, those of
+  // rows of which many are empty, as in columns of other ranks
+  PetscBool on_device;
+  PetscObjectTypeCompareAny((PetscObject)problem->A, &on_device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE,
+                            MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, "");
   const double varies = on_device && !is_one_solve(o) ? tolerance : 0;
   EXPECT_LE(distance(applied(x), mx), varies * size) << "not the same twice";
   VecAXPBY(sum, -0.75, 0.5, y);
   Numbers expected = mx;
-  for (std::size_t k = 0; k < mx.size(); ++k) expected[k] = PetscScalar(0.5) * mx[k] - PetscScalar(0.75) * my[k];
+  for (std::size_t k = 0; k < mx.size(); ++k)
+    expected[k] = PetscScalar(0.5) * mx[k] - PetscScalar(0.75) * my[k];
   EXPECT_LE(distance(applied(sum), expected), tolerance * size) << "not linear";
   const double n = static_cast<double>(mx.size()) + 1;
   if (has_transpose) {
-    EXPECT_LE(distance(applied(x, true), tx), on_device ? tolerance * size : 0) << "transposed, not the same twice";
-    EXPECT_LE(static_cast<double>(PetscAbsScalar(dot(vx, my) - dot(tx, vy))), tolerance * n * (size + largest(tx))) << "not its transpose";
+    EXPECT_LE(distance(applied(x, true), tx), on_device ? tolerance * size : 0)
+      << "transposed, not the same twice";
+    EXPECT_LE(static_cast<double>(PetscAbsScalar(dot(vx, my) - dot(tx, vy))),
+              tolerance * n * (size + largest(tx)))
+      << "not its transpose";
   }
   const char *found;
-  EXPECT_FALSE(fails("PCLineGetInfo", [&] { return PCLineGetInfo(pc, &found, nullptr, nullptr, nullptr, nullptr, nullptr); })) << text;
+  EXPECT_FALSE(fails("PCLineGetInfo",
+                     [&] { return PCLineGetInfo(pc, &found, nullptr, nullptr, nullptr, nullptr, nullptr); }))
+    << text;
   const std::string names = found;
-  if (problem->da && mx.size() <= 300 && (o.shift == "none" || sound(o)) && names.find_first_not_of("xyz,") == std::string::npos) {
+  if (problem->da && mx.size() <= 300 && (o.shift == "none" || sound(o)) &&
+      names.find_first_not_of("xyz,") == std::string::npos) {
     Sweep sweep;
     sweep.directions.clear();
     for (char c : names)
@@ -179,10 +196,12 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
     sweep.omega       = o.omega == 0 ? 1 : o.omega;
     sweep.iterations  = o.iterations;
     sweep.pieces      = o.cut == "local";
-    EXPECT_LE(distance(Dense(problem->stored(), problem->da).apply(sweep, vx), mx), tolerance * largest(mx)) << "not the reference, along " << names;
+    EXPECT_LE(distance(Dense(problem->stored(), problem->da).apply(sweep, vx), mx), tolerance * largest(mx))
+      << "not the reference, along " << names;
     ++references;
   }
-  if (problem->whole && (o.shift == "none" || sound(o)) && (o.omega == 0 || o.omega == 1) && o.direction == "auto") {
+  if (problem->whole && (o.shift == "none" || sound(o)) && (o.omega == 0 || o.omega == 1) &&
+      o.direction == "auto") {
     Vec z = vector(0);
     MatMult(problem->A, x, z); // what it was made from may be on a device, and take other vectors
     EXPECT_LE(distance(applied(z), vx), tolerance) << "not exact";
@@ -198,7 +217,8 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
 /// A set-up with these options, and what may be done after it.
 void PCLineFuzz::judge(const Options &o, Draw *draw)
 {
-  SCOPED_TRACE(problem->what + ", values " + std::to_string(static_cast<int>(problem->values)) + ": " + o.text);
+  SCOPED_TRACE(problem->what + ", values " + std::to_string(static_cast<int>(problem->values)) + ": " +
+               o.text);
   PetscOptions database;
   PetscOptionsCreate(&database);
   PetscOptionsInsertString(database, o.text.c_str());
@@ -215,7 +235,8 @@ void PCLineFuzz::judge(const Options &o, Draw *draw)
   PetscOptionsDestroy(&database);
   if (unset || !o.error.empty()) {
     EXPECT_TRUE(unset) << o.error << " has no error";
-    EXPECT_TRUE(!o.error.empty() && (contains(text, o.error) || contains(text, "Newly set value"))) << text; // the latter is PETSc's word for NaN, since 3.24
+    // the latter is PETSc's word for NaN, since 3.24
+    EXPECT_TRUE(!o.error.empty() && (contains(text, o.error) || contains(text, "Newly set value"))) << text;
     ++refused;
     return;
   }
@@ -233,15 +254,19 @@ void PCLineFuzz::judge(const Options &o, Draw *draw)
     EXPECT_TRUE(is_to_the_point(why, o, *problem, ranks)) << why;
     EXPECT_TRUE(fails("PCSetUp", [&] { return PCSetUp(pc); })) << "the same once more has no error";
     EXPECT_EQ(text, why);
-    EXPECT_TRUE(fails("PCLineGetInfo", [&] { return PCLineGetInfo(pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr); })) << "of a set-up that raised an error";
+    EXPECT_TRUE(
+      fails("PCLineGetInfo",
+            [&] { return PCLineGetInfo(pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr); }))
+      << "of a set-up that raised an error";
     ++refused;
     return;
   }
   EXPECT_EQ(problem->error, "") << "no error";
   if (agreed(failed_reason(pc)) != PC_NOERROR) {
     EXPECT_FALSE(sound(o) && o.algorithm != "one_pass") << "failed";
-    Vec b = vector(1);
-    const bool some = contains(printed([&](PetscViewer viewer) { PCView(pc, viewer); }), "the others are solved");
+    Vec        b = vector(1);
+    const bool some =
+      contains(printed([&](PetscViewer viewer) { PCView(pc, viewer); }), "the others are solved");
     for (bool transposed : {false, true}) {
       int answers = 0;
       for (const PetscScalar &v : applied(b, transposed)) answers += PetscAbsScalar(v) < PETSC_MAX_REAL / 10;
@@ -286,7 +311,8 @@ void PCLineFuzz::still_works()
 
 void PCLineFuzz::run_case(long number)
 {
-  Draw draw(static_cast<std::uint64_t>(environment("RIBBON_PETSC_FUZZ_SEED", 1)) * 1000003 + static_cast<std::uint64_t>(number) * 31 + static_cast<std::uint64_t>(ranks));
+  Draw draw(static_cast<std::uint64_t>(environment("RIBBON_PETSC_FUZZ_SEED", 1)) * 1000003 +
+            static_cast<std::uint64_t>(number) * 31 + static_cast<std::uint64_t>(ranks));
   OK(PCCreate(PETSC_COMM_WORLD, &pc));
   OK(PCSetType(pc, PCLINE));
   new_problem(&draw);
@@ -307,12 +333,17 @@ void PCLineFuzz::run_case(long number)
 
 TEST_F(PCLineFuzz, EndsInARightAnswerOrInOneClearError)
 {
-  const long one = environment("RIBBON_PETSC_FUZZ_CASE", -1), cases = environment("RIBBON_PETSC_FUZZ", ranks == 1 ? 600 : ranks == 2 ? 300 : 100);
-  PetscBool  traced;
+  const long one   = environment("RIBBON_PETSC_FUZZ_CASE", -1),
+             cases = environment("RIBBON_PETSC_FUZZ", ranks == 1   ? 600
+                                                      : ranks == 2 ? 300
+                                                                   : 100);
+  PetscBool traced;
   PetscMallocGetDebug(&traced, nullptr, nullptr);
   for (long k = one < 0 ? 0 : one; k < (one < 0 ? cases : one + 1) && !HasFailure(); ++k) {
-    std::snprintf(running, sizeof running, "case %ld on %d ranks hangs or crashes\n", k, static_cast<int>(ranks));
-    SCOPED_TRACE("case " + std::to_string(k) + " on " + std::to_string(ranks) + " ranks, seed " + std::to_string(environment("RIBBON_PETSC_FUZZ_SEED", 1)));
+    std::snprintf(running, sizeof running, "case %ld on %d ranks hangs or crashes\n", k,
+                  static_cast<int>(ranks));
+    SCOPED_TRACE("case " + std::to_string(k) + " on " + std::to_string(ranks) + " ranks, seed " +
+                 std::to_string(environment("RIBBON_PETSC_FUZZ_SEED", 1)));
     const long views_before = views;
     alarm(100);
     run_case(k);
@@ -323,11 +354,14 @@ TEST_F(PCLineFuzz, EndsInARightAnswerOrInOneClearError)
       PetscMallocGetCurrentUsage(&before);
       run_case(k);
       PetscMallocGetCurrentUsage(&after);
-      EXPECT_EQ(before + excused, after) << "bytes that PETSc counts, " << failed_calls - failed << " calls failed";
+      EXPECT_EQ(before + excused, after)
+        << "bytes that PETSc counts, " << failed_calls - failed << " calls failed";
     }
     EXPECT_EQ(views, views_before) << "memory of Kokkos is left";
   }
-  if (rank == 0) printf("%ld right (%ld by the reference), %ld refused, %ld failures\n", right, references, refused, failures);
+  if (rank == 0)
+    printf("%ld right (%ld by the reference), %ld refused, %ld failures\n", right, references, refused,
+           failures);
 }
 
 } // namespace

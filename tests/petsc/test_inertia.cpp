@@ -10,7 +10,10 @@ class MultifrontalInertia : public Petsc { };
 
 struct Counts {
   PetscInt negative = -1, zero = -1, positive = -1;
-  bool     operator==(const Counts &o) const { return negative == o.negative && zero == o.zero && positive == o.positive; }
+  bool     operator==(const Counts &o) const
+  {
+    return negative == o.negative && zero == o.zero && positive == o.positive;
+  }
 };
 std::ostream &operator<<(std::ostream &to, const Counts &c)
 {
@@ -35,8 +38,12 @@ Counts by_lapack(Mat A)
   KSPGetPC(ksp, &pc);
   PCSetType(pc, PCNONE);
   KSPSetUp(ksp);
-  EXPECT_EQ(n > 0 ? KSPComputeEigenvaluesExplicitly(ksp, n, real.data(), imaginary.data()) : 0, 0) << last_error();
-  for (PetscReal e : real) ++(PetscAbsReal(e) < 1000 * PETSC_MACHINE_EPSILON ? counts.zero : e < 0 ? counts.negative : counts.positive);
+  EXPECT_EQ(n > 0 ? KSPComputeEigenvaluesExplicitly(ksp, n, real.data(), imaginary.data()) : 0, 0)
+    << last_error();
+  for (PetscReal e : real)
+    ++(PetscAbsReal(e) < 1000 * PETSC_MACHINE_EPSILON ? counts.zero
+       : e < 0                                        ? counts.negative
+                                                      : counts.positive);
   KSPDestroy(&ksp);
   MatDestroySubMatrices(1, &parts);
   ISDestroy(&all);
@@ -71,10 +78,17 @@ TEST_F(MultifrontalInertia, OfChainsOfAllKinds)
   for (const char *leaf : {"0", "7"}) {
     const Option size("-chain_mat_multifrontal_leaf_size", leaf);
     for (const RandomChain &chain :
-         {RandomChain{60, 1, 1, false, 1, Values::hermitian}, RandomChain{75, 3, 3, false, 1, Values::hermitian, 5}, RandomChain{66, 2, 2, true, 1, Values::hermitian}, RandomChain{70, 1, 1, false, 1, Values::wave},
-          RandomChain{64, 1, 1, true, 1, Values::wave}, RandomChain{36, 1, 1, true, 3, Values::wave}, RandomChain{33, 0, 0, false, 1, Values::hermitian}, RandomChain{58, 2, 2, false, 1, Values::hermitian, 3}.shuffle(),
-          RandomChain{1, 0, 0, false, 1, Values::hermitian}, RandomChain{0, 0, 0, false, 1, Values::hermitian}, RandomChain{3, 2, 2, false, 1, Values::hermitian}}) {
-      SCOPED_TRACE("chain of " + std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl) + (chain.ring ? ", ring" : "") + ", leaf " + leaf);
+         {RandomChain{60, 1, 1, false, 1, Values::hermitian},
+          RandomChain{75, 3, 3, false, 1, Values::hermitian, 5},
+          RandomChain{66, 2, 2, true, 1, Values::hermitian}, RandomChain{70, 1, 1, false, 1, Values::wave},
+          RandomChain{64, 1, 1, true, 1, Values::wave}, RandomChain{36, 1, 1, true, 3, Values::wave},
+          RandomChain{33, 0, 0, false, 1, Values::hermitian},
+          RandomChain{58, 2, 2, false, 1, Values::hermitian, 3}.shuffle(),
+          RandomChain{1, 0, 0, false, 1, Values::hermitian},
+          RandomChain{0, 0, 0, false, 1, Values::hermitian},
+          RandomChain{3, 2, 2, false, 1, Values::hermitian}}) {
+      SCOPED_TRACE("chain of " + std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl) +
+                   (chain.ring ? ", ring" : "") + ", leaf " + leaf);
       Mat A = chain.matrix(), twin = chain.matrix();
       check(A, twin, {0, 0.3, static_cast<PetscReal>(2 * chain.kl + 1), 1.19, -50, 50});
       OK(MatDestroy(&A));
@@ -91,10 +105,12 @@ TEST_F(MultifrontalInertia, OnRanksWithFewRowsOrNone)
     chain.ku          = chain.kl;
     chain.ring        = chain.n > 4 * chain.kl && draw.one_in(2);
     const auto  split = draw.split(chain.n, ranks, true);
-    std::string text  = std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl) + (chain.ring ? ", ring, rows" : ", rows");
+    std::string text  = std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl) +
+                       (chain.ring ? ", ring, rows" : ", rows");
     for (PetscInt r : split) text += " " + std::to_string(r);
     SCOPED_TRACE(text);
-    Mat A = chain.matrix(split[static_cast<std::size_t>(rank)]), twin = chain.matrix(split[static_cast<std::size_t>(rank)]);
+    Mat A    = chain.matrix(split[static_cast<std::size_t>(rank)]),
+        twin = chain.matrix(split[static_cast<std::size_t>(rank)]);
     check(A, twin, {0, static_cast<PetscReal>(2 * chain.kl + 1), static_cast<PetscReal>(2 * chain.kl)});
     OK(MatDestroy(&A));
     OK(MatDestroy(&twin));
@@ -122,7 +138,8 @@ TEST_F(MultifrontalInertia, OfSingularMatrices)
     Mat            A = RandomChain{n, 1, 1, ring, 1, Values::wave}.matrix();
     PetscInt       begin, end;
     OK(MatGetOwnershipRange(A, &begin, &end));
-    for (PetscInt i = begin; i < end; ++i) MatSetValue(A, i, i, !ring && (i == 0 || i == n - 1) ? 1 : 2, INSERT_VALUES);
+    for (PetscInt i = begin; i < end; ++i)
+      MatSetValue(A, i, i, !ring && (i == 0 || i == n - 1) ? 1 : 2, INSERT_VALUES);
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     {
@@ -143,15 +160,20 @@ TEST_F(MultifrontalInertia, IsRefusedWhereThereIsNone)
     const ByOptions by(A, "cholesky");
     OK(KSPSetOperators(by.ksp, A, A));
     OK(KSPSetUp(by.ksp));
-    EXPECT_TRUE(contains(error_of([&] { return MatGetInertia(by.factor(), &n, nullptr, nullptr); }), "multifrontal: MatGetInertia() of a matrix that is not ")) << last_error();
+    EXPECT_TRUE(contains(error_of([&] { return MatGetInertia(by.factor(), &n, nullptr, nullptr); }),
+                         "multifrontal: MatGetInertia() of a matrix that is not "))
+      << last_error();
     PetscInt begin, end;
     OK(MatGetOwnershipRange(A, &begin, &end));
-    if (begin <= 20 && 20 < end) MatSetValue(A, 20, 20, std::numeric_limits<PetscReal>::quiet_NaN(), INSERT_VALUES);
+    if (begin <= 20 && 20 < end)
+      MatSetValue(A, 20, 20, std::numeric_limits<PetscReal>::quiet_NaN(), INSERT_VALUES);
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     OK(KSPSetOperators(by.ksp, A, A));
     OK(KSPSetUp(by.ksp));
-    EXPECT_TRUE(contains(error_of([&] { return MatGetInertia(by.factor(), &n, nullptr, nullptr); }), "multifrontal: MatGetInertia() of a matrix with NaN or Inf at column ")) << last_error();
+    EXPECT_TRUE(contains(error_of([&] { return MatGetInertia(by.factor(), &n, nullptr, nullptr); }),
+                         "multifrontal: MatGetInertia() of a matrix with NaN or Inf at column "))
+      << last_error();
   }
   Factored f(A); // LU
   EXPECT_NE(MatGetInertia(f.F, &n, nullptr, nullptr), 0);

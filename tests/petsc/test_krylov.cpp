@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Krylov methods ask of PC line: symmetry where they need it or where nobody can tell, and directions that are
-// equally strong.
+// What Krylov methods ask of PC line: symmetry where they need it or where nobody can tell, and
+// directions that are equally strong.
 #include "fixture.hpp"
 #include "warnings.hpp"
 
@@ -110,10 +110,11 @@ TEST_F(PCLineKrylov, AnExplicitChoiceThatIsNotSymmetricIsWarnedOfOnce)
                                                         ? " with -asymmetric_pc_line_ordering zebra"
                                                         : "";
     if (rank == 0) {
-      EXPECT_EQ(text, std::string("WARNING! PC line: -asymmetric_pc_line_composition ") +
-                        PCLineCompositions[composition] + zebra +
-                        " is not symmetric, but KSP cg needs a symmetric preconditioner and may not converge; use "
-                        "-asymmetric_pc_line_composition symmetric\n");
+      EXPECT_EQ(text,
+                std::string("WARNING! PC line: -asymmetric_pc_line_composition ") +
+                  PCLineCompositions[composition] + zebra +
+                  " is not symmetric, but KSP cg needs a symmetric preconditioner and may not converge; use "
+                  "-asymmetric_pc_line_composition symmetric\n");
     } else {
       EXPECT_EQ(text, "");
     }
@@ -142,8 +143,9 @@ TEST_F(PCLineKrylov, AKSPThatTakesAnyPreconditionerHasOneSweepInZebraOrdering)
   OK(VecAXPY(automatic.line.x, -1, one_way.line.x));
   OK(VecNorm(automatic.line.x, NORM_INFINITY, &difference));
   EXPECT_EQ(difference, 0);
-  EXPECT_TRUE(contains(automatic.view(),
-                       "sweep: symmetric (auto: multiplicative under a KSP that takes any preconditioner), zebra"))
+  EXPECT_TRUE(
+    contains(automatic.view(),
+             "sweep: symmetric (auto: multiplicative under a KSP that takes any preconditioner), zebra"))
     << automatic.view();
   Line direct(grid.A, grid.da); // outside of a KSP the same PC is symmetric again
   OK(PCLineSetOrdering(direct.pc, PC_LINE_ORDERING_ZEBRA));

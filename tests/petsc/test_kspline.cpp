@@ -82,7 +82,8 @@ TEST_F(KSPLine, LinesThatAreDoneAreLeftAlone)
 
 TEST_F(KSPLine, DoneLinesAreRefinedWhereTheNormAsksForMore)
 {
-  // one peak a line: a residual of many small numbers is within the tolerance of the line, and beyond that of the norm
+  // one peak a line: a residual of many small numbers is within the tolerance of the line,
+  // and beyond that of the norm
   Mat A = batch(
     100, [](PetscInt, PetscInt, PetscInt step) { return poisson(step, 0.01); }, ranks);
   Solver   s(A);
@@ -124,12 +125,18 @@ TEST_F(KSPLine, NeverSaysWhatIsNotSo)
       for (PetscInt i = 0; i < rows; ++i) {
         PetscScalar    *e    = &entries[static_cast<std::size_t>(3 * (l * rows + i))];
         const PetscReal size = kind == 1 ? PetscPowReal(10, static_cast<PetscReal>(4 * u(random))) : 1;
-        e[0] = u(random), e[2] = u(random) * turned, e[1] = PetscAbsScalar(e[0]) + PetscAbsScalar(e[2]) + PetscReal(0.1);
-        if (kind >= 2) e[0] = e[2] = -1, e[1] = 1 + (i > 0 && i < rows - 1) + (kind == 2 && i == 0 ? PetscReal(1e-3) : 0);
+        e[0] = u(random), e[2] = u(random) * turned,
+        e[1] = PetscAbsScalar(e[0]) + PetscAbsScalar(e[2]) + PetscReal(0.1);
+        if (kind >= 2)
+          e[0] = e[2] = -1, e[1] = 1 + (i > 0 && i < rows - 1) + (kind == 2 && i == 0 ? PetscReal(1e-3) : 0);
         for (int d = 0; d < 3; ++d) e[d] *= size;
       }
     Mat A = batch(
-      rows, [&](PetscInt l, PetscInt i, PetscInt step) { return entries[static_cast<std::size_t>(3 * (l * rows + i) + step + 1)]; }, ranks);
+      rows,
+      [&](PetscInt l, PetscInt i, PetscInt step) {
+        return entries[static_cast<std::size_t>(3 * (l * rows + i) + step + 1)];
+      },
+      ranks);
     for (PCLinePrecision precision : {PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE}) {
       if (PetscDefined(USE_COMPLEX) && precision == PC_LINE_PRECISION_SINGLE) continue;
       Solver s(A);
@@ -147,8 +154,10 @@ TEST_F(KSPLine, NeverSaysWhatIsNotSo)
         EXPECT_LE(s.residual(), rtol * (1 + 1000 * eps)) << trial;
       } else {
         ++other;
-        EXPECT_TRUE(reason == KSP_DIVERGED_BREAKDOWN || reason == KSP_DIVERGED_PC_FAILED) << trial << KSPConvergedReasons[reason];
-        EXPECT_FALSE(reason == KSP_DIVERGED_PC_FAILED && kind < 2 && precision == PC_LINE_PRECISION_SAME) << trial;
+        EXPECT_TRUE(reason == KSP_DIVERGED_BREAKDOWN || reason == KSP_DIVERGED_PC_FAILED)
+          << trial << KSPConvergedReasons[reason];
+        EXPECT_FALSE(reason == KSP_DIVERGED_PC_FAILED && kind < 2 && precision == PC_LINE_PRECISION_SAME)
+          << trial;
         EXPECT_TRUE(kind != 0 || precision == PC_LINE_PRECISION_SINGLE || rtol < 100 * eps) << trial;
       }
     }
@@ -165,7 +174,11 @@ TEST_F(KSPLine, SinglePrecisionIsRefined)
   for (PetscReal size : {1., 1e-200, 1e200}) // beyond the range of single precision
     for (PetscInt distinct : {0, 1}) {
       Mat A = batch(
-        30, [&](PetscInt l, PetscInt, PetscInt step) { return size * poisson(step, 0.3 + 0.01 * static_cast<PetscReal>(distinct * l)); }, ranks);
+        30,
+        [&](PetscInt l, PetscInt, PetscInt step) {
+          return size * poisson(step, 0.3 + 0.01 * static_cast<PetscReal>(distinct * l));
+        },
+        ranks);
       Solver          same(A), s(A);
       PetscReal       here, there;
       PCLinePrecision precision;
@@ -263,10 +276,10 @@ TEST_F(KSPLine, RefinesToTheLastDigitAndNotAway)
 {
   if (sizeof(PetscReal) < 8) GTEST_SKIP() << "the condition number is for double precision";
   const PetscInt rows = 20, lines = 8 * ranks;
-  const auto     in_line = [=](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 2; };
-  Mat            A       = matrix(
-    rows * lines, [=](PetscInt r, PetscInt c) { return whittaker(rows, 1e11, r % rows, c - r); }, in_line,
-    8 * rows);
+  const auto in_line = [=](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 2; };
+  Mat        A       = matrix(
+                 rows * lines, [=](PetscInt r, PetscInt c) { return whittaker(rows, 1e11, r % rows, c - r); }, in_line,
+                 8 * rows);
   for (bool transposed : {false, true}) {
     Solver s(A), once(A);
     Vec    known, product;
@@ -291,7 +304,8 @@ TEST_F(KSPLine, RefinesToTheLastDigitAndNotAway)
       EXPECT_GT(static_cast<int>(reason), 0) << KSPConvergedReasons[reason];
       const PetscReal refined = difference_of(s.x, known);
       EXPECT_LE(refined, PetscMax(2 * direct, 2 * eps)) << transposed << norm;
-      EXPECT_LE(refined, 1e2 * eps) << "two refinements in doubled precision, contraction 1e-3; direct " << direct;
+      EXPECT_LE(refined, 1e2 * eps) << "two refinements in doubled precision, contraction 1e-3; direct "
+                                    << direct;
     }
     OK(VecDestroy(&known));
     OK(VecDestroy(&product));
@@ -304,9 +318,10 @@ TEST_F(KSPLine, RefinesColumnsToTheLastDigit)
 {
   if (sizeof(PetscReal) < 8) GTEST_SKIP() << "the condition number is for double precision";
   const PetscInt rows = 20, lines = 8 * ranks, columns = 3;
-  const auto     in_line = [=](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 2; };
-  Mat            A       = matrix(
-    rows * lines, [=](PetscInt r, PetscInt c) { return whittaker(rows, 1e11, r % rows, c - r); }, in_line, 8 * rows);
+  const auto in_line = [=](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 2; };
+  Mat        A       = matrix(
+                 rows * lines, [=](PetscInt r, PetscInt c) { return whittaker(rows, 1e11, r % rows, c - r); }, in_line,
+                 8 * rows);
   Solver   s(A);
   Mat      B, X;
   PetscInt m;
@@ -416,7 +431,8 @@ TEST_F(KSPLine, ComponentwiseBackwardErrorOnRequest)
 
 TEST_F(KSPLine, RefinesWithAmat)
 {
-  Grid   lines({16, 4 * ranks}, {4, 0}, 1, false, {1, ranks}), plane({16, 4 * ranks}, {4, 0.1}, 1, false, {1, ranks});
+  Grid lines({16, 4 * ranks}, {4, 0}, 1, false, {1, ranks}),
+    plane({16, 4 * ranks}, {4, 0.1}, 1, false, {1, ranks});
   Solver s(plane.A, lines.A);
   s.tolerances(1e4 * eps);
   EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
@@ -435,7 +451,10 @@ TEST_F(KSPLine, FailuresAreSaid)
   EXPECT_EQ(f.iterations(), 0) << "there is nothing to iterate with";
   OK(VecGetLocalSize(f.x, &rows));
   OK(VecGetArrayRead(f.x, &x)); // Kokkos vectors leave NaN out of their norms
-  for (PetscInt r = 0; r < rows; ++r) EXPECT_FALSE(PetscAbsScalar(x[r]) < PETSC_MAX_REAL / 10) << "never a number that could be taken for an answer"; // NaN, too
+  // NaN, too
+  for (PetscInt r = 0; r < rows; ++r)
+    EXPECT_FALSE(PetscAbsScalar(x[r]) < PETSC_MAX_REAL / 10)
+      << "never a number that could be taken for an answer";
   OK(VecRestoreArrayRead(f.x, &x));
   EXPECT_EQ(f.info().lines, 0);
   OK(KSPSetNormType(f.ksp, KSP_NORM_NONE));

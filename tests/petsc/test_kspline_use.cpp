@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// KSP line: what it solves besides vectors of plain lines, the PC it chooses, its options, and the solvers it stands in.
+// KSP line: what it solves besides vectors of plain lines, the PC it chooses, its options, and
+// the solvers it stands in.
 #include "kspline_fixture.hpp"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 
 TEST_F(KSPLine, ColumnsOfADenseMatrix)
 {
-  Grid lines({10, 3 * ranks}, {2, 0}, 0.5, false, {1, ranks}), plane({10, 3 * ranks}, {2, 0.2}, 0.5, false, {1, ranks});
+  Grid lines({10, 3 * ranks}, {2, 0}, 0.5, false, {1, ranks}),
+    plane({10, 3 * ranks}, {2, 0.2}, 0.5, false, {1, ranks});
   for (const Grid *grid : {&lines, &plane})
     for (PetscBool guess : {PETSC_FALSE, PETSC_TRUE}) {
       Solver         s(grid->A, nullptr, grid->da);
@@ -62,7 +64,8 @@ TEST_F(KSPLine, ColumnsAfterATransposedSolve)
   Mat A = matrix(
         40, [](PetscInt r, PetscInt c) { return r == c  ? 4.
                                                 : r < c ? 1.
-                                                        : 2.; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; }),
+                                                        : 2.; },
+        [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; }),
       B, X;
   Solver   s(A);
   PetscInt m;
@@ -86,14 +89,21 @@ TEST_F(KSPLine, PackedLinesBlocksAndProducts)
   std::shuffle(place.begin(), place.end(), std::mt19937(3));
   const auto at = [&](PetscInt r) { return place[static_cast<std::size_t>(r % n)]; };
   Mat        A  = matrix(
-            n * ranks, [&](PetscInt r, PetscInt c) { return r == c ? PetscScalar(2.5) : PetscScalar(-1) * turned / PetscAbsScalar(turned); },
-            [&](PetscInt r, PetscInt c) { return r / n == c / n && at(r).first == at(c).first && std::abs(at(r).second - at(c).second) <= 1; }, n);
+            n * ranks,
+            [&](PetscInt r, PetscInt c) {
+      return r == c ? PetscScalar(2.5) : PetscScalar(-1) * turned / PetscAbsScalar(turned);
+    },
+            [&](PetscInt r, PetscInt c) {
+      return r / n == c / n && at(r).first == at(c).first && std::abs(at(r).second - at(c).second) <= 1;
+    },
+            n);
   Solver s(A);
   s.tolerances(1e2 * eps);
   EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
   EXPECT_LT(s.residual(), 1e2 * eps);
   EXPECT_EQ(s.info().lines, 9 * ranks);
-  OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE)); // one row of one line is wrong: that line is solved, no other one
+  // one row of one line is wrong: that line is solved, no other one
+  OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE));
   PetscInt begin, wrong = 0;
   OK(VecGetOwnershipRange(s.x, &begin, nullptr));
   while (at(wrong).first != 5) ++wrong;
@@ -104,12 +114,14 @@ TEST_F(KSPLine, PackedLinesBlocksAndProducts)
   OK(VecAssemblyEnd(s.x));
   EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
   std::string text = s.view(KSPLineView);
-  EXPECT_TRUE(contains(text, "solved once 1, refined 0, left alone " + std::to_string(9 * ranks - 1))) << text;
+  EXPECT_TRUE(contains(text, "solved once 1, refined 0, left alone " + std::to_string(9 * ranks - 1)))
+    << text;
   OK(MatDestroy(&A));
 
   // blocks of two
   DM da;
-  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 9, 2 * ranks, 1, ranks, 2, 1, nullptr, nullptr, &da));
+  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 9, 2 * ranks, 1,
+                  ranks, 2, 1, nullptr, nullptr, &da));
   OK(DMSetUp(da));
   OK(DMSetMatType(da, MATAIJ));
   OK(DMCreateMatrix(da, &A));
@@ -165,7 +177,8 @@ std::string type_of(PC pc)
 TEST_F(KSPLine, ChoosesItsPC)
 {
   Grid       grid({12, 2 * ranks}, {1, 0}, 1, false, {1, ranks});
-  const auto made = [&](const char *options, PCType before, bool read_before, const char *program, PCType after, bool read) {
+  const auto made = [&](const char *options, PCType before, bool read_before, const char *program,
+                        PCType after, bool read) {
     KSP ksp;
     PC  pc;
     reset_options(options);
@@ -191,16 +204,23 @@ TEST_F(KSPLine, ChoosesItsPC)
   const char *zebra = "-pc_line_ordering zebra";
   EXPECT_EQ(made(zebra, nullptr, false, KSPLINE, nullptr, false), "line") << "options are not read";
   EXPECT_EQ(made(zebra, nullptr, false, KSPLINE, nullptr, true), "line zebra");
-  EXPECT_EQ(made("-ksp_type line -pc_line_ordering zebra", nullptr, false, nullptr, nullptr, true), "line zebra");
-  EXPECT_EQ(made("-ksp_type line -pc_line_ordering zebra", PCJACOBI, false, nullptr, nullptr, true), "line zebra") << "the option tops the program";
+  EXPECT_EQ(made("-ksp_type line -pc_line_ordering zebra", nullptr, false, nullptr, nullptr, true),
+            "line zebra");
+  EXPECT_EQ(made("-ksp_type line -pc_line_ordering zebra", PCJACOBI, false, nullptr, nullptr, true),
+            "line zebra")
+    << "the option tops the program";
   EXPECT_EQ(made("", PCJACOBI, false, KSPLINE, nullptr, true), "jacobi") << "the program chose both";
   EXPECT_EQ(made("", nullptr, false, KSPLINE, PCJACOBI, true), "jacobi");
-  EXPECT_EQ(made("-ksp_type line", nullptr, true, nullptr, PCJACOBI, false), "jacobi") << "what is set later stays";
-  EXPECT_EQ(made(zebra, nullptr, true, KSPLINE, nullptr, false), "line zebra") << "PETSc chose a type meanwhile";
-  EXPECT_EQ(made("-ksp_type line -pc_type sor", nullptr, false, nullptr, nullptr, true), ranks == 1 ? "sor" : "sor");
+  EXPECT_EQ(made("-ksp_type line", nullptr, true, nullptr, PCJACOBI, false), "jacobi")
+    << "what is set later stays";
+  EXPECT_EQ(made(zebra, nullptr, true, KSPLINE, nullptr, false), "line zebra")
+    << "PETSc chose a type meanwhile";
+  EXPECT_EQ(made("-ksp_type line -pc_type sor", nullptr, false, nullptr, nullptr, true),
+            ranks == 1 ? "sor" : "sor");
   EXPECT_EQ(made("-ksp_type line -pc_type sor", PCJACOBI, false, nullptr, nullptr, true), "sor");
   EXPECT_EQ(made("-pc_type jacobi", nullptr, false, KSPLINE, nullptr, true), "jacobi");
-  EXPECT_EQ(made("-pc_type jacobi", nullptr, false, KSPLINE, nullptr, false), "line") << "options are not read";
+  EXPECT_EQ(made("-pc_type jacobi", nullptr, false, KSPLINE, nullptr, false), "line")
+    << "options are not read";
   KSP ksp; // a PC that comes later, without a type
   PC  pc;
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -246,7 +266,9 @@ TEST_F(KSPLine, OptionsAndErrors)
   OK(KSPLineSetPrecision(j.ksp, PC_LINE_PRECISION_SINGLE));
   OK(PCSetType(j.pc, PCJACOBI));
   EXPECT_NE(KSPSetUp(j.ksp), 0);
-  EXPECT_TRUE(contains(last_error(), "-ksp_line_precision single is for PC line, but the PC is of type jacobi")) << last_error();
+  EXPECT_TRUE(
+    contains(last_error(), "-ksp_line_precision single is for PC line, but the PC is of type jacobi"))
+    << last_error();
   OK(KSPSetType(j.ksp, KSPGMRES));
   OK(KSPLineSetPrecision(j.ksp, PC_LINE_PRECISION_SINGLE)); // not of other types
   EXPECT_NE(KSPLineGetPrecision(j.ksp, &precision), 0);
@@ -255,8 +277,12 @@ TEST_F(KSPLine, OptionsAndErrors)
 TEST_F(KSPLine, StandsInOtherSolvers)
 {
   Grid grid({17, 17}, {1, 0.1}, 0.5, false, {1, ranks});
-  for (const char *options : {"-o_pc_type bjacobi -o_sub_ksp_type line", "-o_pc_type asm -o_sub_ksp_type line -o_sub_ksp_max_it 3", "-o_pc_type ksp -o_ksp_ksp_type line -o_ksp_ksp_max_it 4 -o_ksp_type fgmres",
-                              "-o_pc_type mg -o_pc_mg_levels 3 -o_pc_mg_galerkin -o_mg_levels_ksp_type line -o_mg_coarse_ksp_type line -o_mg_coarse_ksp_max_it 30", "-o_pc_type redundant -o_redundant_ksp_type line"}) {
+  for (const char *options :
+       {"-o_pc_type bjacobi -o_sub_ksp_type line", "-o_pc_type asm -o_sub_ksp_type line -o_sub_ksp_max_it 3",
+        "-o_pc_type ksp -o_ksp_ksp_type line -o_ksp_ksp_max_it 4 -o_ksp_type fgmres",
+        "-o_pc_type mg -o_pc_mg_levels 3 -o_pc_mg_galerkin -o_mg_levels_ksp_type line -o_mg_coarse_ksp_type "
+        "line -o_mg_coarse_ksp_max_it 30",
+        "-o_pc_type redundant -o_redundant_ksp_type line"}) {
     reset_options(options);
     Solver s(grid.A, nullptr, nullptr, "o_");
     OK(KSPSetType(s.ksp, KSPFGMRES));
@@ -271,11 +297,14 @@ TEST_F(KSPLine, StandsInOtherSolvers)
   }
 }
 
-/// The reason of every other PC is that of its own last set-up: a matrix that failed is forgotten with the next one.
+/// The reason of every other PC is that of its own last set-up: a matrix that failed is
+/// forgotten with the next one.
 TEST_F(KSPLine, OtherPCsRecoverFromASingularMatrix)
 {
   const std::vector<PetscInt> n = {6, 2 * ranks};
-  for (const char *options : {"-pc_type lu", "-pc_type lu -pc_factor_mat_solver_type multifrontal", "-pc_type bjacobi -sub_pc_type line", "-pc_type ksp -ksp_ksp_type preonly -ksp_pc_type line"}) {
+  for (const char *options :
+       {"-pc_type lu", "-pc_type lu -pc_factor_mat_solver_type multifrontal",
+        "-pc_type bjacobi -sub_pc_type line", "-pc_type ksp -ksp_ksp_type preonly -ksp_pc_type line"}) {
     if (ranks > 1 && std::string(options) == "-pc_type lu") continue; // needs another package
     Grid   grid(n, {1, 0}, 1, false, {1, ranks});
     Solver s(grid.A);
@@ -307,7 +336,8 @@ TEST_F(KSPLine, OtherPCsRecoverFromASingularMatrix)
   }
 }
 
-/// Rows that are 2^60 apart: the first residual is roundoff of the largest times unknowns of the smallest, not growth.
+/// Rows that are 2^60 apart: the first residual is roundoff of the largest times unknowns of
+/// the smallest, not growth.
 TEST_F(KSPLine, RowsInDifferentUnitsAreNoDivergence)
 {
   if (sizeof(PetscReal) < 8) return;
@@ -316,10 +346,13 @@ TEST_F(KSPLine, RowsInDifferentUnitsAreNoDivergence)
 #if defined(PETSC_USE_COMPLEX)
       if (single) continue;
 #endif
-      const auto scale = [&](PetscInt r) { return std::ldexp(1., static_cast<int>((r * 7) % (2 * far + 1)) - far); };
-      Mat        A     = batch(8, [&](PetscInt l, PetscInt r, PetscInt step) { return scale(8 * l + r) * poisson(step, 2); }, ranks);
-      Solver     s(A);
-      PetscReal  error;
+      const auto scale = [&](PetscInt r) {
+        return std::ldexp(1., static_cast<int>((r * 7) % (2 * far + 1)) - far);
+      };
+      Mat A = batch(
+        8, [&](PetscInt l, PetscInt r, PetscInt step) { return scale(8 * l + r) * poisson(step, 2); }, ranks);
+      Solver    s(A);
+      PetscReal error;
       OK(KSPLineSetPrecision(s.ksp, single ? PC_LINE_PRECISION_SINGLE : PC_LINE_PRECISION_SAME));
       EXPECT_GT(s.solve(), 0) << far << ", single " << single;
       OK(KSPLineGetBackwardError(s.ksp, &error, nullptr));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PC line does on multigrid levels where nothing is said: directions, ordering, and what lines leave out of the matrix.
+// What PC line does on multigrid levels where nothing is said: directions, ordering, and what
+// lines leave out of the matrix.
 #include "fixture.hpp"
 #include "sweep_reference.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 
 class PCLineLevels : public Petsc { };
 
-/// A symmetric operator whose couplings between two neighbours along d are strength(d, cell), `cell` being the smaller indices of the two.
+/// A symmetric operator whose couplings between two neighbours along d are strength(d, cell), `cell` being
+/// the smaller indices of the two.
 template <class Strength>
 void fill(const Grid &grid, const std::array<PetscInt, 3> &n, const Strength &strength)
 {
@@ -30,7 +32,7 @@ void fill(const Grid &grid, const std::array<PetscInt, 3> &n, const Strength &st
             if (to[d] < 0 || to[d] >= n[d]) continue;
             cell[d]                  = PetscMin(cell[d], to[d]);
             const MatStencil  column = {to[2], to[1], to[0], 0};
-            const PetscScalar v      = strength(d, cell), minus = -v;
+            const PetscScalar v = strength(d, cell), minus = -v;
             sum += v;
             MatSetValuesStencil(grid.A, 1, &row, 1, &column, &minus, INSERT_VALUES);
           }
@@ -73,17 +75,26 @@ TEST_F(PCLineLevels, EachDirectionThatSomeRowsPreferIsSweptInZebraOrdering)
   const std::array<PetscInt, 3> n = {24, 15, 1};
   Grid                          grid({24, 15}, {1, 1});
   Level                         level(grid);
-  fill(grid, n, [](std::size_t d, const std::array<PetscInt, 3> &cell) { return (d == 0) == (cell[0] < 18) ? 50. : 1.; }); // a quarter couples along y
+  // a quarter couples along y
+  fill(grid, n, [](std::size_t d, const std::array<PetscInt, 3> &cell) {
+    return (d == 0) == (cell[0] < 18) ? 50. : 1.;
+  });
   OK(PCSetUp(level.pc));
   if (keeps_jacobi(grid, level)) return;
   EXPECT_EQ(level.direction(), "x,y");
-  EXPECT_TRUE(contains(level.view(), "rows that couple along it at least 3 times as strongly as along each other direction: x 7")) << level.view();
+  EXPECT_TRUE(
+    contains(level.view(),
+             "rows that couple along it at least 3 times as strongly as along each other direction: x 7"))
+    << level.view();
   EXPECT_TRUE(contains(level.view(), "sweep: symmetric")) << level.view();
   EXPECT_TRUE(contains(level.view(), "zebra (auto: on a multigrid level), omega 1,")) << level.view();
   Line named(grid.A, grid.da);
   Sweep{{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 1}.set(named.pc);
   EXPECT_LT(difference(level, named), 1e3 * PETSC_MACHINE_EPSILON);
-  fill(grid, n, [](std::size_t d, const std::array<PetscInt, 3> &cell) { return (d == 0) == (cell[0] < 23) ? 50. : 1.; }); // one column in 24 does not count
+  // one column in 24 does not count
+  fill(grid, n, [](std::size_t d, const std::array<PetscInt, 3> &cell) {
+    return (d == 0) == (cell[0] < 23) ? 50. : 1.;
+  });
   OK(PCSetUp(level.pc));
   EXPECT_EQ(level.direction(), "x");
 }
@@ -94,8 +105,11 @@ TEST_F(PCLineLevels, DirectionsThatTieInPlanesAddNothing)
   const std::array<PetscInt, 3> sizes = {n, n, n};
   Grid                          grid({n, n, n}, {1, 1, 1});
   Level                         level(grid);
-  for (std::size_t strong : {2, 0, 1}) { // a third of the layers is strong along one direction, the others along both other ones alike
-    fill(grid, sizes, [strong, n](std::size_t d, const std::array<PetscInt, 3> &cell) { return (d == strong) == (cell[strong] < n / 3) ? 50. : 1.; });
+  // a third of the layers is strong along one direction, the others along both other ones alike
+  for (std::size_t strong : {2, 0, 1}) {
+    fill(grid, sizes, [strong, n](std::size_t d, const std::array<PetscInt, 3> &cell) {
+      return (d == strong) == (cell[strong] < n / 3) ? 50. : 1.;
+    });
     OK(PCSetUp(level.pc));
     if (keeps_jacobi(grid, level)) continue;
     EXPECT_EQ(level.direction(), std::string(1, "xyz"[strong]));
@@ -105,7 +119,8 @@ TEST_F(PCLineLevels, DirectionsThatTieInPlanesAddNothing)
 
 TEST_F(PCLineLevels, OneDirectionIsSweptTwice)
 {
-  Grid  flat({14, 15}, {1, 1}, 0.1), cube({8, 7, 9}, {1, 1, 1}, 0.1), ring({12, 10}, {1, 1}, 0.1, true), odd({9, 12}, {1, 1}, 0.1, true, {1, ranks});
+  Grid flat({14, 15}, {1, 1}, 0.1), cube({8, 7, 9}, {1, 1, 1}, 0.1), ring({12, 10}, {1, 1}, 0.1, true),
+    odd({9, 12}, {1, 1}, 0.1, true, {1, ranks});
   for (const Grid *grid : {&flat, &cube, &ring, &odd}) {
     Level     level(*grid);
     PetscReal norm;
@@ -113,7 +128,10 @@ TEST_F(PCLineLevels, OneDirectionIsSweptTwice)
     if (keeps_jacobi(*grid, level)) continue;
     EXPECT_EQ(level.direction(), "x");
     EXPECT_TRUE(contains(level.view(), "within 10% of the strongest: the first of them")) << level.view();
-    EXPECT_TRUE(contains(level.view(), "symmetric (auto: multiplicative under a KSP that takes any preconditioner), zebra (auto: on a multigrid level), all colours twice, omega 1")) << level.view();
+    EXPECT_TRUE(contains(level.view(),
+                         "symmetric (auto: multiplicative under a KSP that takes any preconditioner), "
+                         "zebra (auto: on a multigrid level), all colours twice, omega 1"))
+      << level.view();
     Line twice(grid->A, grid->da);
     Sweep{{0}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 2}.set(twice.pc);
     if (grid != &odd) { // a colour that couples with itself has no last solve that is idle
@@ -139,7 +157,8 @@ TEST_F(PCLineLevels, OneDirectionIsSweptTwice)
 
 TEST_F(PCLineLevels, JacobiWhereZebraDoesNotSuit)
 {
-  Grid wide({12, 12}, {1, 1}, 0.2, false, {}, false, 2), batch({6, 3 * ranks}, {2, 0}, 1, false, {1, ranks}), grid({12, 12}, {1, 1}, 0.2);
+  Grid wide({12, 12}, {1, 1}, 0.2, false, {}, false, 2), batch({6, 3 * ranks}, {2, 0}, 1, false, {1, ranks}),
+    grid({12, 12}, {1, 1}, 0.2);
   for (const Grid *g : {&wide, &batch}) { // two neighbours on either side; nothing couples across
     Level level(*g);
     OK(PCSetUp(level.pc));
@@ -167,7 +186,9 @@ TEST_F(PCLineLevels, JacobiWhereZebraDoesNotSuit)
 
 TEST_F(PCLineLevels, WhatLinesLeaveOutIsThatOfTheMatrixOverAllRanks)
 {
-  Grid grid({8 * ranks, 5}, {3, 1}, 0.2, false, {ranks, 1}), box({4, 5, 3 * ranks}, {1, 2, 3}, 0.3, false, {1, 1, ranks}), odd({5, 3 * ranks}, {1, 1}, 0.5, true, {1, ranks});
+  Grid grid({8 * ranks, 5}, {3, 1}, 0.2, false, {ranks, 1}),
+    box({4, 5, 3 * ranks}, {1, 2, 3}, 0.3, false, {1, 1, ranks}),
+    odd({5, 3 * ranks}, {1, 1}, 0.5, true, {1, ranks});
   for (const Grid *g : {&grid, &box, &odd}) {
     const std::vector<int> all = g == &box ? std::vector<int>{2, 0, 1} : std::vector<int>{1, 0};
     for (PetscReal omega : {1., 0.7}) {
@@ -179,9 +200,12 @@ TEST_F(PCLineLevels, WhatLinesLeaveOutIsThatOfTheMatrixOverAllRanks)
         sweep.set(kept.pc), sweep.set(residuals.pc);
         OK(PCSetUp(kept.pc));
         OK(PCSetUp(residuals.pc));
-        EXPECT_TRUE(contains(kept.view(), "what lines leave out") || !contains(kept.view(), "held on host")) << kept.view();
+        EXPECT_TRUE(contains(kept.view(), "what lines leave out") || !contains(kept.view(), "held on host"))
+          << kept.view();
         OK(PCSetReusePreconditioner(residuals.pc, PETSC_TRUE));
-        OK(MatScale(same, 2)); // the values are those of before, but for all it knows they are new: residuals are those of the matrix
+        // the values are those of before, but for all it knows they are new:
+        // residuals are those of the matrix
+        OK(MatScale(same, 2));
         OK(MatScale(same, 0.5));
         EXPECT_LT(difference(kept, residuals), 1e4 * PETSC_MACHINE_EPSILON) << omega;
       }
@@ -192,12 +216,15 @@ TEST_F(PCLineLevels, WhatLinesLeaveOutIsThatOfTheMatrixOverAllRanks)
 
 TEST_F(PCLineLevels, LinesOfOneRowAreNamed)
 {
-  Grid  flat({8 * ranks, 1}, {1, 1}, 0.1, false, {ranks, 1});
-  Line  line(flat.A, flat.da);
-  for (auto list : {std::vector<PCLineDirection>{PC_LINE_DIRECTION_Y}, {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y}}) {
+  Grid flat({8 * ranks, 1}, {1, 1}, 0.1, false, {ranks, 1});
+  Line line(flat.A, flat.da);
+  for (auto list :
+       {std::vector<PCLineDirection>{PC_LINE_DIRECTION_Y}, {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y}}) {
     OK(PCLineSetDirections(line.pc, static_cast<PetscInt>(list.size()), list.data()));
     EXPECT_NE(PCSetUp(line.pc), 0);
-    EXPECT_TRUE(contains(last_error(), ": lines along y have one row each; the grid has lines of more along x")) << last_error();
+    EXPECT_TRUE(
+      contains(last_error(), ": lines along y have one row each; the grid has lines of more along x"))
+      << last_error();
   }
   for (const char *prefix : {"", "mg_levels_1_"}) {
     OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_AUTO));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where lines come from: components, blocks, wide bands, grids without a DM, unstructured lines, Kronecker products.
+// Where lines come from: components, blocks, wide bands, grids without a DM, unstructured
+// lines, Kronecker products.
 #include "fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -24,11 +25,14 @@ PetscScalar entry(PetscInt r, PetscInt c, PetscInt row = 40)
   return r == c ? static_cast<PetscScalar>(static_cast<double>(row) + v) : static_cast<PetscScalar>(v);
 }
 
-/// A DMDA with a matrix whose entries are those of `couples(component, other component, steps away in each direction)`.
+/// A DMDA with a matrix whose entries are those of `couples(component, other component, steps
+/// away in each direction)`.
 struct Components {
   DM  da = nullptr;
   Mat A  = nullptr;
-  Components(int dim, PetscInt n, PetscInt dof, PetscInt width, bool periodic, std::vector<PetscInt> processes, const std::function<bool(PetscInt, PetscInt, const std::array<PetscInt, 3> &)> &couples)
+  Components(int dim, PetscInt n, PetscInt dof, PetscInt width, bool periodic,
+             std::vector<PetscInt>                                                           processes,
+             const std::function<bool(PetscInt, PetscInt, const std::array<PetscInt, 3> &)> &couples)
   {
     processes.resize(3, 1);
     DMDACreate(PETSC_COMM_WORLD, &da);
@@ -53,12 +57,15 @@ struct Components {
               for (PetscInt step = -width; step <= width; ++step)
                 for (PetscInt c = 0; c < dof; ++c) {
                   const PetscInt at[3] = {i, j, k};
-                  if ((step == 0 && d > 0) || (!periodic && (at[d] + step < 0 || at[d] + step >= all[d]))) continue;
+                  if ((step == 0 && d > 0) || (!periodic && (at[d] + step < 0 || at[d] + step >= all[d])))
+                    continue;
                   std::array<PetscInt, 3> away      = {0, 0, 0};
                   away[static_cast<std::size_t>(d)] = step;
                   if (!couples(a, c, away) && !(a == c && step == 0)) continue;
                   const MatStencil  row = {k, j, i, a}, column = {k + away[2], j + away[1], i + away[0], c};
-                  const PetscScalar v = a == c && step == 0 ? entry(0, 0) : entry(((k * 50 + j) * 50 + i) * dof + a, 17 * step + 3 * c + d);
+                  const PetscScalar v = a == c && step == 0
+                                          ? entry(0, 0)
+                                          : entry(((k * 50 + j) * 50 + i) * dof + a, 17 * step + 3 * c + d);
                   MatSetValuesStencil(A, 1, &row, 1, &column, &v, INSERT_VALUES);
                 }
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
@@ -82,10 +89,14 @@ TEST_F(PCLineLines, ComponentsThatDoNotCoupleAreScalarLines)
           std::vector<PetscInt> processes(3, 1);
           processes[d == 0 ? 1 : 0] = dim > 1 ? ranks : 1;
           if (dim == 1 && ranks > 1) continue; // every line would be cut
-          const Components grid(dim, 14, 3, width, periodic, processes, [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) { return a == c && away[static_cast<std::size_t>(d)] != 0; });
+          const Components grid(dim, 14, 3, width, periodic, processes,
+                                [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) {
+                                  return a == c && away[static_cast<std::size_t>(d)] != 0;
+                                });
           Line             line(grid.A, grid.da);
           OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
-          EXPECT_LT(line.residual(grid.A), 1e-13) << dim << " dimensions, along " << d << ", width " << width << ", periodic " << periodic;
+          EXPECT_LT(line.residual(grid.A), 1e-13)
+            << dim << " dimensions, along " << d << ", width " << width << ", periodic " << periodic;
           EXPECT_LT(line.residual(grid.A, true), 1e-13);
           EXPECT_FALSE(contains(line.view(), "block")) << line.view();
         }
@@ -99,7 +110,10 @@ TEST_F(PCLineLines, ComponentsThatCoupleAreBlockLines)
         for (bool periodic : {false, true}) {
           std::vector<PetscInt> processes(3, 1);
           processes[d == 0 ? 1 : 0] = ranks;
-          const Components grid(dim, 6, dof, 1, periodic, processes, [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) { return away[static_cast<std::size_t>(d)] != 0 || a + 1 == c; });
+          const Components grid(dim, 6, dof, 1, periodic, processes,
+                                [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) {
+                                  return away[static_cast<std::size_t>(d)] != 0 || a + 1 == c;
+                                });
           Line             line(grid.A, grid.da);
           OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
           OK(PCSetUp(line.pc));
@@ -115,11 +129,13 @@ TEST_F(PCLineLines, BlockLinesAreSolvedExactly)
       for (bool periodic : {false, true}) {
         std::vector<PetscInt> processes(3, 1);
         processes[d == 0 ? 1 : 0] = ranks;
-        const Components grid(3, 6, dof, 1, periodic, processes, [&](PetscInt, PetscInt, const std::array<PetscInt, 3> &away) {
-          bool along = true;
-          for (int k = 0; k < 3; ++k) along = along && (k == d || away[static_cast<std::size_t>(k)] == 0);
-          return along;
-        });
+        const Components grid(3, 6, dof, 1, periodic, processes,
+                              [&](PetscInt, PetscInt, const std::array<PetscInt, 3> &away) {
+                                bool along = true;
+                                for (int k = 0; k < 3; ++k)
+                                  along = along && (k == d || away[static_cast<std::size_t>(k)] == 0);
+                                return along;
+                              });
         Line             line(grid.A, grid.da);
         OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
         EXPECT_LT(line.residual(grid.A), 1e-13) << dof << " along " << d;
@@ -134,7 +150,10 @@ TEST_F(PCLineLines, ZebraOfComponents)
   for (int d = 0; d < 3; ++d) {
     std::vector<PetscInt> processes(3, 1);
     processes[d == 0 ? 1 : 0] = ranks;
-    const Components grid(3, 7, 2, 1, false, processes, [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) { return a == c && away[static_cast<std::size_t>(d)] != 0; });
+    const Components grid(3, 7, 2, 1, false, processes,
+                          [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) {
+                            return a == c && away[static_cast<std::size_t>(d)] != 0;
+                          });
     Line             line(grid.A, grid.da);
     OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
     OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
@@ -147,9 +166,11 @@ TEST_F(PCLineLines, WideBandsWithoutADM) // one rank: one rank shows it
   for (PetscInt h = 1; h <= 8; ++h)
     for (bool periodic : {false, true}) {
       const PetscInt n    = 41;
-      const auto     near = [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= h || (periodic && n - std::abs(r - c) <= h); };
-      Mat            A    = matrix(
-                      n, [](PetscInt r, PetscInt c) { return entry(r, c); }, near);
+      const auto     near = [&](PetscInt r, PetscInt c) {
+        return std::abs(r - c) <= h || (periodic && n - std::abs(r - c) <= h);
+      };
+      Mat A = matrix(
+        n, [](PetscInt r, PetscInt c) { return entry(r, c); }, near);
       {
         Line     line(A);
         PetscInt found;
@@ -161,7 +182,8 @@ TEST_F(PCLineLines, WideBandsWithoutADM) // one rank: one rank shows it
     }
 }
 
-/// Strong couplings along direction d of an nx x ny x nz grid in natural numbering, weak ones otherwise; 0.01 everywhere with corners.
+/// Strong couplings along direction d of an nx x ny x nz grid in natural numbering, weak ones otherwise;
+/// 0.01 everywhere with corners.
 Mat natural_grid(std::array<PetscInt, 3> n, int d, bool corners, PetscInt dof = 1)
 {
   const auto at = [n, dof](PetscInt r) {
@@ -179,7 +201,10 @@ Mat natural_grid(std::array<PetscInt, 3> n, int d, bool corners, PetscInt dof = 
     [=](PetscInt r, PetscInt c) {
       const auto away  = distance(r, c);
       const int  total = static_cast<int>(away[0] + away[1] + away[2]);
-      return static_cast<PetscScalar>(r == c ? 3.0 * static_cast<double>(dof) : total == 0 ? 0.05 : total == 1 && away[static_cast<std::size_t>(d)] == 1 ? -1.0 : -1e-3);
+      return static_cast<PetscScalar>(r == c       ? 3.0 * static_cast<double>(dof)
+                                      : total == 0 ? 0.05
+                                      : total == 1 && away[static_cast<std::size_t>(d)] == 1 ? -1.0
+                                                                                             : -1e-3);
     },
     [=](PetscInt r, PetscInt c) {
       const auto away = distance(r, c);
@@ -214,12 +239,18 @@ TEST_F(PCLineLines, GridsWithRowsOfBoundaryConditions)
 {
   const PetscInt n[2] = {13, 17};
   for (bool columns : {false, true}) { // those of the boundary are stored in the other rows, or not
-    const auto inside = [n](PetscInt r) { return r % n[0] > 0 && r % n[0] < n[0] - 1 && r / n[0] > 0 && r / n[0] < n[1] - 1; };
-    Mat        A      = matrix(
-                  n[0] * n[1], [=](PetscInt r, PetscInt c) { return static_cast<PetscScalar>(r == c                 ? 3
-                                                                                             : std::abs(r - c) == 1 ? -1
-                                                                                                                    : 0.001); },
-                  [=](PetscInt r, PetscInt c) { return r == c || (inside(r) && (columns || inside(c)) && (std::abs(r - c) == 1 || std::abs(r - c) == n[0])); });
+    const auto inside = [n](PetscInt r) {
+      return r % n[0] > 0 && r % n[0] < n[0] - 1 && r / n[0] > 0 && r / n[0] < n[1] - 1;
+    };
+    Mat A = matrix(
+      n[0] * n[1],
+      [=](PetscInt r, PetscInt c) {
+        return static_cast<PetscScalar>(r == c ? 3 : std::abs(r - c) == 1 ? -1 : 0.001);
+      },
+      [=](PetscInt r, PetscInt c) {
+        return r == c ||
+               (inside(r) && (columns || inside(c)) && (std::abs(r - c) == 1 || std::abs(r - c) == n[0]));
+      });
     {
       Line line(A);
       OK(PCSetUp(line.pc));
@@ -277,7 +308,8 @@ TEST_F(PCLineLines, BlockGridsWithoutADM)
   OK(MatDestroy(&A));
 }
 
-/// Elements of `dof` unknowns, all coupled, on an nx x ny grid in natural numbering, and with those one step away, or two along x or y.
+/// Elements of `dof` unknowns, all coupled, on an nx x ny grid in natural numbering, and with those one step
+/// away, or two along x or y.
 Mat coupled_grid(PetscInt nx, PetscInt ny, PetscInt dof, bool two_along_x, bool two_along_y)
 {
   const auto couples = [=](PetscInt r, PetscInt c) {
@@ -298,12 +330,16 @@ TEST_F(PCLineLines, DirectionsThatWereFoundAndCannotBeSolvedGiveWay)
       Line line(A);
       OK(PCSetUp(line.pc));
       EXPECT_EQ(line.direction(), both ? "matrix" : "x") << line.view();
-      EXPECT_TRUE(contains(line.view(), "2 components couple with each other, and elements with others 2 away on their line along y")) << line.view();
+      EXPECT_TRUE(contains(
+        line.view(),
+        "2 components couple with each other, and elements with others 2 away on their line along y"))
+        << line.view();
       EXPECT_EQ(contains(line.view(), "2 away on their line along x"), both) << line.view();
       EXPECT_LT(line.residual(A), 0.5);
       OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
       EXPECT_NE(PCSetUp(line.pc), 0);
-      EXPECT_EQ(last_error(), "PC line: 2 components couple with each other, and elements with others 2 away on their line along y; block lines reach the next element only");
+      EXPECT_EQ(last_error(), "PC line: 2 components couple with each other, and elements with others 2 away "
+                              "on their line along y; block lines reach the next element only");
     }
     OK(MatDestroy(&A));
   }
@@ -316,7 +352,10 @@ TEST_F(PCLineLines, RowsOfLargerBlocksFollowTheLargestCouplings)
     Line line(A);
     EXPECT_LT(line.residual(A), 0.5);
     EXPECT_EQ(line.direction(), "matrix") << line.view();
-    EXPECT_TRUE(contains(line.view(), "row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 components")) << line.view();
+    EXPECT_TRUE(contains(
+      line.view(),
+      "row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 components"))
+      << line.view();
   }
   OK(MatDestroy(&A));
 }
@@ -327,8 +366,10 @@ TEST_F(PCLineLines, UnstructuredLines)
   std::vector<PetscInt> order(static_cast<std::size_t>(n)), place(order.size());
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 g(3);
-  for (PetscInt k = 0; k < n; k += 100) std::shuffle(order.begin() + k, order.begin() + k + 100, g); // lines stay on their ranks for 1, 2 and 4 of them
-  for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = static_cast<PetscInt>(k);
+  // lines stay on their ranks for 1, 2 and 4 of them
+  for (PetscInt k = 0; k < n; k += 100) std::shuffle(order.begin() + k, order.begin() + k + 100, g);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    place[static_cast<std::size_t>(order[k])] = static_cast<PetscInt>(k);
   // lines of 20 rows in shuffled numbering, weak couplings between them
   const auto on_line = [&](PetscInt r, PetscInt c) {
     const PetscInt a = place[static_cast<std::size_t>(r)], b = place[static_cast<std::size_t>(c)];
@@ -336,9 +377,11 @@ TEST_F(PCLineLines, UnstructuredLines)
   };
   for (double weak : {0.0, 0.01}) {
     Mat A = matrix(
-      n, [&](PetscInt r, PetscInt c) { return static_cast<PetscScalar>(r == c          ? 2.1
-                                                                       : on_line(r, c) ? -1
-                                                                                       : weak); }, [&](PetscInt r, PetscInt c) { return r == c || on_line(r, c) || std::abs(r - c) == 50; });
+      n,
+      [&](PetscInt r, PetscInt c) {
+        return static_cast<PetscScalar>(r == c ? 2.1 : on_line(r, c) ? -1 : weak);
+      },
+      [&](PetscInt r, PetscInt c) { return r == c || on_line(r, c) || std::abs(r - c) == 50; });
     {
       Line line(A);
       OK(PCSetUp(line.pc));

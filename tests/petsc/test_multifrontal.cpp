@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The solver type multifrontal on every kind of chain, matrix and partition: answers are those of a stable method, whatever asks for them.
+// The solver type multifrontal on every kind of chain, matrix and partition: answers are those of a stable
+// method, whatever asks for them.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -40,7 +41,8 @@ std::vector<RandomChain> chains_of_all_kinds()
 TEST_F(Multifrontal, SolvesChainsOfAllKindsByOptions)
 {
   for (const char *leaf : {"0", "7"}) {
-    const Option size("-chain_mat_multifrontal_leaf_size", leaf), tiny("-chain_pc_factor_zeropivot", "1e-30"); // random rows are nearly singular
+    // random rows are nearly singular
+    const Option size("-chain_mat_multifrontal_leaf_size", leaf), tiny("-chain_pc_factor_zeropivot", "1e-30");
     for (const RandomChain &chain : chains_of_all_kinds()) {
       SCOPED_TRACE(name(chain) + ", leaf size " + leaf);
       Mat A = chain.matrix();
@@ -56,7 +58,8 @@ TEST_F(Multifrontal, SolvesChainsOfAllKindsByOptions)
 
 TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
 {
-  for (const RandomChain &chain : {RandomChain{90, 2, 1}, RandomChain{90, 2, 3, true}, RandomChain{80, 1, 2}.shuffle(), RandomChain{36, 1, 1, true, 3}}) {
+  for (const RandomChain &chain : {RandomChain{90, 2, 1}, RandomChain{90, 2, 3, true},
+                                   RandomChain{80, 1, 2}.shuffle(), RandomChain{36, 1, 1, true, 3}}) {
     SCOPED_TRACE(name(chain));
     Mat     A = chain.matrix();
     Vec     b = random_vector(A), y = random_vector(A), x, from;
@@ -78,7 +81,8 @@ TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
       for (bool transposed : {false, true})
         for (bool in_place : {false, true}) { // x = y + A^-1 b, y = y + A^-1 b
           OK(VecCopy(y, x));
-          OK(transposed ? MatSolveTransposeAdd(f.F, b, in_place ? x : y, x) : MatSolveAdd(f.F, b, in_place ? x : y, x));
+          OK(transposed ? MatSolveTransposeAdd(f.F, b, in_place ? x : y, x)
+                        : MatSolveAdd(f.F, b, in_place ? x : y, x));
           OK(VecAXPY(x, -1, y));
           PetscReal size, left;
           OK(VecNorm(b, NORM_2, &size));
@@ -108,7 +112,8 @@ TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
       OK(MatSolve(f.F, b, x));
       EXPECT_LE(backward_error(A, x, b), rounding);
       OK(MatGetInfo(f.F, MAT_GLOBAL_SUM, &info));
-      EXPECT_GE(info.memory, static_cast<double>(chain.rows() * (chain.kl + chain.ku + 1)) * sizeof(PetscScalar));
+      EXPECT_GE(info.memory,
+                static_cast<double>(chain.rows() * (chain.kl + chain.ku + 1)) * sizeof(PetscScalar));
       EXPECT_EQ(info.nz_used * sizeof(PetscScalar), info.memory);
       const PetscLogDouble all = info.memory;
       OK(MatGetInfo(f.F, MAT_LOCAL, &info));
@@ -141,7 +146,9 @@ TEST_F(Multifrontal, ManyColumns)
         OK(MatMultifrontalSetLeafSize(f.F, 8));
         OK(f.symbolic(A));
         OK(f.numeric(A));
-        const std::function<PetscErrorCode()> kinds[] = {[&] { return MatMatSolve(f.F, B, X); }, [&] { return MatMatTransposeSolve(f.F, rows, X); }, [&] { return MatMatSolveTranspose(f.F, B, X); }};
+        const std::function<PetscErrorCode()> kinds[] = {[&] { return MatMatSolve(f.F, B, X); },
+                                                         [&] { return MatMatTransposeSolve(f.F, rows, X); },
+                                                         [&] { return MatMatSolveTranspose(f.F, B, X); }};
         for (int k = 0; k < 3; ++k) {
           OK(MatZeroEntries(X));
           OK(kinds[k]());
@@ -159,7 +166,8 @@ TEST_F(Multifrontal, ManyColumns)
 
 TEST_F(Multifrontal, TakesEveryTypeAndBothFactorizations)
 {
-  for (const auto &[block, leaf_size] : std::vector<std::pair<PetscInt, const char *>>{{1, "3"}, {2, "0"}, {3, "3"}, {4, "0"}, {5, "3"}, {8, "0"}})
+  for (const auto &[block, leaf_size] : std::vector<std::pair<PetscInt, const char *>>{
+         {1, "3"}, {2, "0"}, {3, "3"}, {4, "0"}, {5, "3"}, {8, "0"}})
     for (const char *type : {MATAIJ, MATBAIJ, MATSBAIJ})
       for (const char *factorization : {"lu", "cholesky"}) {
         const bool symmetric = std::string(type) == MATSBAIJ;
@@ -167,9 +175,15 @@ TEST_F(Multifrontal, TakesEveryTypeAndBothFactorizations)
         SCOPED_TRACE(std::string(type) + " block " + std::to_string(block) + " " + factorization);
         const PetscInt    local = block * (6 + rank);
         const PetscInt    n     = block * (6 * ranks + ranks * (ranks - 1) / 2);
-        const RandomChain chain{n, block, block, false, 1, symmetric || std::string(factorization) == "cholesky" ? Values::symmetric : Values::dominant};
-        Mat               A = chain.matrix(local, type, block), twin = chain.matrix(local);
-        const Option      leaf("-chain_mat_multifrontal_leaf_size", leaf_size);
+        const RandomChain chain{
+          n,
+          block,
+          block,
+          false,
+          1,
+          symmetric || std::string(factorization) == "cholesky" ? Values::symmetric : Values::dominant};
+        Mat          A = chain.matrix(local, type, block), twin = chain.matrix(local);
+        const Option leaf("-chain_mat_multifrontal_leaf_size", leaf_size);
         for (const char *pivot : {"qr", "none"}) {
           SCOPED_TRACE(pivot);
           const Option    pivots("-chain_mat_multifrontal_pivot", pivot);
@@ -189,7 +203,10 @@ TEST_F(Multifrontal, RingsAndOtherOrdersOfBlocks)
 {
   for (const auto &[block, leaf] : std::vector<std::pair<PetscInt, const char *>>{{2, "0"}, {3, "3"}}) {
     const PetscInt    n       = block * 9 * ranks;
-    const RandomChain kinds[] = {{n, block, block, true}, RandomChain{n, block, block}.shuffle(block), RandomChain{n, block, block, true}.shuffle(block), {36, 1, 1, true, ranks}};
+    const RandomChain kinds[] = {{n, block, block, true},
+                                 RandomChain{n, block, block}.shuffle(block),
+                                 RandomChain{n, block, block, true}.shuffle(block),
+                                 {36, 1, 1, true, ranks}};
     const Option      size("-chain_mat_multifrontal_leaf_size", leaf);
     for (const RandomChain &chain : kinds) {
       SCOPED_TRACE("blocks of " + std::to_string(block) + ", " + name(chain));
@@ -215,7 +232,8 @@ TEST_F(Multifrontal, PartitionsOfAllKinds)
 {
   Draw draw(static_cast<std::uint64_t>(ranks));
   for (int round = 0; round < 12; ++round) { // rows of three ranks or fewer, none on others
-    RandomChain chain{draw.between(1, 60), draw.between(0, 3), draw.between(0, 3), false, 1, Values::dominant, draw.next()};
+    RandomChain chain{draw.between(1, 60), draw.between(0, 3), draw.between(0, 3), false, 1,
+                      Values::dominant,    draw.next()};
     chain.ring = chain.n > 2 * (chain.kl + chain.ku) && draw.one_in(2);
     auto rows  = draw.split(chain.n, ranks, true);
     if (round < 2) rows.assign(rows.size(), 0), (round == 0 ? rows.front() : rows.back()) = chain.n;
@@ -240,7 +258,8 @@ TEST_F(Multifrontal, SolutionsThatGrowFromEndToEnd)
   Draw draw(40 + static_cast<std::uint64_t>(ranks));
   int  solved = 0, all = 0;
   for (int round = 0; round < 24; ++round) {
-    RandomChain       chain{draw.between(40, 90), draw.between(0, 3), draw.between(0, 3), false, 1, Values::random, draw.next()};
+    RandomChain       chain{draw.between(40, 90), draw.between(0, 3), draw.between(0, 3), false, 1,
+                      Values::random,       draw.next()};
     const auto        rows = draw.split(chain.n, ranks, false);
     const std::string leaf = std::to_string(draw.between(0, 9));
     SCOPED_TRACE(name(chain) + ", leaf " + leaf);
@@ -266,7 +285,8 @@ TEST_F(Multifrontal, SmallMatrices)
   for (PetscInt n = 0; n <= 7; ++n)
     for (PetscInt kl = 0; kl <= 4; kl += 2)
       for (PetscInt ku = 0; ku <= 3; ++ku) { // n < kl + ku among them
-        const RandomChain chain{n, std::min(kl, std::max<PetscInt>(n - 1, 0)), std::min(ku, std::max<PetscInt>(n - 1, 0))};
+        const RandomChain chain{n, std::min(kl, std::max<PetscInt>(n - 1, 0)),
+                                std::min(ku, std::max<PetscInt>(n - 1, 0))};
         SCOPED_TRACE(name(chain));
         Mat A = chain.matrix();
         {
@@ -278,7 +298,8 @@ TEST_F(Multifrontal, SmallMatrices)
       }
 }
 
-// Rows of all sizes: what is left after a solve is small beside the largest of them; a step of refinement makes it small in every row.
+// Rows of all sizes: what is left after a solve is small beside the largest of them; a step of refinement
+// makes it small in every row.
 TEST_F(Multifrontal, Refines)
 {
   const RandomChain chain{120, 2, 2};
@@ -322,11 +343,13 @@ TEST_F(Multifrontal, Refines)
   }
 }
 
-// MatMatSolve(F, B, B): whole blocks of columns, and one by one, where rows are in another order, solutions are refined, or one rank solves for all.
+// MatMatSolve(F, B, B): whole blocks of columns, and one by one, where rows are in another order, solutions
+// are refined, or one rank solves for all.
 TEST_F(Multifrontal, SolvesColumnsInPlace)
 {
   for (PetscInt refine : {0, 1})
-    for (const RandomChain &chain : {RandomChain{90, 2, 1}, RandomChain{80, 1, 2}.shuffle(), RandomChain{ranks + 1, 1, 1}}) {
+    for (const RandomChain &chain :
+         {RandomChain{90, 2, 1}, RandomChain{80, 1, 2}.shuffle(), RandomChain{ranks + 1, 1, 1}}) {
       SCOPED_TRACE(name(chain) + (refine ? ", refined" : ""));
       Mat A = chain.matrix(), B = dense(A, 5, 1), X;
       OK(MatDuplicate(B, MAT_COPY_VALUES, &X));
@@ -376,7 +399,8 @@ TEST_F(Multifrontal, RefinesWithTheMatrixThatWasFactored)
   }
 }
 
-// A matrix on a device refines solutions in vectors that PETSc can multiply it with, whatever it is asked with.
+// A matrix on a device refines solutions in vectors that PETSc can multiply it with,
+// whatever it is asked with.
 TEST_F(Multifrontal, RefinesVectorsOfOtherTypes)
 {
   const RandomChain chain{120, 2, 1};

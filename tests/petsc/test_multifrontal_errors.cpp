@@ -25,8 +25,10 @@ TEST_F(MultifrontalOptions, EverySetHasAGet)
     OK(MatMultifrontalSetRefine(f.F, 2));
     OK(MatMultifrontalGetRefine(f.F, &value));
     EXPECT_EQ(value, 2);
-    EXPECT_EQ(error_of([&] { return MatMultifrontalSetLeafSize(f.F, -5); }), "-mat_multifrontal_leaf_size -5: at least 0");
-    EXPECT_EQ(error_of([&] { return MatMultifrontalSetRefine(f.F, -1); }), "-mat_multifrontal_refine -1: at least 0");
+    EXPECT_EQ(error_of([&] { return MatMultifrontalSetLeafSize(f.F, -5); }),
+              "-mat_multifrontal_leaf_size -5: at least 0");
+    EXPECT_EQ(error_of([&] { return MatMultifrontalSetRefine(f.F, -1); }),
+              "-mat_multifrontal_refine -1: at least 0");
   }
   OK(MatMultifrontalSetLeafSize(A, 5)); // no factor: ignored
   OK(MatMultifrontalSetRefine(A, 5));
@@ -38,7 +40,8 @@ TEST_F(MultifrontalOptions, EverySetHasAGet)
 TEST_F(MultifrontalOptions, TakeThePrefixOfTheirMatrixOrPC)
 {
   Mat    A = RandomChain{60, 1, 1}.matrix();
-  Option mine("-mine_mat_multifrontal_leaf_size", "9"), chain("-chain_mat_multifrontal_leaf_size", "11"), steps("-chain_mat_multifrontal_refine", "1");
+  Option mine("-mine_mat_multifrontal_leaf_size", "9"), chain("-chain_mat_multifrontal_leaf_size", "11"),
+    steps("-chain_mat_multifrontal_refine", "1");
   {
     const ByOptions by(A);
     EXPECT_LE(by.error(A), rounding);
@@ -62,7 +65,9 @@ TEST_F(MultifrontalOptions, TakeThePrefixOfTheirMatrixOrPC)
 TEST_F(MultifrontalOptions, BadValuesAreOneSentence)
 {
   Mat A = RandomChain{60, 1, 1}.matrix();
-  for (const auto &[name, text] : std::vector<std::pair<std::string, std::string>>{{"leaf_size", "-mat_multifrontal_leaf_size -3: at least 0"}, {"refine", "-mat_multifrontal_refine -3: at least 0"}}) {
+  for (const auto &[name, text] : std::vector<std::pair<std::string, std::string>>{
+         {"leaf_size", "-mat_multifrontal_leaf_size -3: at least 0"},
+         {"refine", "-mat_multifrontal_refine -3: at least 0"}}) {
     const Option    bad("-chain_mat_multifrontal_" + name, "-3");
     const ByOptions by(A);
     EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }), text);
@@ -72,7 +77,9 @@ TEST_F(MultifrontalOptions, BadValuesAreOneSentence)
     PC              pc;
     OK(KSPGetPC(by.ksp, &pc));
     OK(PCFactorSetZeroPivot(pc, std::strtod(value, nullptr)));
-    EXPECT_TRUE(contains(error_of([&] { return KSPSetUp(by.ksp); }), std::string("multifrontal: -pc_factor_zeropivot ") + value)) << last_error();
+    EXPECT_TRUE(contains(error_of([&] { return KSPSetUp(by.ksp); }),
+                         std::string("multifrontal: -pc_factor_zeropivot ") + value))
+      << last_error();
   }
   OK(MatDestroy(&A));
 }
@@ -85,19 +92,20 @@ TEST_F(MultifrontalErrors, ColumnsThatAreNotInOrder) // one rank
   OK(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 3, 3, row_begin, columns, values, &A));
   {
     Factored f(A);
-    EXPECT_EQ(error_of([&] { return f.symbolic(A); }), "multifrontal: the columns of a row are not in ascending order (row 1 of a rank)");
+    EXPECT_EQ(error_of([&] { return f.symbolic(A); }),
+              "multifrontal: the columns of a row are not in ascending order (row 1 of a rank)");
   }
   OK(MatDestroy(&A));
 }
 
-/// log|det A|, and 1 / (||A|| ||A^-1||) in 1-norms where rows are scaled by powers of two, to largest entries between
-/// 1/2 and 1, of a chain by Gauss and Jordan with row exchanges.
+/// log|det A|, and 1 / (||A|| ||A^-1||) in 1-norms where rows are scaled by powers of two, to largest entries
+/// between 1/2 and 1, of a chain by Gauss and Jordan with row exchanges.
 std::pair<PetscReal, PetscReal> by_dense_elimination(const RandomChain &chain)
 {
   const auto               n = static_cast<std::size_t>(chain.n);
   std::vector<PetscScalar> a(2 * n * n, 0.); // beside it the inverse
-  const auto               at   = [&](std::size_t i, std::size_t j) -> PetscScalar                 &{ return a[i * 2 * n + j]; };
-  const auto               norm = [&](std::size_t first) {
+  const auto at   = [&](std::size_t i, std::size_t j) -> PetscScalar   &{ return a[i * 2 * n + j]; };
+  const auto norm = [&](std::size_t first) {
     PetscReal largest = 0;
     for (std::size_t j = first; j < first + n; ++j) {
       PetscReal sum = 0;
@@ -109,7 +117,9 @@ std::pair<PetscReal, PetscReal> by_dense_elimination(const RandomChain &chain)
   for (PetscInt i = 0; i < chain.n; ++i) {
     at(static_cast<std::size_t>(i), n + static_cast<std::size_t>(i)) = 1;
     for (PetscInt d = -chain.kl; d <= chain.ku; ++d)
-      if (chain.ring || (i + d >= 0 && i + d < chain.n)) at(static_cast<std::size_t>(i), static_cast<std::size_t>((i + d + chain.n) % chain.n)) = chain.entry(i, d);
+      if (chain.ring || (i + d >= 0 && i + d < chain.n))
+        at(static_cast<std::size_t>(i), static_cast<std::size_t>((i + d + chain.n) % chain.n)) =
+          chain.entry(i, d);
   }
   PetscReal log_det = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -149,13 +159,18 @@ TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
     std::string words;
     int         levels;
   };
-  for (const auto &[chain, words, levels] : {Seen{{120, 1, 2}, "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 2\n", 4}, Seen{{120, 2, 1, true}, "multifrontal: 1 ring(s) of 120 rows, kl 2, ku 1\n", 5},
-                                             Seen{RandomChain{120, 1, 1}.shuffle(), "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 1, ordered by reverse Cuthill-McKee", 4}})
-    for (bool spread : {false, true}) { // over the ranks, or on the last: rank 0, which writes, has none of them
+  for (const auto &[chain, words, levels] :
+       {Seen{{120, 1, 2}, "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 2\n", 4},
+        Seen{{120, 2, 1, true}, "multifrontal: 1 ring(s) of 120 rows, kl 2, ku 1\n", 5},
+        Seen{RandomChain{120, 1, 1}.shuffle(),
+             "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 1, ordered by reverse Cuthill-McKee", 4}})
+    for (bool spread :
+         {false, true}) { // over the ranks, or on the last: rank 0, which writes, has none of them
       Mat               A    = chain.matrix(spread ? PETSC_DECIDE : rank == ranks - 1 ? 120 : 0);
       const std::string file = testing::TempDir() + "ribbon_multifrontal_view_" + std::to_string(ranks);
-      const Option      leaf("-chain_mat_multifrontal_leaf_size", "9"), view("-chain_mat_multifrontal_view", "ascii:" + file);
-      std::string       text, of_option;
+      const Option      leaf("-chain_mat_multifrontal_leaf_size", "9"),
+        view("-chain_mat_multifrontal_view", "ascii:" + file);
+      std::string text, of_option;
       {
         const ByOptions by(A);
         EXPECT_LE(by.error(A), rounding);
@@ -169,21 +184,28 @@ TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
       EXPECT_TRUE(contains(text, "QR on the ")) << text;
       if (!spread || ranks == 1 || !chain.row_of.empty()) { // one piece
         const bool tiles = chain.kl + chain.ku == 2 && std::is_same_v<PetscScalar, double>;
-        EXPECT_TRUE(contains(text, " 13 leaves, " + std::to_string(levels) + " levels, " + (tiles ? "1" : "2") + " kernels for each way of a solve, 0 steps")) << text;
+        EXPECT_TRUE(contains(text, " 13 leaves, " + std::to_string(levels) + " levels, " +
+                                     (tiles ? "1" : "2") + " kernels for each way of a solve, 0 steps"))
+          << text;
       }
-      EXPECT_GT(number_after(text, "steps of refinement\n"), 1e-6 * 120 * static_cast<double>(chain.kl + chain.ku + 1) * sizeof(PetscScalar)) << "MB";
+      EXPECT_GT(number_after(text, "steps of refinement\n"),
+                1e-6 * 120 * static_cast<double>(chain.kl + chain.ku + 1) * sizeof(PetscScalar))
+        << "MB";
       EXPECT_NEAR(number_after(text, "log|det| "), log_det, 1e-8 * log_det + 1000 * PETSC_MACHINE_EPSILON);
       EXPECT_LE(number_after(text, "backward error of a random right-hand side "), rounding);
       EXPECT_LE(number_after(text, "reciprocal condition estimate (1-norm) "), 10 * rcond);
-      EXPECT_GE(number_after(text, "reciprocal condition estimate (1-norm) "), 0.9 * rcond); // ||A^-1|| is estimated from below
-      if (rank == 0) {                                                                       // the viewer of the option is closed now
+      // ||A^-1|| is estimated from below
+      EXPECT_GE(number_after(text, "reciprocal condition estimate (1-norm) "), 0.9 * rcond);
+      // the viewer of the option is closed now
+      if (rank == 0) {
         FILE *in = fopen(file.c_str(), "r");
         ASSERT_NE(in, nullptr);
         for (int c = fgetc(in); c != EOF; c = fgetc(in)) of_option += static_cast<char>(c);
         fclose(in);
         remove(file.c_str());
         int lines = 0; // without the header of MatView()
-        for (std::size_t at = 0; at < of_option.size(); at = of_option.find('\n', at) + 1, ++lines) EXPECT_TRUE(contains(text, of_option.substr(at, of_option.find('\n', at) + 1 - at))) << of_option;
+        for (std::size_t at = 0; at < of_option.size(); at = of_option.find('\n', at) + 1, ++lines)
+          EXPECT_TRUE(contains(text, of_option.substr(at, of_option.find('\n', at) + 1 - at))) << of_option;
         EXPECT_EQ(lines, 4) << of_option;
       }
       OK(MatDestroy(&A));
@@ -202,7 +224,8 @@ TEST_F(MultifrontalOptions, ViewNamesTheSmallestPivot)
       if (begin <= i && i < end) MatSetValue(A, i, j, value, INSERT_VALUES);
     };
     for (PetscInt i : {66, 67})
-      for (PetscInt j = i - 1; j <= i + 1; ++j) set(i, j, j == 66 || j == 67 ? (i == 67 && j == 67 ? 1.001 : 1.) : 0.);
+      for (PetscInt j = i - 1; j <= i + 1; ++j)
+        set(i, j, j == 66 || j == 67 ? (i == 67 && j == 67 ? 1.001 : 1.) : 0.);
     set(65, 66, 0.), set(68, 67, 0.);
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -249,8 +272,9 @@ TEST_F(MultifrontalErrors, FactorsInPlace)
     OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
     OK(KSPSetOptionsPrefix(ksp, "chain_"));
     OK(KSPSetOperators(ksp, A, A));
-    EXPECT_EQ(error_of([&] { return KSPSetFromOptions(ksp) ? PETSC_ERR_SUP : KSPSetUp(ksp); }),
-              "multifrontal: -chain_pc_factor_in_place: the solver type keeps its factors apart from the matrix");
+    EXPECT_EQ(
+      error_of([&] { return KSPSetFromOptions(ksp) ? PETSC_ERR_SUP : KSPSetUp(ksp); }),
+      "multifrontal: -chain_pc_factor_in_place: the solver type keeps its factors apart from the matrix");
     OK(KSPDestroy(&ksp));
     OK(MatDestroy(&A));
   }
@@ -262,7 +286,9 @@ TEST_F(MultifrontalErrors, MatricesOfTwoDimensions)
   const ByOptions   by(grid.A);
   const std::string text = error_of([&] { return KSPSetUp(by.ksp); });
   EXPECT_TRUE(contains(text, "multifrontal: the matrix is no chain: half-bandwidth ")) << text;
-  EXPECT_TRUE(contains(text, ", at most 32; problems of two and three dimensions are for -pc_factor_mat_solver_type petsc, mumps or superlu_dist")) << text;
+  EXPECT_TRUE(contains(text, ", at most 32; problems of two and three dimensions are for "
+                             "-pc_factor_mat_solver_type petsc, mumps or superlu_dist"))
+    << text;
 }
 
 TEST_F(MultifrontalErrors, BandsOneWiderThanTheWidest)
@@ -271,8 +297,10 @@ TEST_F(MultifrontalErrors, BandsOneWiderThanTheWidest)
     Mat A = chain.matrix();
     {
       const ByOptions by(A); // 32 are among Multifrontal.SolvesChainsOfAllKindsByOptions
-      EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }), "multifrontal: the matrix is no chain: half-bandwidth 33 in its own order, 33 after reverse Cuthill-McKee, at most 32; problems of two and three "
-                                                            "dimensions are for -pc_factor_mat_solver_type petsc, mumps or superlu_dist");
+      EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }),
+                "multifrontal: the matrix is no chain: half-bandwidth 33 in its own order, 33 after reverse "
+                "Cuthill-McKee, at most 32; problems of two and three "
+                "dimensions are for -pc_factor_mat_solver_type petsc, mumps or superlu_dist");
     }
     OK(MatDestroy(&A));
   }
@@ -287,7 +315,8 @@ TEST_F(MultifrontalErrors, AFactorThatWasRefusedFactorsTheNextMatrix)
     OK(f.symbolic(A));
     OK(f.numeric(A));
     EXPECT_NE(error_of([&] { return f.symbolic(grid.A); }), "");
-    EXPECT_NE(error_of([&] { return f.numeric(grid.A); }), ""); // nothing is left of what was refused, or of what was before
+    // nothing is left of what was refused, or of what was before
+    EXPECT_NE(error_of([&] { return f.numeric(grid.A); }), "");
     Vec b = random_vector(A), x;
     OK(VecDuplicate(b, &x));
     OK(f.symbolic(A));
@@ -308,17 +337,20 @@ TEST_F(MultifrontalErrors, MatricesThatAreNotSquare)
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   {
     Factored f(A);
-    EXPECT_EQ(error_of([&] { return f.symbolic(A); }), "multifrontal: a matrix of 8 rows and 9 columns is not square");
+    EXPECT_EQ(error_of([&] { return f.symbolic(A); }),
+              "multifrontal: a matrix of 8 rows and 9 columns is not square");
   }
   OK(MatDestroy(&A));
   if (ranks == 1) return;
   const PetscInt extra = rank == 0 ? 1 : rank == ranks - 1 ? -1 : 0;
-  OK(MatCreateAIJ(PETSC_COMM_WORLD, 4, 4 + extra, PETSC_DETERMINE, PETSC_DETERMINE, 1, nullptr, 1, nullptr, &A));
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, 4, 4 + extra, PETSC_DETERMINE, PETSC_DETERMINE, 1, nullptr, 1, nullptr,
+                  &A));
   OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   {
     Factored f(A);
-    EXPECT_EQ(error_of([&] { return f.symbolic(A); }), "multifrontal: ranks have other columns than rows of the matrix");
+    EXPECT_EQ(error_of([&] { return f.symbolic(A); }),
+              "multifrontal: ranks have other columns than rows of the matrix");
   }
   OK(MatDestroy(&A));
 }
@@ -331,7 +363,9 @@ TEST_F(MultifrontalErrors, RightHandSidesThatAreNotDense)
     Factored f(A);
     OK(f.symbolic(A));
     OK(f.numeric(A));
-    EXPECT_TRUE(contains(error_of([&] { return MatMatSolve(f.F, A, X); }), "multifrontal: MatMatSolve() takes dense matrices, not ")) << last_error();
+    EXPECT_TRUE(contains(error_of([&] { return MatMatSolve(f.F, A, X); }),
+                         "multifrontal: MatMatSolve() takes dense matrices, not "))
+      << last_error();
   }
   OK(MatDestroy(&A));
   OK(MatDestroy(&X));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices that have no factors: what the solver type multifrontal says of them, and that the next matrix is solved.
+// Matrices that have no factors: what the solver type multifrontal says of them, and that
+// the next matrix is solved.
 #include "chain_fixture.hpp"
 
 #include <limits>
@@ -29,7 +30,8 @@ TEST_F(MultifrontalFailures, SingularMatricesNameTheirColumn)
           const ByOptions by(T);
           OK(KSPSetErrorIfNotConverged(by.ksp, PETSC_TRUE));
           const std::string text = error_of([&] { return KSPSetUp(by.ksp); });
-          EXPECT_TRUE(contains(text, "multifrontal: zero pivot in column " + std::to_string(bad) + ": ")) << text;
+          EXPECT_TRUE(contains(text, "multifrontal: zero pivot in column " + std::to_string(bad) + ": "))
+            << text;
         }
         {
           const ByOptions    by(T);
@@ -85,7 +87,8 @@ TEST_F(MultifrontalFailures, AnotherZeroPivotIsThatOfTheNextFactorization)
 
 TEST_F(MultifrontalFailures, NumbersThatAreNone)
 {
-  for (const PetscReal bad : {std::numeric_limits<PetscReal>::quiet_NaN(), std::numeric_limits<PetscReal>::infinity()})
+  for (const PetscReal bad :
+       {std::numeric_limits<PetscReal>::quiet_NaN(), std::numeric_limits<PetscReal>::infinity()})
     for (const char *leaf : {"0", "6"}) {
       const RandomChain chain{80, 2, 1};
       SCOPED_TRACE(std::string("leaf ") + leaf);

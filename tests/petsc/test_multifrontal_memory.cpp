@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the solver type multifrontal keeps from matrix to matrix, and what not: factoring and solving again allocates nothing, and on a device no numbers cross the bus.
+// What the solver type multifrontal keeps from matrix to matrix, and what not: factoring and solving again
+// allocates nothing, and on a device no numbers cross the bus.
 #include "allocations.hpp"
 #include "chain_fixture.hpp"
 
@@ -48,7 +49,8 @@ struct Work {
   Vec      b, x, y;
   Factored f;
   Work(Mat matrix, PetscInt leaf, PetscInt refine, PetscInt columns, MatFactorType type = MAT_FACTOR_LU)
-      : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)), y(random_vector(A)), f(A, type)
+      : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)),
+        y(random_vector(A)), f(A, type)
   {
     PetscMPIInt ranks;
     MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
@@ -79,24 +81,27 @@ struct Work {
   }
 };
 
-// On one rank and in a chain that is cut, gathered matrices and those of blocks among them: allocations of PETSc and Kokkos, and of C++ from 512 bytes on.
+// On one rank and in a chain that is cut, gathered matrices and those of blocks among them: allocations of
+// PETSc and Kokkos, and of C++ from 512 bytes on.
 TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
 {
-  const std::pair<RandomChain, const char *> kinds[] = {{{300, 2, 1}, MATAIJ},
-                                                        {{300, 8, 8}, MATAIJ},
-                                                        {{300, 2, 3, true}, MATAIJ},
-                                                        {RandomChain{200, 1, 2}.shuffle(), MATAIJ},
-                                                        {{36, 1, 1, true, 4}, MATAIJ},
-                                                        {{300, 2, 2}, MATBAIJ},
-                                                        {{300, 2, 2, false, 1, Values::symmetric}, MATSBAIJ},
-                                                        {RandomChain{120, 2, 2, true, 1, Values::symmetric}.shuffle(2), MATSBAIJ}};
+  const std::pair<RandomChain, const char *> kinds[] = {
+    {{300, 2, 1}, MATAIJ},
+    {{300, 8, 8}, MATAIJ},
+    {{300, 2, 3, true}, MATAIJ},
+    {RandomChain{200, 1, 2}.shuffle(), MATAIJ},
+    {{36, 1, 1, true, 4}, MATAIJ},
+    {{300, 2, 2}, MATBAIJ},
+    {{300, 2, 2, false, 1, Values::symmetric}, MATSBAIJ},
+    {RandomChain{120, 2, 2, true, 1, Values::symmetric}.shuffle(2), MATSBAIJ}};
   for (const char *pivot : {"qr", "none"})
     for (PetscInt leaf : {0, 64})
       for (const auto &[chain, type] : kinds) {
         SCOPED_TRACE(name(chain) + ", " + type + ", " + pivot + ", leaf size " + std::to_string(leaf));
         const Option elimination("-mat_multifrontal_pivot", pivot);
         const bool   symmetric = std::string(type) == MATSBAIJ;
-        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATAIJ ? 1 : 2), leaf, leaf == 64 && chain.kl == 2 ? 1 : 0, 5, symmetric ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
+        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATAIJ ? 1 : 2), leaf,
+                  leaf == 64 && chain.kl == 2 ? 1 : 0, 5, symmetric ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
         OK(work.f.symbolic(work.A));
         for (int round = 0; round < 2; ++round) {
           OK(MatScale(work.A, 2));
@@ -142,7 +147,8 @@ TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
   }
 }
 
-// New numbers of an SBAIJ matrix, on the diagonal, beside it and in the rows of other ranks, reach the factors; conjugated below the diagonal where PETSc was told, at first or later, that it is Hermitian.
+// New numbers of an SBAIJ matrix, on the diagonal, beside it and in the rows of other ranks, reach the
+// factors; conjugated below the diagonal where PETSc was told, at first or later, that it is Hermitian.
 TEST_F(MultifrontalMemory, NewNumbersOfSymmetricBlocks)
 {
   for (PetscInt block : {1, 2, 3})
@@ -151,7 +157,8 @@ TEST_F(MultifrontalMemory, NewNumbersOfSymmetricBlocks)
       const int   told     = kind < 2 ? -1 : kind < 4 ? 0 : 2; // before which round that it is Hermitian
       RandomChain chain{42 * block, block, block, true, 1, told == 0 ? Values::hermitian : Values::symmetric};
       if (shuffled) chain.shuffle(block);
-      SCOPED_TRACE(name(chain) + ", blocks of " + std::to_string(block) + ", Hermitian from round " + std::to_string(told));
+      SCOPED_TRACE(name(chain) + ", blocks of " + std::to_string(block) + ", Hermitian from round " +
+                   std::to_string(told));
       Mat A = chain.matrix(PETSC_DECIDE, MATSBAIJ, block), twin = chain.matrix(local_rows(A));
       if (told == 0) {
         OK(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
@@ -251,8 +258,9 @@ TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
   }
 }
 
-// One factor for matrices that come and go, of one pattern or of others: what was analysed is never taken for another matrix.
-// Blocks are added, which the nonzero state of PETSc's matrices of blocks does not tell (3.18).
+// One factor for matrices that come and go, of one pattern or of others: what was analysed is
+// never taken for another matrix. Blocks are added, which the nonzero state of PETSc's matrices of
+// blocks does not tell (3.18).
 TEST_F(MultifrontalMemory, BlocksThatGrow)
 {
   for (const char *type : {MATBAIJ, MATSBAIJ})
@@ -279,7 +287,9 @@ TEST_F(MultifrontalMemory, BlocksThatGrow)
 
 TEST_F(MultifrontalMemory, NumericFactorizationsOfAnotherMatrix)
 {
-  const RandomChain kinds[] = {{70, 1, 1}, {70, 1, 1, false, 1, Values::dominant, 9}, {70, 3, 2}, RandomChain{70, 2, 2}.shuffle(), {70, 2, 1, true}, {70, 1, 1}};
+  const RandomChain kinds[] = {{70, 1, 1},       {70, 1, 1, false, 1, Values::dominant, 9},
+                               {70, 3, 2},       RandomChain{70, 2, 2}.shuffle(),
+                               {70, 2, 1, true}, {70, 1, 1}};
   Mat               A       = kinds[0].matrix();
   {
     Factored f(A);
@@ -302,7 +312,8 @@ TEST_F(MultifrontalMemory, NumericFactorizationsOfAnotherMatrix)
 
 TEST_F(MultifrontalMemory, SeveralFactorsAtOnce)
 {
-  const RandomChain                      kinds[] = {{70, 1, 1}, {75, 2, 2, true}, RandomChain{40, 2, 1}.shuffle(), {36, 1, 1, true, 3}};
+  const RandomChain kinds[] = {
+    {70, 1, 1}, {75, 2, 2, true}, RandomChain{40, 2, 1}.shuffle(), {36, 1, 1, true, 3}};
   std::vector<Mat>                       matrices;
   std::vector<std::unique_ptr<Factored>> factors;
   for (const RandomChain &kind : kinds) {
@@ -330,7 +341,8 @@ std::uint64_t moved = 0;
 TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes) // one rank
 {
   for (const char *pivot : {"qr", "none"})
-    for (const RandomChain &chain : {RandomChain{3000, 2, 1}, RandomChain{3000, 2, 2}, RandomChain{3000, 6, 6, true}}) {
+    for (const RandomChain &chain :
+         {RandomChain{3000, 2, 1}, RandomChain{3000, 2, 2}, RandomChain{3000, 6, 6, true}}) {
       SCOPED_TRACE(name(chain) + ", " + pivot);
       const Option elimination("-mat_multifrontal_pivot", pivot);
       Work         work(chain.matrix(), 0, 0, 70);
@@ -341,11 +353,13 @@ TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes)
         OK(MatScale(work.A, 2));
         work.steps([&](const char *name, const std::function<void()> &step) {
           const bool is_dense = contains(name, "MatMat");
-          if (is_dense && (!is_cuda || PETSC_VERSION_LT(3, 19, 0))) return; // dense matrices of Kokkos types are on the host here, 3.18 hands out host arrays
+          // dense matrices of Kokkos types are on the host here, 3.18 hands out host arrays
+          if (is_dense && (!is_cuda || PETSC_VERSION_LT(3, 19, 0))) return;
           const PetscLogDouble up = petsc_ctog_sz, down = petsc_gtoc_sz;
           moved = 0;
           Kokkos::Tools::Experimental::set_begin_deep_copy_callback(
-            [](const Kokkos::Tools::SpaceHandle to, const char *, const void *, const Kokkos::Tools::SpaceHandle from, const char *, const void *, std::uint64_t bytes) {
+            [](const Kokkos::Tools::SpaceHandle to, const char *, const void *,
+               const Kokkos::Tools::SpaceHandle from, const char *, const void *, std::uint64_t bytes) {
               if (std::string(to.name) != from.name) moved += bytes;
             });
           step();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// -mat_multifrontal_pivot none: right answers where no pivots are needed, and a failure, never a wrong answer, where they are. Where ranks work alone, with pivots or without.
+// -mat_multifrontal_pivot none: right answers where no pivots are needed, and a failure, never a wrong
+// answer, where they are. Where ranks work alone, with pivots or without.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -13,9 +14,13 @@ TEST_F(MultifrontalPivot, NoneSolvesChainsOfAllKinds)
   const Option none("-chain_mat_multifrontal_pivot", "none");
   for (const char *leaf : {"0", "1", "9"}) {
     const Option size("-chain_mat_multifrontal_leaf_size", leaf);
-    for (const RandomChain &chain : {RandomChain{101, 1, 1}, RandomChain{101, 2, 3}, RandomChain{97, 0, 4}, RandomChain{50, 0, 0}, RandomChain{90, 3, 1, true}, RandomChain{180, 12, 20}, RandomChain{40, 1, 2, true, 4},
-                                     RandomChain{120, 2, 2}.shuffle(), RandomChain{99, 1, 1, true}.shuffle(), RandomChain{1, 0, 0}, RandomChain{0, 0, 0}}) {
-      SCOPED_TRACE(std::to_string(chain.chains) + " of " + std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl) + ", ku " + std::to_string(chain.ku) + ", leaf " + leaf);
+    for (const RandomChain &chain :
+         {RandomChain{101, 1, 1}, RandomChain{101, 2, 3}, RandomChain{97, 0, 4}, RandomChain{50, 0, 0},
+          RandomChain{90, 3, 1, true}, RandomChain{180, 12, 20}, RandomChain{40, 1, 2, true, 4},
+          RandomChain{120, 2, 2}.shuffle(), RandomChain{99, 1, 1, true}.shuffle(), RandomChain{1, 0, 0},
+          RandomChain{0, 0, 0}}) {
+      SCOPED_TRACE(std::to_string(chain.chains) + " of " + std::to_string(chain.n) + " rows, kl " +
+                   std::to_string(chain.kl) + ", ku " + std::to_string(chain.ku) + ", leaf " + leaf);
       Mat A = chain.matrix();
       {
         const ByOptions by(A);
@@ -48,7 +53,8 @@ TEST_F(MultifrontalPivot, NoneFailsWhereDigitsAreLost)
     {
       const ByOptions by(A);
       OK(KSPSetErrorIfNotConverged(by.ksp, PETSC_TRUE));
-      EXPECT_TRUE(contains(error_of([&] { return KSPSetUp(by.ksp); }), "-mat_multifrontal_pivot qr")) << last_error();
+      EXPECT_TRUE(contains(error_of([&] { return KSPSetUp(by.ksp); }), "-mat_multifrontal_pivot qr"))
+        << last_error();
     }
     {
       const Option    qr("-chain_mat_multifrontal_pivot", "qr");
@@ -60,7 +66,8 @@ TEST_F(MultifrontalPivot, NoneFailsWhereDigitsAreLost)
   }
 }
 
-// A ring of splines, singular or nearly: a random right-hand side has a solution so large that no residual counts beside it, a smooth one has not.
+// A ring of splines, singular or nearly: a random right-hand side has a solution so large that no residual
+// counts beside it, a smooth one has not.
 TEST_F(MultifrontalPivot, NoneFailsWhereSmoothSolutionsLoseDigits)
 {
   const Option   none("-chain_mat_multifrontal_pivot", "none");
@@ -77,7 +84,8 @@ TEST_F(MultifrontalPivot, NoneFailsWhereSmoothSolutionsLoseDigits)
       OK(MatCreateVecs(A, &x, &b));
       OK(VecDuplicate(x, &v));
       OK(MatGetOwnershipRange(A, &begin, &end));
-      for (PetscInt i = begin; i < end; ++i) VecSetValue(v, i, 1 + std::sin(2 * PETSC_PI * static_cast<PetscReal>(i) / n), INSERT_VALUES);
+      for (PetscInt i = begin; i < end; ++i)
+        VecSetValue(v, i, 1 + std::sin(2 * PETSC_PI * static_cast<PetscReal>(i) / n), INSERT_VALUES);
       OK(VecAssemblyBegin(v));
       OK(VecAssemblyEnd(v));
       OK(MatMult(A, v, b));
@@ -123,12 +131,14 @@ TEST_F(MultifrontalPivot, NoneFailsOrIsRightWhereOnePivotIsSmall)
         if (by.reason(A) == KSP_DIVERGED_PC_FAILED) ++failed;
         else {
           ++solved;
-          for (std::uint64_t k = 0; k < 10; ++k) { // not the random numbers of PETSc, which are those of the probe
+          // not the random numbers of PETSc, which are those of the probe
+          for (std::uint64_t k = 0; k < 10; ++k) {
             Vec          b = random_vector(A), x;
             PetscScalar *a;
             OK(VecDuplicate(b, &x));
             OK(VecGetArray(b, &a));
-            for (PetscInt i = begin; i < end; ++i) a[i - begin] = static_cast<PetscReal>(Draw::noise(k + 7, i, 0));
+            for (PetscInt i = begin; i < end; ++i)
+              a[i - begin] = static_cast<PetscReal>(Draw::noise(k + 7, i, 0));
             OK(VecRestoreArray(b, &a));
             OK(k % 2 == 1 ? KSPSolveTranspose(by.ksp, b, x) : KSPSolve(by.ksp, b, x));
             EXPECT_LE(backward_error(A, x, b, k % 2 == 1), 1e5 * PETSC_MACHINE_EPSILON);
@@ -142,10 +152,11 @@ TEST_F(MultifrontalPivot, NoneFailsOrIsRightWhereOnePivotIsSmall)
   EXPECT_GE(solved, sizeof(PetscReal) < 8 ? 0 : 3);
 }
 
-// What is smooth is so along the chain, whatever the order of rows: a rough solution of so many loses hundreds of times as much.
+// What is smooth is so along the chain, whatever the order of rows: a rough solution of so many loses
+// hundreds of times as much.
 TEST_F(MultifrontalPivot, NoneSolvesALongChainInAnyOrder)
 {
-  const Option      none("-chain_mat_multifrontal_pivot", "none"), size("-chain_mat_multifrontal_leaf_size", "64");
+  const Option none("-chain_mat_multifrontal_pivot", "none"), size("-chain_mat_multifrontal_leaf_size", "64");
   const std::string words = "backward error of the probe ";
   for (bool shuffled : {false, true}) {
     SCOPED_TRACE(shuffled ? "shuffled" : "in order");
@@ -166,7 +177,8 @@ TEST_F(MultifrontalPivot, NoneSolvesALongChainInAnyOrder)
   }
 }
 
-// The ring by orthogonal elimination: singular to rounding, however it is cut, and refused with a column of it.
+// The ring by orthogonal elimination: singular to rounding, however it is cut, and
+// refused with a column of it.
 TEST_F(MultifrontalPivot, QrRefusesASingularRing)
 {
   for (const char *leaf : {"0", "64"})
@@ -195,21 +207,27 @@ TEST_F(MultifrontalPivot, QrRefusesASingularRing)
 PetscLogDouble messages()
 {
 #ifdef PETSC_USE_LOG
-  return petsc_isend_ct + petsc_send_ct + petsc_irecv_ct + petsc_recv_ct + petsc_allreduce_ct + petsc_gather_ct + petsc_scatter_ct;
+  return petsc_isend_ct + petsc_send_ct + petsc_irecv_ct + petsc_recv_ct + petsc_allreduce_ct +
+         petsc_gather_ct + petsc_scatter_ct;
 #else
   return 0;
 #endif
 }
 
-// Chains and rings that begin and end where ranks do: each rank factors its own, by either elimination, and solves without a message. Rings that a rank boundary cuts are gathered.
+// Chains and rings that begin and end where ranks do: each rank factors its own, by either elimination, and
+// solves without a message. Rings that a rank boundary cuts are gathered.
 TEST_F(MultifrontalPivot, RanksThatDoNotCouple)
 {
   const auto        hermitian = Values::hermitian;
-  const RandomChain kinds[]   = {{40, 1, 2, true}, {45, 3, 3, true, 1, hermitian}, {37, 2, 1}, {50, 2, 2, false, 1, hermitian}, {9, 0, 0}, {60, 6, 6, true, 1, hermitian}};
+  const RandomChain kinds[]   = {{40, 1, 2, true}, {45, 3, 3, true, 1, hermitian},
+                                 {37, 2, 1},       {50, 2, 2, false, 1, hermitian},
+                                 {9, 0, 0},        {60, 6, 6, true, 1, hermitian}};
   for (const char *pivot : {"qr", "none"})
     for (RandomChain chain : kinds)
       for (bool cut : {false, true}) {
-        chain.chains            = ranks * (ranks + 1) / 2 + 1; // rank r has r + 1 of them, the last one more; of more than two the second has none, the first its two, too
+        // rank r has r + 1 of them, the last one more; of more than two the second has
+        // none, the first its two, too
+        chain.chains            = ranks * (ranks + 1) / 2 + 1;
         PetscInt   own          = rank + 1 + (rank == ranks - 1 ? 1 : 0);
         const bool is_hermitian = chain.values == hermitian;
         if (ranks > 2 && rank < 2) own = rank == 0 ? 3 : 0;
@@ -278,16 +296,22 @@ double log_abs_det(Mat F)
   return contains(said, "log|det| ") ? std::stod(said.substr(said.find("log|det| ") + 9)) : std::nan("");
 }
 
-// Ranks that couple factor their own rows without pivots, too, in pieces as short as they may be and longer ones, beside ranks without rows; what is wrong in the rows between pieces is named.
+// Ranks that couple factor their own rows without pivots, too, in pieces as short as they may be and longer
+// ones, beside ranks without rows; what is wrong in the rows between pieces is named.
 TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
 {
-  const auto                                                   hermitian = Values::hermitian, dominant = Values::dominant;
-  const std::tuple<PetscInt, PetscInt, bool, Values, PetscInt> kinds[] = {{1, 1, false, dominant, 0}, {1, 1, true, dominant, 0}, {2, 1, false, dominant, 5},  {0, 3, true, dominant, 0},
-                                                                          {3, 0, false, dominant, 0}, {5, 2, true, dominant, 9}, {4, 4, false, hermitian, 0}, {12, 20, true, dominant, 0}};
+  const auto hermitian = Values::hermitian, dominant = Values::dominant;
+  const std::tuple<PetscInt, PetscInt, bool, Values, PetscInt> kinds[] = {
+    {1, 1, false, dominant, 0},  {1, 1, true, dominant, 0},  {2, 1, false, dominant, 5},
+    {0, 3, true, dominant, 0},   {3, 0, false, dominant, 0}, {5, 2, true, dominant, 9},
+    {4, 4, false, hermitian, 0}, {12, 20, true, dominant, 0}};
   for (const auto &[kl, ku, ring, values, leaf] : kinds)
     for (bool empty : {false, true}) {
-      const PetscInt w = std::max(kl, ku), own = empty && rank == 1 && ranks > 2 ? 0 : 2 * w + (rank == 0 ? 0 : 3 * rank) + (rank == ranks - 1 ? 40 : 0);
-      PetscInt       n = own;
+      const PetscInt w   = std::max(kl, ku),
+                     own = empty && rank == 1 && ranks > 2
+                             ? 0
+                             : 2 * w + (rank == 0 ? 0 : 3 * rank) + (rank == ranks - 1 ? 40 : 0);
+      PetscInt n         = own;
       OK(MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
       const RandomChain chain{n, static_cast<int>(kl), static_cast<int>(ku), ring, 1, values};
       SCOPED_TRACE(name(chain) + ", leaf " + std::to_string(leaf) + (empty ? ", a rank without rows" : ""));
@@ -297,8 +321,9 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
       OK(VecDuplicate(b, &x));
       for (const char *pivot : {"qr", "none"}) {
         SCOPED_TRACE(pivot);
-        const Option elimination("-mat_multifrontal_pivot", pivot), size("-mat_multifrontal_leaf_size", std::to_string(leaf).c_str());
-        Factored     f(A, values == hermitian ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
+        const Option elimination("-mat_multifrontal_pivot", pivot),
+          size("-mat_multifrontal_leaf_size", std::to_string(leaf).c_str());
+        Factored f(A, values == hermitian ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
         OK(f.symbolic(A));
         for (int round = 0; round < 2; ++round) {
           if (round > 0) {
@@ -315,14 +340,17 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
           log_det = log_abs_det(f.F);
           continue;
         }
-        EXPECT_NEAR(log_abs_det(f.F), log_det - static_cast<double>(n) * std::log(2.0), 1e-6 * (1 + std::abs(log_det)) * (PETSC_MACHINE_EPSILON > 1e-10 ? 1e4 : 1));
+        EXPECT_NEAR(log_abs_det(f.F), log_det - static_cast<double>(n) * std::log(2.0),
+                    1e-6 * (1 + std::abs(log_det)) * (PETSC_MACHINE_EPSILON > 1e-10 ? 1e4 : 1));
         if (values == hermitian) {
           PetscInt negative, zero, positive;
           OK(MatGetInertia(f.F, &negative, &zero, &positive));
           EXPECT_EQ(positive, n);
         }
         if (ranks == 1) continue;
-        for (const auto &[bad, is_nan] : {std::pair(2 * w - 1, false), std::pair(2 * w - 1, true), std::pair(n - w - 10, true)}) { // the last row of the first rank, then one inside of the last rank, too
+        // the last row of the first rank, then one inside of the last rank, too
+        for (const auto &[bad, is_nan] :
+             {std::pair(2 * w - 1, false), std::pair(2 * w - 1, true), std::pair(n - w - 10, true)}) {
           PetscInt       column;
           MatFactorError error;
           PetscReal      value;
@@ -340,7 +368,8 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
     }
 }
 
-// A ring of one rank beside a few rows of the others, which altogether look like one ring, of more corners than the first has.
+// A ring of one rank beside a few rows of the others, which altogether look like one ring, of more
+// corners than the first has.
 TEST_F(MultifrontalPivot, ARingBesideAFewRows)
 {
   for (PetscInt few : {1, 3, 12, 31, 40})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Unknowns in different units, matrices that are singular to working precision, inverses that overflow and zeros that a
-// matrix stores, by the solver type multifrontal.
+// Unknowns in different units, matrices that are singular to working precision, inverses that overflow and
+// zeros that a matrix stores, by the solver type multifrontal.
 #include "chain_fixture.hpp"
 
 #include <cmath>
@@ -19,8 +19,8 @@ PetscReal power(std::uint64_t seed, PetscInt i, PetscReal s)
 }
 constexpr bool is_double = sizeof(PetscReal) == 8; ///< with the range of exponents that these tests take
 
-// Strictly dominant A times diag(10^(+-s)): every component to rounding, by every elimination, leaf and number of
-// ranks, of A and of its transpose, one column and many, refined and not.
+// Strictly dominant A times diag(10^(+-s)): every component to rounding, by every elimination, leaf and
+// number of ranks, of A and of its transpose, one column and many, refined and not.
 TEST_F(MultifrontalScales, ColumnsInAnyUnits)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 10^12";
@@ -30,10 +30,10 @@ TEST_F(MultifrontalScales, ColumnsInAnyUnits)
         for (const char *refine : {"0", "1"})
           for (RandomChain chain :
                {RandomChain{400, 1, 1}, RandomChain{90, 2, 2, true}, RandomChain{90, 2, 1}.shuffle()}) {
-            SCOPED_TRACE(name(chain) + " s " + std::to_string(s) + " leaf " + leaf + " pivot " + pivot + " refine " +
-                         refine);
-            const Option size("-chain_mat_multifrontal_leaf_size", leaf), how("-chain_mat_multifrontal_pivot", pivot),
-              steps("-chain_mat_multifrontal_refine", refine);
+            SCOPED_TRACE(name(chain) + " s " + std::to_string(s) + " leaf " + leaf + " pivot " + pivot +
+                         " refine " + refine);
+            const Option size("-chain_mat_multifrontal_leaf_size", leaf),
+              how("-chain_mat_multifrontal_pivot", pivot), steps("-chain_mat_multifrontal_refine", refine);
             Mat A = chain.matrix();
             Vec c = vector_of(A, [&](PetscInt i) { return power(3, i, s); }),
                 y = vector_of(A, [](PetscInt i) { return 1 + 0.5 * Draw::noise(5, i, 1); }), unscaled, b, x;
@@ -75,13 +75,14 @@ TEST_F(MultifrontalScales, PartitionsOfAllKinds)
                                              : 96 / ranks;
         const Option      how("-chain_mat_multifrontal_pivot", pivot);
         Mat               A = chain.matrix(rows, type, 2);
-        Vec               c = vector_of(A, [&](PetscInt i) { return power(3, i, 8); }), b = random_vector(A), x;
+        Vec c = vector_of(A, [&](PetscInt i) { return power(3, i, 8); }), b = random_vector(A), x;
         OK(VecDuplicate(b, &x));
         OK(MatDiagonalScale(A, nullptr, c));
         const ByOptions by(A);
         for (bool transposed : {false, true}) {
-          Vec y = vector_of(
-            A, [&](PetscInt i) { return (1 + 0.5 * Draw::noise(5, i, 1)) / (transposed ? 1 : power(3, i, 8)); });
+          Vec y = vector_of(A, [&](PetscInt i) {
+            return (1 + 0.5 * Draw::noise(5, i, 1)) / (transposed ? 1 : power(3, i, 8));
+          });
           OK(transposed ? MatMultTranspose(A, y, b) : MatMult(A, y, b));
           OK(transposed ? KSPSolveTranspose(by.ksp, b, x) : KSPSolve(by.ksp, b, x));
           EXPECT_LE(componentwise(x, y), 1e-13) << (transposed ? "transposed" : "");
@@ -179,10 +180,11 @@ TEST_F(MultifrontalScales, WhatIsReportedIsOfTheMatrix)
     EXPECT_NEAR(number(after, "log|det| "), number(before, "log|det| ") - 27 * 40 * std::log(2.),
                 1e-6 * std::abs(number(before, "log|det| ")) + (is_double ? 1e-6 : 1e-2))
       << before << after;
-    const bool is_lu =
-      leaf[0] == '0' && ranks == 1 && !contains(before, "on the device"); // the diagonal is positive and dominant
+    const bool is_lu = leaf[0] == '0' && ranks == 1 &&
+                       !contains(before, "on the device"); // the diagonal is positive and dominant
     for (const std::string &text : {before, after})
-      EXPECT_EQ(contains(text, PetscDefined(USE_COMPLEX) ? ", growth " : ", sign +1, growth "), is_lu) << text;
+      EXPECT_EQ(contains(text, PetscDefined(USE_COMPLEX) ? ", growth " : ", sign +1, growth "), is_lu)
+        << text;
     OK(VecDestroy(&c));
     OK(MatDestroy(&A));
   }
@@ -240,15 +242,16 @@ TEST_F(MultifrontalScales, SingularIntegersAreRefused)
   const ByOptions by(A);
   OK(KSPSetErrorIfNotConverged(by.ksp, PETSC_TRUE));
   const std::string text = error_of([&] { return KSPSetUp(by.ksp); });
-  EXPECT_TRUE(contains(text, "multifrontal: the matrix is singular to working precision; reciprocal condition estimate "
-                             "of the equilibrated matrix") ||
-              contains(text, "multifrontal: zero pivot in column "))
+  EXPECT_TRUE(
+    contains(text, "multifrontal: the matrix is singular to working precision; reciprocal condition estimate "
+                   "of the equilibrated matrix") ||
+    contains(text, "multifrontal: zero pivot in column "))
     << text;
   OK(MatDestroy(&A));
 }
 
-// Boundary rows of 1 next to rows of 10^8: pivots are small in their columns, not in their rows, so that no condition
-// is estimated and no scale of columns is looked for more than once.
+// Boundary rows of 1 next to rows of 10^8: pivots are small in their columns, not in their rows, so that no
+// condition is estimated and no scale of columns is looked for more than once.
 TEST_F(MultifrontalScales, RowsOfOneSizeOrAnotherAreNotDoubted)
 {
   for (const char *leaf : {"0", "6"}) {
@@ -261,7 +264,8 @@ TEST_F(MultifrontalScales, RowsOfOneSizeOrAnotherAreNotDoubted)
     for (PetscInt i = first; i < end; ++i)
       for (PetscInt j = std::max<PetscInt>(0, i - 2); j <= std::min<PetscInt>(99, i + 2); ++j) {
         const bool is_boundary = i < 2 || i > 97;
-        OK(MatSetValue(A, i, j, is_boundary ? (i == j ? 1. : 0.) : (is_double ? 1e8 : 1e6) * stencil[j - i + 2],
+        OK(MatSetValue(A, i, j,
+                       is_boundary ? (i == j ? 1. : 0.) : (is_double ? 1e8 : 1e6) * stencil[j - i + 2],
                        INSERT_VALUES));
       }
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -283,7 +287,8 @@ TEST_F(MultifrontalScales, AnInverseThatOverflowsIsRefused)
       SCOPED_TRACE(std::string("leaf ") + leaf + " kind " + std::to_string(kind));
       const Option size("-chain_mat_multifrontal_leaf_size", leaf);
       Mat          A = RandomChain{80, 1, 1}.matrix();
-      Vec r = vector_of(A, [&](PetscInt i) { return kind != 1 && i == 41 ? (kind == 0 ? 1e-310 : 1e-200) : 1.; }),
+      Vec          r = vector_of(
+                     A, [&](PetscInt i) { return kind != 1 && i == 41 ? (kind == 0 ? 1e-310 : 1e-200) : 1.; }),
           c = vector_of(A, [&](PetscInt i) {
             return kind == 1 && i == 41 ? 1e-310 : kind == 2 && i == 41 ? 1e-150 : 1.;
           });
@@ -351,8 +356,9 @@ TEST_F(MultifrontalScales, StoredZeros)
   put(12, 0.5, 700); // and none of these
   OK(KSPSetOperators(by.ksp, A, A));
   const std::string refusal = error_of([&] { return KSPSetUp(by.ksp); });
-  EXPECT_TRUE(contains(refusal, "multifrontal: the matrix is no chain: half-bandwidth 693 in its own order") &&
-              contains(refusal, "(zeros that the matrix stores left out)"))
+  EXPECT_TRUE(
+    contains(refusal, "multifrontal: the matrix is no chain: half-bandwidth 693 in its own order") &&
+    contains(refusal, "(zeros that the matrix stores left out)"))
     << refusal;
   OK(MatDestroy(&A));
 }
@@ -384,8 +390,8 @@ TEST_F(MultifrontalScales, StoredZerosOfABand)
 }
 
 #if !defined(PETSC_USE_COMPLEX)
-/// Scales of a dense matrix, by rows, as it is factored: rows by their largest entries, and where the largest entry of
-/// a column is below 1/16 then, rows and columns by Ruiz's rounds.
+/// Scales of a dense matrix, by rows, as it is factored: rows by their largest entries, and where the largest
+/// entry of a column is below 1/16 then, rows and columns by Ruiz's rounds.
 struct DenseScales {
   std::size_t              n;
   std::vector<long double> r, c;
@@ -437,7 +443,8 @@ struct DenseScales {
     }
     return static_cast<PetscReal>(rs == 0 ? 0 : rs / (as * xs + bs));
   }
-  /// 1 / (||A|| ||A^-1||) of the scaled matrix, maximum norms, by elimination in long double; 0 where a pivot is zero.
+  /// 1 / (||A|| ||A^-1||) of the scaled matrix, maximum norms, by elimination in long
+  /// double; 0 where a pivot is zero.
   PetscReal rcond(const std::vector<PetscScalar> &A) const
   {
     const std::size_t        m = 2 * n;
@@ -445,7 +452,8 @@ struct DenseScales {
     long double              size = 0, inverse = 0;
     for (std::size_t i = 0; i < n; ++i) {
       long double sum = 0;
-      for (std::size_t j = 0; j < n; ++j) a[i * m + j] = A[i * n + j] * r[i] * c[j], sum += std::fabs(a[i * m + j]);
+      for (std::size_t j = 0; j < n; ++j)
+        a[i * m + j] = A[i * n + j] * r[i] * c[j], sum += std::fabs(a[i * m + j]);
       a[i * m + n + i] = 1, size = std::max(size, sum);
     }
     for (std::size_t k = 0; k < n; ++k) {
@@ -456,7 +464,8 @@ struct DenseScales {
       std::swap_ranges(&a[k * m], &a[k * m] + m, &a[p * m]);
       for (std::size_t j = m; j-- > k;) a[k * m + j] /= a[k * m + k];
       for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = m; i != k && a[i * m + k] != 0 && j-- > k;) a[i * m + j] -= a[i * m + k] * a[k * m + j];
+        for (std::size_t j = m; i != k && a[i * m + k] != 0 && j-- > k;)
+          a[i * m + j] -= a[i * m + k] * a[k * m + j];
     }
     for (std::size_t i = 0; i < n; ++i) {
       long double sum = 0;
@@ -467,8 +476,8 @@ struct DenseScales {
   }
 };
 
-// Random bands with random scales of rows and columns, singular ones among them, beside LAPACK's getrf and getrs:
-// nothing is accepted with errors above 1e-13 where LAPACK has less than 1e-15.
+// Random bands with random scales of rows and columns, singular ones among them, beside LAPACK's getrf and
+// getrs: nothing is accepted with errors above 1e-13 where LAPACK has less than 1e-15.
 TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
 {
   if (!is_double) GTEST_SKIP() << "the bounds are those of double precision";
@@ -476,7 +485,8 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
   int         accepted = 0, singular_ones = 0;
   for (int number = 0; number < (cases ? std::atoi(cases) : 1500); ++number) {
     Draw           draw(static_cast<std::uint64_t>(number) + 17);
-    const PetscInt n = draw.of({1, 2, 3, 5, 8, 13, 20, 40, 80}), kl = std::min<PetscInt>(draw.below(5), n - 1),
+    const PetscInt n  = draw.of({1, 2, 3, 5, 8, 13, 20, 40, 80}),
+                   kl = std::min<PetscInt>(draw.below(5), n - 1),
                    ku = std::min<PetscInt>(draw.below(5), n - 1), kind = draw.below(4);
     const auto               s = draw.of({0., 0., 2., 6., 8., 12.}), t = draw.of({0., 0., 2., 6., 8., 12.});
     const auto               N = static_cast<std::size_t>(n);
@@ -485,9 +495,9 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
       PetscScalar sum = 0;
       for (std::size_t j = i < static_cast<std::size_t>(kl) ? 0 : i - static_cast<std::size_t>(kl);
            j <= std::min(i + static_cast<std::size_t>(ku), N - 1); ++j)
-        sum += a[i * N + j] = kind < 2
-                                ? draw.real(-1, 1) + (kind == 1 && i == j ? static_cast<PetscReal>(kl + ku + 1) : 0)
-                                : static_cast<PetscReal>(draw.between(-3, 3));
+        sum += a[i * N + j] =
+          kind < 2 ? draw.real(-1, 1) + (kind == 1 && i == j ? static_cast<PetscReal>(kl + ku + 1) : 0)
+                   : static_cast<PetscReal>(draw.between(-3, 3));
       if (kind == 3) a[i * N + i] -= sum;
       b[i] = draw.real(-1, 1);
     }
@@ -500,14 +510,15 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
     const bool        transposed = draw.one_in(2);
     const std::string leaf       = std::to_string(draw.of({0, 0, 1, 4, 6, 16}));
     const Option      size("-chain_mat_multifrontal_leaf_size", leaf);
-    SCOPED_TRACE("case " + std::to_string(number) + ": n " + std::to_string(n) + " kl " + std::to_string(kl) + " ku " +
-                 std::to_string(ku) + " kind " + std::to_string(kind) + " s " + std::to_string(s) + " t " +
-                 std::to_string(t) + " leaf " + leaf);
+    SCOPED_TRACE("case " + std::to_string(number) + ": n " + std::to_string(n) + " kl " + std::to_string(kl) +
+                 " ku " + std::to_string(ku) + " kind " + std::to_string(kind) + " s " + std::to_string(s) +
+                 " t " + std::to_string(t) + " leaf " + leaf);
     Mat A, D;
     OK(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, kl + ku + 1, nullptr, &A));
     for (PetscInt i = 0; i < n; ++i)
       for (PetscInt j = std::max<PetscInt>(0, i - kl); j <= std::min(i + ku, n - 1); ++j)
-        OK(MatSetValue(A, i, j, a[static_cast<std::size_t>(i) * N + static_cast<std::size_t>(j)], INSERT_VALUES));
+        OK(MatSetValue(A, i, j, a[static_cast<std::size_t>(i) * N + static_cast<std::size_t>(j)],
+                       INSERT_VALUES));
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     OK(MatConvert(A, MATSEQDENSE, MAT_INITIAL_MATRIX, &D));
@@ -520,7 +531,8 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
       KSPConvergedReason reason;
       OK(transposed ? KSPSolveTranspose(by.ksp, vb, vx) : KSPSolve(by.ksp, vb, vx));
       OK(KSPGetConvergedReason(by.ksp, &reason));
-      const bool has_factors = MatLUFactor(D, nullptr, nullptr, nullptr) == 0; // an error where a pivot is exactly zero
+      // an error where a pivot is exactly zero
+      const bool has_factors = MatLUFactor(D, nullptr, nullptr, nullptr) == 0;
       if (has_factors) {
         OK(transposed ? MatSolveTranspose(D, vb, vy) : MatSolve(D, vb, vy));
       }
@@ -531,13 +543,15 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
         EXPECT_LT(reason, 0) << view_of(by.factor());
       }
       if (reason > 0 && lapack < 1e-15) {
-        EXPECT_LE(scales.error(a, transposed, x, b), 1e-13) << "LAPACK has " << lapack << "\n" << view_of(by.factor());
+        EXPECT_LE(scales.error(a, transposed, x, b), 1e-13) << "LAPACK has " << lapack << "\n"
+                                                            << view_of(by.factor());
       }
       if (kind == 1 && (s == 0 || t == 0)) { // units make no matrix singular
         EXPECT_GT(reason, 0) << view_of(by.factor());
       }
       if (reason < 0 && kind != 3) { // scales are not unique
-        EXPECT_LE(scales.rcond(a), 10 * static_cast<PetscReal>(n) * PETSC_MACHINE_EPSILON) << view_of(by.factor());
+        EXPECT_LE(scales.rcond(a), 10 * static_cast<PetscReal>(n) * PETSC_MACHINE_EPSILON)
+          << view_of(by.factor());
       }
     }
     for (Vec *v : {&vb, &vx, &vy}) OK(VecDestroy(v));
@@ -551,7 +565,10 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
 
 struct Signs {
   PetscInt negative = -1, zero = -1, positive = -1;
-  bool operator==(const Signs &o) const { return negative == o.negative && zero == o.zero && positive == o.positive; }
+  bool     operator==(const Signs &o) const
+  {
+    return negative == o.negative && zero == o.zero && positive == o.positive;
+  }
 };
 std::ostream &operator<<(std::ostream &to, const Signs &c)
 {
@@ -567,16 +584,17 @@ TEST_F(MultifrontalScales, InertiaOfAnyUnits)
     for (int kind : {0, 1, 2, 3})
       for (const char *leaf : {"0", "7"})
         for (const char *pivot : {"qr", "none"}) {
-          SCOPED_TRACE("s " + std::to_string(s) + " kind " + std::to_string(kind) + " leaf " + leaf + " pivot " +
-                       pivot);
+          SCOPED_TRACE("s " + std::to_string(s) + " kind " + std::to_string(kind) + " leaf " + leaf +
+                       " pivot " + pivot);
           if (kind == 3 && s > 0) continue; // powers of ten round entries, and zero is not zero
-          const Option size("-chain_mat_multifrontal_leaf_size", leaf), how("-chain_mat_multifrontal_pivot", pivot);
-          RandomChain  chain{n, 1, 1, false, 1, Values::wave};
-          Mat          A = chain.matrix();
-          PetscInt     first, end;
+          const Option size("-chain_mat_multifrontal_leaf_size", leaf),
+            how("-chain_mat_multifrontal_pivot", pivot);
+          RandomChain chain{n, 1, 1, false, 1, Values::wave};
+          Mat         A = chain.matrix();
+          PetscInt    first, end;
           OK(MatGetOwnershipRange(A, &first, &end));
-          // tridiag(.4, 1, .4); diagonal of alternating signs; pairs [[0, 1], [1, 0]] that couple with nothing;
-          // neighbours that the same unknown is
+          // tridiag(.4, 1, .4); diagonal of alternating signs; pairs [[0, 1], [1, 0]] that couple with
+          // nothing; neighbours that the same unknown is
           for (PetscInt i = first; i < end; ++i)
             for (PetscInt j = std::max<PetscInt>(i - 1, 0); j <= std::min(i + 1, n - 1); ++j) {
               const bool pair = i / 2 == j / 2;

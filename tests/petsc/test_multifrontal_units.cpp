@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Units of unknowns and equations that change along a chain, a little from row to row, by the solver type multifrontal.
+// Units of unknowns and equations that change along a chain, a little from row to row, by the
+// solver type multifrontal.
 #include "chain_fixture.hpp"
 
 #include <cmath>
@@ -38,18 +39,21 @@ struct Kind {
   const char *name;
   PetscReal   row_slope, row_step, column_slope, column_step;
 };
-constexpr Kind kinds[] = {{"columns 2^-i", 0, 0, -1, 0},      {"columns 2^-2i", 0, 0, -2, 0},
-                          {"columns 2^2.5i", 0, 0, 2.5, 0},   {"rows 2^i", 1, 0, 0, 0},
-                          {"rows 2^2i, columns 2^-i", 2, 0, -1, 0}, {"walks", 0, 3, 0, 3},
+constexpr Kind kinds[] = {{"columns 2^-i", 0, 0, -1, 0},
+                          {"columns 2^-2i", 0, 0, -2, 0},
+                          {"columns 2^2.5i", 0, 0, 2.5, 0},
+                          {"rows 2^i", 1, 0, 0, 0},
+                          {"rows 2^2i, columns 2^-i", 2, 0, -1, 0},
+                          {"walks", 0, 3, 0, 3},
                           {"rows 2^i, columns 2^i", 1, 0, 1, 0}};
 
-/// Components of solutions of r A c x = b, and of its transpose, for a strictly dominant A and entries of c x, or r x,
-/// between 1/2 and 3/2.
+/// Components of solutions of r A c x = b, and of its transpose, for a strictly dominant A and entries of c
+/// x, or r x, between 1/2 and 3/2.
 void expect_every_digit(Mat A, Vec r, Vec c)
 {
   const ByOptions    by(A);
   KSPConvergedReason reason;
-  Vec                y = vector_of(A, [](PetscInt i) { return 1 + 0.5 * Draw::noise(5, i, 1); }), x, b, expected;
+  Vec y = vector_of(A, [](PetscInt i) { return 1 + 0.5 * Draw::noise(5, i, 1); }), x, b, expected;
   for (Vec *v : {&x, &b, &expected}) OK(VecDuplicate(y, v));
   for (bool transposed : {false, true}) {
     OK(VecPointwiseDivide(expected, y, transposed ? r : c));
@@ -62,8 +66,8 @@ void expect_every_digit(Mat A, Vec r, Vec c)
   for (Vec *v : {&y, &x, &b, &expected}) OK(VecDestroy(v));
 }
 
-// No column by itself is small, and elimination that mixes rows by their size lost all digits of the transposed solve,
-// or called the matrix singular, as leaves and ranks had it.
+// No column by itself is small, and elimination that mixes rows by their size lost all digits of the
+// transposed solve, or called the matrix singular, as leaves and ranks had it.
 TEST_F(MultifrontalUnits, ChangeALittleFromRowToRow)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 2^200";
@@ -72,10 +76,11 @@ TEST_F(MultifrontalUnits, ChangeALittleFromRowToRow)
       for (RandomChain chain : {RandomChain{100, 3, 3}, RandomChain{90, 1, 1}, RandomChain{80, 1, 2}})
         for (const Kind &kind : kinds) {
           SCOPED_TRACE(name(chain) + " " + kind.name + " leaf " + leaf + " pivot " + pivot);
-          const Option size("-chain_mat_multifrontal_leaf_size", leaf), how("-chain_mat_multifrontal_pivot", pivot);
-          Mat          A = chain.matrix();
-          Vec          r = powers(A, chain, units(chain.n, kind.row_slope, kind.row_step, 7)),
-              c          = powers(A, chain, units(chain.n, kind.column_slope, kind.column_step, 8));
+          const Option size("-chain_mat_multifrontal_leaf_size", leaf),
+            how("-chain_mat_multifrontal_pivot", pivot);
+          Mat A = chain.matrix();
+          Vec r = powers(A, chain, units(chain.n, kind.row_slope, kind.row_step, 7)),
+              c = powers(A, chain, units(chain.n, kind.column_slope, kind.column_step, 8));
           OK(MatDiagonalScale(A, r, c));
           expect_every_digit(A, r, c);
           for (Vec *v : {&r, &c}) OK(VecDestroy(v));
@@ -111,11 +116,12 @@ TEST_F(MultifrontalUnits, OfRowsAlone)
       for (RandomChain chain : {RandomChain{50, 1, 1}, RandomChain{50, 3, 3}, RandomChain{40, 1, 1, true}}) {
         SCOPED_TRACE(name(chain) + " seed " + std::to_string(seed) + " leaf " + leaf);
         const Option size("-chain_mat_multifrontal_leaf_size", leaf);
-        chain.seed = static_cast<std::uint64_t>(seed) + 1;
-        Mat A      = chain.matrix();
+        chain.seed               = static_cast<std::uint64_t>(seed) + 1;
+        Mat                    A = chain.matrix();
         Draw                   draw(chain.seed);
         std::vector<PetscReal> unit;
-        for (PetscInt i = 0; i < chain.n; ++i) unit.push_back(std::ldexp(1., static_cast<int>(draw.between(-30, 30))));
+        for (PetscInt i = 0; i < chain.n; ++i)
+          unit.push_back(std::ldexp(1., static_cast<int>(draw.between(-30, 30))));
         Vec r = vector_of(A, [&](PetscInt i) { return unit[static_cast<std::size_t>(i)]; });
         Vec c = vector_of(A, [](PetscInt) { return 1; });
         OK(MatDiagonalScale(A, r, nullptr));
@@ -129,7 +135,8 @@ TEST_F(MultifrontalUnits, OfRowsAlone)
 TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
 {
   if (!is_double) GTEST_SKIP() << "the numbers are those of double precision";
-  const PetscReal diagonal[] = {3.5e31, 2.9e-9, 8.9e-28, 3.9e-7, 5.9e-3}, below[] = {-1.3e7, 9.6e-17, 3.9e-27, 1.5e8};
+  const PetscReal diagonal[] = {3.5e31, 2.9e-9, 8.9e-28, 3.9e-7, 5.9e-3},
+                  below[]    = {-1.3e7, 9.6e-17, 3.9e-27, 1.5e8};
   for (const char *leaf : {"0", "1", "2"}) {
     SCOPED_TRACE(leaf);
     const Option size("-chain_mat_multifrontal_leaf_size", leaf);
@@ -162,8 +169,8 @@ TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
   }
 }
 
-// Stencils of any symmetry, coefficients 1 and 1000, boundary rows of another size, and small changes of units are no
-// reason to scale: the factors are those of the matrix as it is.
+// Stencils of any symmetry, coefficients 1 and 1000, boundary rows of another size, and small changes of
+// units are no reason to scale: the factors are those of the matrix as it is.
 TEST_F(MultifrontalUnits, EvenMatricesAreNotScaled)
 {
   const PetscInt n = 200;
@@ -173,14 +180,23 @@ TEST_F(MultifrontalUnits, EvenMatricesAreNotScaled)
       const Option size("-chain_mat_multifrontal_leaf_size", leaf);
       Mat          A = RandomChain{n, 1, 1}.matrix();
       PetscInt     first, end;
-      const auto   k = [&](PetscInt edge) { return kind == 3 && edge > n / 3 ? 1000. : 1.; }; // left of this row
+      // left of this row
+      const auto k = [&](PetscInt edge) { return kind == 3 && edge > n / 3 ? 1000. : 1.; };
       OK(MatGetOwnershipRange(A, &first, &end));
       for (PetscInt i = first; i < end; ++i) {
         const bool is_boundary = kind == 4 && (i == 0 || i == n - 1);
         // Laplacian; upwind; almost one-sided; coefficients; rows of 1 beside 1 / h^2; units 1.02^i
-        const PetscReal left  = is_boundary ? 0. : kind == 1 ? -2 : kind == 2 ? -1 : -k(i),
-                        right = is_boundary ? 0. : kind == 1 ? -0.1 : kind == 2 ? -1e-6 : -k(i + 1),
-                        of_row = kind == 4 && !is_boundary ? n * n : kind == 5 ? std::pow(1.02, i) : 1;
+        const PetscReal left   = is_boundary ? 0.
+                                 : kind == 1 ? -2
+                                 : kind == 2 ? -1
+                                             : -k(i),
+                        right  = is_boundary ? 0.
+                                 : kind == 1 ? -0.1
+                                 : kind == 2 ? -1e-6
+                                             : -k(i + 1),
+                        of_row = kind == 4 && !is_boundary ? n * n
+                                 : kind == 5               ? std::pow(1.02, i)
+                                                           : 1;
         if (i > 0) {
           OK(MatSetValue(A, i, i - 1, of_row * left, INSERT_VALUES));
         }

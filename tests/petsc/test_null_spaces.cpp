@@ -14,7 +14,8 @@ class PCLineNullSpaces : public Petsc {
 
 constexpr PetscReal small = 1000 * PETSC_MACHINE_EPSILON;
 
-/// Changes the diagonal so that every row sums to zero, then scales rows by numbers that differ where asked for.
+/// Changes the diagonal so that every row sums to zero, then scales rows by numbers
+/// that differ where asked for.
 void make_singular(Mat A, bool scaled = false)
 {
   Vec      ones, sums;
@@ -26,7 +27,8 @@ void make_singular(Mat A, bool scaled = false)
   MatDiagonalSet(A, sums, ADD_VALUES);
   if (scaled) {
     VecGetOwnershipRange(sums, &begin, &end);
-    for (PetscInt r = begin; r < end; ++r) VecSetValue(sums, r, static_cast<PetscScalar>(PetscReal(1 + r % 7)), INSERT_VALUES);
+    for (PetscInt r = begin; r < end; ++r)
+      VecSetValue(sums, r, static_cast<PetscScalar>(PetscReal(1 + r % 7)), INSERT_VALUES);
     VecAssemblyBegin(sums), VecAssemblyEnd(sums);
     MatDiagonalScale(A, sums, nullptr);
   }
@@ -93,7 +95,9 @@ TEST_F(PCLineNullSpaces, PinGivesTheSolutionOfSmallestNorm)
         for (auto ordering : {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA})
           for (bool scaled : {false, true}) {
             if (scaled && lhs != PC_LINE_LHS_PER_LINE) continue; // numbers of rows differ from line to line
-            SCOPED_TRACE(std::string(periodic ? "rings" : "open lines") + ", width " + std::to_string(width) + ", " + PCLineLhsTypes[lhs] + ", " + PCLineOrderings[ordering] + (scaled ? ", scaled" : ""));
+            SCOPED_TRACE(std::string(periodic ? "rings" : "open lines") + ", width " + std::to_string(width) +
+                         ", " + PCLineLhsTypes[lhs] + ", " + PCLineOrderings[ordering] +
+                         (scaled ? ", scaled" : ""));
             const PetscInt columns = 4;
             Grid           grid({columns * ranks, 17}, {0, 1}, 0, periodic, {ranks, 1}, false, width);
             make_singular(grid.A, scaled);
@@ -101,7 +105,8 @@ TEST_F(PCLineNullSpaces, PinGivesTheSolutionOfSmallestNorm)
             OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
             OK(PCLineSetLhs(line.pc, lhs));
             OK(PCLineSetOrdering(line.pc, ordering));
-            OK(PCLineSetComposition(line.pc, PC_LINE_COMPOSITION_MULTIPLICATIVE)); // every line is solved once
+            // every line is solved once
+            OK(PCLineSetComposition(line.pc, PC_LINE_COMPOSITION_MULTIPLICATIVE));
             OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_PIN));
             OK(PCApply(line.pc, line.b, line.x)); // no right-hand side of a line is consistent
             EXPECT_LT(least_squares(grid.A, line), small);
@@ -109,7 +114,9 @@ TEST_F(PCLineNullSpaces, PinGivesTheSolutionOfSmallestNorm)
             make_consistent(grid.A, line);
             EXPECT_LT(line.residual(grid.A), small);
             EXPECT_LT(largest_mean(line.x, [&](PetscInt i) { return i % columns; }), small);
-            EXPECT_TRUE(contains(line.view(), "singular lines: " + std::to_string(columns * ranks) + ", solved for the solution of zero mean (asked for)")) << line.view();
+            EXPECT_TRUE(contains(line.view(), "singular lines: " + std::to_string(columns * ranks) +
+                                                ", solved for the solution of zero mean (asked for)"))
+              << line.view();
           }
 }
 
@@ -160,10 +167,17 @@ TEST_F(PCLineNullSpaces, LinesOfAnyLengthBehindEachOther)
     for (PetscInt left = r % n; left >= length[l]; ++l) left -= length[l];
     return r / n * 4 + l;
   };
-  const auto coupled = [&](PetscInt r, PetscInt c) { return c >= 0 && c < n * ranks && std::abs(r - c) == 1 && line_of(r) == line_of(c); };
-  Mat        A       = matrix(
-                 n * ranks, [&](PetscInt r, PetscInt c) { return r != c ? PetscReal(-1) : PetscReal(coupled(r, r - 1)) + PetscReal(coupled(r, r + 1)) + (line_of(r) % 4 == 3 ? PetscReal(1) : PetscReal(0)); },
-                 [&](PetscInt r, PetscInt c) { return r == c || coupled(r, c); }, n);
+  const auto coupled = [&](PetscInt r, PetscInt c) {
+    return c >= 0 && c < n * ranks && std::abs(r - c) == 1 && line_of(r) == line_of(c);
+  };
+  Mat A = matrix(
+    n * ranks,
+    [&](PetscInt r, PetscInt c) {
+      return r != c ? PetscReal(-1)
+                    : PetscReal(coupled(r, r - 1)) + PetscReal(coupled(r, r + 1)) +
+                        (line_of(r) % 4 == 3 ? PetscReal(1) : PetscReal(0));
+    },
+    [&](PetscInt r, PetscInt c) { return r == c || coupled(r, c); }, n);
   for (auto direction : {PC_LINE_DIRECTION_ROWS, PC_LINE_DIRECTION_MATRIX}) {
     Line line(A);
     OK(PCLineSetDirection(line.pc, direction));
@@ -283,13 +297,17 @@ TEST_F(PCLineNullSpaces, NonzeroShiftsTheDiagonalsOfSingularLines)
 
 TEST_F(PCLineNullSpaces, BlocksAndRowsOfZerosTakeAShiftNotAPin)
 {
-  const auto entry = [](PetscInt r, PetscInt c) -> PetscScalar { return r == c ? 1 : r / 2 == c / 2 ? -1 : 0; }; // 2 x 2 blocks, rows sum to zero
-  Mat        A     = matrix(
-               8 * ranks, entry, [](PetscInt r, PetscInt c) { return std::abs(r / 2 - c / 2) <= 1; }, 8);
+  // 2 x 2 blocks, rows sum to zero
+  const auto entry = [](PetscInt r, PetscInt c) -> PetscScalar {
+    return r == c ? 1 : r / 2 == c / 2 ? -1 : 0;
+  };
+  Mat A = matrix(
+    8 * ranks, entry, [](PetscInt r, PetscInt c) { return std::abs(r / 2 - c / 2) <= 1; }, 8);
   Mat Z = matrix(
     8 * ranks, [](PetscInt r, PetscInt c) -> PetscScalar { return r % 8 == 5 ? 0
                                                                   : r == c   ? 4
-                                                                             : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && r / 8 == c / 8; }, 8);
+                                                                             : -1; },
+    [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && r / 8 == c / 8; }, 8);
   OK(MatSetBlockSize(A, 2));
   for (Mat M : {A, Z}) {
     Line line(M);
@@ -315,7 +333,8 @@ TEST_F(PCLineNullSpaces, EveryOptionHasASetAGetAndARange)
   PetscReal       amount;
   OK(PetscOptionsInsertString(nullptr, "-pc_line_shift_type nonzero -pc_line_shift_amount 1e-7"));
   OK(PCSetFromOptions(line.pc));
-  for (const char *option : {"-pc_line_shift_type", "-pc_line_shift_amount"}) OK(PetscOptionsClearValue(nullptr, option));
+  for (const char *option : {"-pc_line_shift_type", "-pc_line_shift_amount"})
+    OK(PetscOptionsClearValue(nullptr, option));
   OK(PCLineGetShiftType(line.pc, &type));
   OK(PCLineGetShiftAmount(line.pc, &amount));
   EXPECT_EQ(type, PC_LINE_SHIFT_NONZERO);

@@ -67,7 +67,8 @@ TEST_F(PCLineInSingle, KrylovMethodsReportTheResidualThatTheirSolutionHas)
 {
   Mat        A = tridiagonal(60 * ranks, -1, 2.05, -1);
   const Grid grid({24, 21}, {50, 1}, 0.1); // lines that couple
-  for (const char *ksp : {"gmres", "gmres -ksp_pc_side right", "bcgs", "tfqmr", "minres", "cr", "cgs", "cg", "fgmres"})
+  for (const char *ksp :
+       {"gmres", "gmres -ksp_pc_side right", "bcgs", "tfqmr", "minres", "cr", "cgs", "cg", "fgmres"})
     for (const char *pc :
          {"-pc_type line -pc_line_precision single",
           "-pc_type line -pc_line_precision single -pc_line_ordering zebra -pc_line_composition symmetric",
@@ -77,13 +78,14 @@ TEST_F(PCLineInSingle, KrylovMethodsReportTheResidualThatTheirSolutionHas)
       if (std::string(pc).find("asm") != std::string::npos && std::string(ksp) != "gmres")
         continue; // restricted, not symmetric
       EXPECT_LT(solved(A, nullptr, options), 1e-11) << options;
-      EXPECT_LT(solved(grid.A, grid.da, options), 2e-10) << options; // the tolerance is on the preconditioned residual
+      // the tolerance is on the preconditioned residual
+      EXPECT_LT(solved(grid.A, grid.da, options), 2e-10) << options;
     }
   OK(MatDestroy(&A));
 }
 
-/// Largest difference between M (u + 3 v) and M u + 3 M v, and between v^T M u and u^T M^T v, relative to the sizes of
-/// what is compared.
+/// Largest difference between M (u + 3 v) and M u + 3 M v, and between v^T M u and u^T M^T v, relative to the
+/// sizes of what is compared.
 void expect_linear(Mat A, DM da, const char *what, bool spans_ranks, void (*choose)(PC) = nullptr)
 {
   Line        line(A, da), other(A, da);
@@ -123,8 +125,9 @@ void expect_linear(Mat A, DM da, const char *what, bool spans_ranks, void (*choo
 
 TEST_F(PCLineInSingle, ApplicationsAreLinearToRoundingAlongLinesOfAllKinds)
 {
-  const std::vector<PetscInt> rows = {1, ranks}, columns = {ranks, 1}; // lines of ranks are whole, or span them
-  const Grid                  x({31, 12}, {50, 1}, 0.3, false, rows), y({13, 30}, {1, 50}, 0.3, false, columns),
+  // lines of ranks are whole, or span them
+  const std::vector<PetscInt> rows = {1, ranks}, columns = {ranks, 1};
+  const Grid x({31, 12}, {50, 1}, 0.3, false, rows), y({13, 30}, {1, 50}, 0.3, false, columns),
     ring({24, 8}, {7, 0.1}, 0.3, true, rows), wide({24, 12}, {9, 0.2}, 0.3, false, rows, false, 2);
   const Grid spanning({32, 12}, {50, 1}, 0.3, false, columns);
   expect_linear(x.A, x.da, "x", false);
@@ -135,7 +138,8 @@ TEST_F(PCLineInSingle, ApplicationsAreLinearToRoundingAlongLinesOfAllKinds)
   expect_linear(spanning.A, spanning.da, "pieces", false, [](PC pc) { PCLineSetCut(pc, PC_LINE_CUT_LOCAL); });
   expect_linear(x.A, x.da, "x and y, zebra", false, [](PC pc) {
     const PCLineDirection both[] = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
-    PCLineSetDirections(pc, 2, both), PCLineSetOrdering(pc, PC_LINE_ORDERING_ZEBRA), PCLineSetIterations(pc, 2);
+    PCLineSetDirections(pc, 2, both), PCLineSetOrdering(pc, PC_LINE_ORDERING_ZEBRA),
+      PCLineSetIterations(pc, 2);
   });
   expect_linear(y.A, nullptr, "matrix", false, [](PC pc) {
     PCLineSetDirection(pc, PC_LINE_DIRECTION_MATRIX), PCLineSetOrdering(pc, PC_LINE_ORDERING_ZEBRA);
@@ -195,9 +199,10 @@ TEST_F(PCLineInSingle, IllConditionedLinesAreRefinedOrRefused) // one rank
   for (int trial = 0; trial < 300; ++trial) {
     for (PetscReal &number : u) OK(PetscRandomGetValueReal(random, &number));
     const PetscInt  n = 5 + trial % 97;
-    const PetscReal d = -2 * PetscCosReal(PETSC_PI * PetscFloorReal(1 + u[0] * static_cast<PetscReal>(n - 1)) /
-                                          static_cast<PetscReal>(n + 1)) +
-                        PetscPowReal(10, -1 - 8 * u[1]); // nearly an eigenvalue
+    const PetscReal d =
+      -2 * PetscCosReal(PETSC_PI * PetscFloorReal(1 + u[0] * static_cast<PetscReal>(n - 1)) /
+                        static_cast<PetscReal>(n + 1)) +
+      PetscPowReal(10, -1 - 8 * u[1]); // nearly an eigenvalue
     Mat A = tridiagonal(n, 1, d, 1 + (trial % 2 ? 0 : 0.5 * u[2]));
     {
       Line      line(A);
@@ -241,7 +246,8 @@ TEST_F(PCLineInSingle, LinesBeyondTheRangeOfFloatAreNamed)
 {
   for (const PetscReal small : {1e-39, 1e-43, 1e-60}) { // subnormal, nearly zero, zero in float
     Mat A = matrix(
-      40 * ranks, [&](PetscInt r, PetscInt c) { return PetscScalar((r == c ? 4 : -1) * (r % 40 < 20 ? 1 : small)); },
+      40 * ranks,
+      [&](PetscInt r, PetscInt c) { return PetscScalar((r == c ? 4 : -1) * (r % 40 < 20 ? 1 : small)); },
       [](PetscInt r, PetscInt c) { return r / 20 == c / 20 && std::abs(r - c) <= 1; }, 40);
     {
       Line line(A);
@@ -264,7 +270,8 @@ TEST_F(PCLineInSingle, WhoDoesNotRefineIsWarnedOnce)
 {
   Mat A = matrix(
     60 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 2.05 : -1); },
-    [](PetscInt r, PetscInt c) { return r / 30 == c / 30 && std::abs(r - c) <= 1; }, 60); // lines of ranks are whole
+    [](PetscInt r, PetscInt c) { return r / 30 == c / 30 && std::abs(r - c) <= 1; },
+    60); // lines of ranks are whole
   {
     Warnings warnings;
     Line     line(A);
@@ -306,7 +313,8 @@ TEST_F(PCLineInSingle, KSPLineRefinesInPlaceOfThePC)
   PetscReal  norm;
   for (Solver *s : {&refined, &plain}) {
     OK(PCSetType(s->pc, PCLINE));
-    OK(PCLineSetPrecision(s->pc, s == &refined ? PC_LINE_PRECISION_SINGLE : PC_LINE_PRECISION_SINGLE_UNREFINED));
+    OK(PCLineSetPrecision(s->pc,
+                          s == &refined ? PC_LINE_PRECISION_SINGLE : PC_LINE_PRECISION_SINGLE_UNREFINED));
     s->tolerances(1e-12);
     EXPECT_GT(s->solve(), 0);
   }

@@ -23,7 +23,8 @@ PetscScalar entry(PetscInt r, PetscInt c, PetscInt row = 40)
 Mat lines_of(PetscInt length, PetscInt lines, int ranks)
 {
   return matrix(
-    length * lines * ranks, [=](PetscInt r, PetscInt c) { return entry(r % length, c % length, 4); }, [=](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && r / length == c / length; }, length * lines);
+    length * lines * ranks, [=](PetscInt r, PetscInt c) { return entry(r % length, c % length, 4); },
+    [=](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && r / length == c / length; }, length * lines);
 }
 
 TEST_F(PCLineProducts, OneMatrixForManyVectors)
@@ -31,7 +32,8 @@ TEST_F(PCLineProducts, OneMatrixForManyVectors)
   for (PetscInt lines : {1, 3})
     for (PetscInt dof : {1, 2, 50}) {
       Mat A = lines_of(30, lines, ranks), M;
-      OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A)); // few vectors of a device matrix are an assembled copy in PETSc
+      // few vectors of a device matrix are an assembled copy in PETSc
+      OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
       OK(MatCreateMAIJ(A, dof, &M));
       {
         Line     line(M);
@@ -74,12 +76,15 @@ TEST_F(PCLineProducts, ComponentsWithoutADM)
 TEST_F(PCLineProducts, KroneckerProducts)
 {
   const PetscInt                 p = 3;
-  const std::vector<PetscScalar> none, identity = {1, 0, 0, 0, 1, 0, 0, 0, 1}, twice = {2, 0, 0, 0, 2, 0, 0, 0, 2}, diagonal = {1, 0, 0, 0, 2, 0, 0, 0, 3}, dense = {9, 1, 2, -1, 8, 1, 0.5, 0.25, 7};
+  const std::vector<PetscScalar> none,
+    identity = {1, 0, 0, 0, 1, 0, 0, 0, 1}, twice = {2, 0, 0, 0, 2, 0, 0, 0, 2},
+    diagonal = {1, 0, 0, 0, 2, 0, 0, 0, 3}, dense = {9, 1, 2, -1, 8, 1, 0.5, 0.25, 7};
   const struct {
     const std::vector<PetscScalar> &S, &T;
     PetscInt                        matrices;
   } cases[] = {
-    {none, identity, 1}, {twice, identity, 1}, {twice, twice, 1}, {twice, none, 1}, {diagonal, twice, 3}, {twice, diagonal, 3}, {dense, identity, 1}, {dense, dense, 1}, {none, dense, 1}, {dense, none, 1},
+    {none, identity, 1},  {twice, identity, 1}, {twice, twice, 1}, {twice, none, 1}, {diagonal, twice, 3},
+    {twice, diagonal, 3}, {dense, identity, 1}, {dense, dense, 1}, {none, dense, 1}, {dense, none, 1},
   };
   for (const auto &c : cases) {
     Mat A = lines_of(20, 2, ranks), K;

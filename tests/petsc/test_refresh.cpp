@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New values of a matrix with the same pattern: the lines that were found are factored again in place, or, where what
-// was found does not hold any more, found anew. Either way the answers are those of a new PC.
+// New values of a matrix with the same pattern: the lines that were found are factored again in place, or,
+// where what was found does not hold any more, found anew. Either way the answers are those of a new PC.
 #include "fixture.hpp"
 
 #include <line/pc.hpp>
@@ -74,8 +74,12 @@ TEST_F(PCLineRefresh, OneMatrixPerLine)
 {
   for (PCLineDirection direction : {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y}) {
     const bool x = direction == PC_LINE_DIRECTION_X;
-    Grid       grid(x ? std::vector<PetscInt>{wide, high * ranks} : std::vector<PetscInt>{wide * ranks, high}, {x ? 2. : 0.3, x ? 0.3 : 2.}, 0.5, false, x ? std::vector<PetscInt>{1, ranks} : std::vector<PetscInt>{ranks, 1});
-    const auto rough = [&](PetscInt k) { return [k](PetscInt r) { return 1 + static_cast<PetscReal>((7 * r + 13 * k) % 11) / 10; }; };
+    Grid       grid(x ? std::vector<PetscInt>{wide, high * ranks} : std::vector<PetscInt>{wide * ranks, high},
+              {x ? 2. : 0.3, x ? 0.3 : 2.}, 0.5, false,
+              x ? std::vector<PetscInt>{1, ranks} : std::vector<PetscInt>{ranks, 1});
+    const auto rough = [&](PetscInt k) {
+      return [k](PetscInt r) { return 1 + static_cast<PetscReal>((7 * r + 13 * k) % 11) / 10; };
+    };
     change(grid.A, rough(0), [](PetscInt r) { return static_cast<PetscReal>(r % 5); });
     Line line(grid.A, grid.da);
     OK(PCLineSetDirection(line.pc, direction));
@@ -85,7 +89,8 @@ TEST_F(PCLineRefresh, OneMatrixPerLine)
       change(grid.A, rough(k), [k](PetscInt r) { return static_cast<PetscReal>((r + k) % 7); });
       EXPECT_TRUE(refreshed(line));
       EXPECT_LT(away(line, grid.A, grid.da, direction), rounding);
-      EXPECT_LT(away(line, grid.A, grid.da, direction, true), rounding) << "transposed factors are those of the new values";
+      EXPECT_LT(away(line, grid.A, grid.da, direction, true), rounding)
+        << "transposed factors are those of the new values";
     }
     OK(PCLineSetOmega(line.pc, 0.7));
     EXPECT_FALSE(refreshed(line)) << "an option changed";
@@ -105,9 +110,13 @@ TEST_F(PCLineRefresh, SharedMatricesAndClasses)
   PetscInt       begin;
   OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
   const auto one = [](PetscInt) { return 1; };
-  const auto on  = [&](PetscInt period) { return [=](PetscInt r) { return (r - begin) % columns % period == 0 ? 1. : 0.; }; }; // of some lines
+  // of some lines
+  const auto on = [&](PetscInt period) {
+    return [=](PetscInt r) { return (r - begin) % columns % period == 0 ? 1. : 0.; };
+  };
   const PetscInt shared = line.matrices();
-  change(grid.A, [](PetscInt) { return 3; }, one);
+  change(
+    grid.A, [](PetscInt) { return 3; }, one);
   EXPECT_TRUE(refreshed(line));
   EXPECT_EQ(line.matrices(), shared);
   EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_Y), rounding);
@@ -116,7 +125,8 @@ TEST_F(PCLineRefresh, SharedMatricesAndClasses)
   const PetscInt classes = line.matrices();
   EXPECT_GT(classes, shared);
   EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_Y), rounding);
-  change(grid.A, [](PetscInt) { return 0.5; }, on(5));
+  change(
+    grid.A, [](PetscInt) { return 0.5; }, on(5));
   EXPECT_TRUE(refreshed(line)) << "as before";
   EXPECT_EQ(line.matrices(), classes);
   EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_Y), rounding);
@@ -128,7 +138,8 @@ TEST_F(PCLineRefresh, CouplingsThatAppear)
   Line line(grid.A, grid.da);
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   OK(PCSetUp(line.pc));
-  change(grid.A, [](PetscInt) { return 2; }, [](PetscInt) { return 1; });
+  change(
+    grid.A, [](PetscInt) { return 2; }, [](PetscInt) { return 1; });
   if (ranks == 1) EXPECT_TRUE(refreshed(line));
   else OK(PCSetUp(line.pc)); // entries of other ranks are not looked at
   EXPECT_LT(line.residual(grid.A), rounding);
@@ -144,7 +155,8 @@ TEST_F(PCLineRefresh, FailuresComeAndGo)
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   OK(PCSetUp(line.pc));
   PCFailedReason reason;
-  for (PetscReal bad : {std::numeric_limits<PetscReal>::quiet_NaN(), std::numeric_limits<PetscReal>::infinity()}) {
+  for (PetscReal bad :
+       {std::numeric_limits<PetscReal>::quiet_NaN(), std::numeric_limits<PetscReal>::infinity()}) {
     first_row(grid.A, bad);
     OK(PCSetUp(line.pc));
     OK(PCGetFailedReason(line.pc, &reason));
@@ -155,7 +167,8 @@ TEST_F(PCLineRefresh, FailuresComeAndGo)
     EXPECT_EQ(reason, PC_NOERROR) << "the next set-up is another one";
     EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_X), rounding);
   }
-  change(grid.A, [](PetscInt) { return 0; }, [](PetscInt) { return 0; });
+  change(
+    grid.A, [](PetscInt) { return 0; }, [](PetscInt) { return 0; });
   OK(PCSetUp(line.pc));
   OK(PCGetFailedReason(line.pc, &reason));
   EXPECT_EQ(reason, PC_FACTOR_NUMERIC_ZEROPIVOT);
@@ -179,7 +192,10 @@ TEST_F(PCLineRefresh, RichardsonLeavesNothingOfOldValues)
   OK(PCSetDM(pc, grid.da));
   OK(PCLineSetDirection(pc, PC_LINE_DIRECTION_X));
   for (PetscInt k = 0; k < 3; ++k) {
-    if (k > 0) change(grid.A, [k](PetscInt r) { return 1 + static_cast<PetscReal>((r + k) % 3); }, [](PetscInt) { return 0.5; });
+    if (k > 0)
+      change(
+        grid.A, [k](PetscInt r) { return 1 + static_cast<PetscReal>((r + k) % 3); },
+        [](PetscInt) { return 0.5; });
     OK(KSPSolve(ksp, b, x));
     EXPECT_LT(relative_residual(grid.A, b, x, false), 1e4 * PETSC_MACHINE_EPSILON) << k;
   }
@@ -188,7 +204,8 @@ TEST_F(PCLineRefresh, RichardsonLeavesNothingOfOldValues)
   OK(KSPDestroy(&ksp));
 }
 
-/// A DMDA of elements with `dof` components: a star, each coupling a block where `joined`, else component by component.
+/// A DMDA of elements with `dof` components: a star, each coupling a block where `joined`,
+/// else component by component.
 struct Elements {
   DM       da = nullptr;
   Mat      A  = nullptr;
@@ -196,7 +213,8 @@ struct Elements {
 
   Elements(PetscInt nx, PetscInt ny, PetscInt components, PetscInt px, PetscInt py) : dof(components)
   {
-    DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, nx, ny, px, py, dof, 1, nullptr, nullptr, &da);
+    DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, nx, ny, px, py, dof,
+                 1, nullptr, nullptr, &da);
     DMSetFromOptions(da);
     DMSetUp(da);
     DMCreateMatrix(da, &A);
@@ -212,7 +230,8 @@ struct Elements {
   void fill(PetscReal along_x, PetscReal along_y, PetscReal joined, PetscInt k)
   {
     PetscInt x0, y0, nx, ny, all_x, all_y;
-    DMDAGetInfo(da, nullptr, &all_x, &all_y, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+    DMDAGetInfo(da, nullptr, &all_x, &all_y, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                nullptr, nullptr, nullptr);
     DMDAGetCorners(da, &x0, &y0, nullptr, &nx, &ny, nullptr);
     MatZeroEntries(A);
     for (PetscInt j = y0; j < y0 + ny; ++j)
@@ -220,12 +239,18 @@ struct Elements {
         for (PetscInt c = 0; c < dof; ++c)
           for (PetscInt step = 0; step < 5; ++step)
             for (PetscInt e = 0; e < dof; ++e) {
-              const PetscInt   dx = step == 1 ? -1 : step == 2 ? 1 : 0, dy = step == 3 ? -1 : step == 4 ? 1 : 0;
+              const PetscInt dx = step == 1 ? -1 : step == 2 ? 1 : 0, dy = step == 3 ? -1 : step == 4 ? 1 : 0;
               const MatStencil row = {0, j, i, c}, column = {0, j + dy, i + dx, e};
               if (i + dx < 0 || i + dx >= all_x || j + dy < 0 || j + dy >= all_y) continue;
-              const PetscReal rough = 1 + static_cast<PetscReal>((7 * i + 3 * j + 5 * c + 2 * e + 13 * k + step) % 11) / 20, size = dx != 0 ? along_x : dy != 0 ? along_y : 1;
-              const PetscReal unknowns = static_cast<PetscReal>(dof), diagonal = 4 * (along_x + along_y) * (1 + unknowns * joined) * rough + unknowns;
-              PetscScalar     v        = c != e ? joined * size * rough : step > 0 ? -size * rough : diagonal;
+              const PetscReal rough = 1 + static_cast<PetscReal>(
+                                            (7 * i + 3 * j + 5 * c + 2 * e + 13 * k + step) % 11) /
+                                            20,
+                              size     = dx != 0   ? along_x
+                                         : dy != 0 ? along_y
+                                                   : 1;
+              const PetscReal unknowns = static_cast<PetscReal>(dof),
+                              diagonal = 4 * (along_x + along_y) * (1 + unknowns * joined) * rough + unknowns;
+              PetscScalar v            = c != e ? joined * size * rough : step > 0 ? -size * rough : diagonal;
               MatSetValuesStencil(A, 1, &row, 1, &column, &v, INSERT_VALUES);
             }
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY), MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
@@ -278,7 +303,8 @@ TEST_F(PCLineRefresh, BlocksThatShare)
         for (PetscInt c = 0; c < 3; ++c)
           for (PetscInt e = 0; e < 3; ++e) {
             const MatStencil  row = {0, j, i, c}, column = {0, j, i, e};
-            const PetscScalar v = c == e ? size * static_cast<PetscReal>(9 + j) : PetscScalar(static_cast<PetscReal>(1 + c));
+            const PetscScalar v =
+              c == e ? size * static_cast<PetscReal>(9 + j) : PetscScalar(static_cast<PetscReal>(1 + c));
             OK(MatSetValuesStencil(grid.A, 1, &row, 1, &column, &v, INSERT_VALUES));
           }
     OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
@@ -327,7 +353,10 @@ TEST_F(PCLineRefresh, WideBands)
         const PetscReal rough = 1 + static_cast<PetscReal>(seed % 13) / 20;
         return r == c ? PetscScalar(3 * static_cast<PetscReal>(h) * rough) : -rough * turned;
       };
-      Mat  A = matrix(rows * lines * ranks, entry, [&](PetscInt r, PetscInt c) { return r / rows == c / rows && PetscAbsInt(r - c) <= h; }, rows * lines);
+      Mat A = matrix(
+        rows * lines * ranks, entry,
+        [&](PetscInt r, PetscInt c) { return r / rows == c / rows && PetscAbsInt(r - c) <= h; },
+        rows * lines);
       Line line(A);
       OK(PCSetUp(line.pc));
       EXPECT_EQ(line.matrices(), shared ? 1 : lines);
@@ -336,7 +365,9 @@ TEST_F(PCLineRefresh, WideBands)
         OK(MatGetOwnershipRange(A, &begin, &end));
         for (PetscInt r = begin; r < end; ++r)
           for (PetscInt c = PetscMax(begin, r - h); c <= PetscMin(end - 1, r + h); ++c)
-            if (r / rows == c / rows) { OK(MatSetValue(A, r, c, entry(r, c), INSERT_VALUES)); }
+            if (r / rows == c / rows) {
+              OK(MatSetValue(A, r, c, entry(r, c), INSERT_VALUES));
+            }
         OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
         OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
         EXPECT_TRUE(refreshed(line));
@@ -359,8 +390,8 @@ TEST_F(PCLineRefresh, DirectionsThatAutoChose)
 {
   for (const char *prefix : {"", "mg_levels_1_"}) {
     SCOPED_TRACE(prefix);
-    Grid grid({wide, high * ranks}, {2, 0.1}, 0.5, false, {1, ranks});
-    Line line(grid.A, grid.da);
+    Grid       grid({wide, high * ranks}, {2, 0.1}, 0.5, false, {1, ranks});
+    Line       line(grid.A, grid.da);
     const auto of_new = [&] {
       Line        other(grid.A, grid.da);
       PetscReal   difference, size;
@@ -372,15 +403,20 @@ TEST_F(PCLineRefresh, DirectionsThatAutoChose)
       OK(VecNorm(other.x, NORM_2, &size));
       OK(VecAXPY(other.x, -1, line.x));
       OK(VecNorm(other.x, NORM_2, &difference));
-      for (int o = 0; o < 2; ++o) names[o] = static_cast<ribbon::petsc::PC_Line *>((o ? other.pc : line.pc)->data)->names;
+      for (int o = 0; o < 2; ++o)
+        names[o] = static_cast<ribbon::petsc::PC_Line *>((o ? other.pc : line.pc)->data)->names;
       EXPECT_EQ(names[0], names[1]);
       EXPECT_LT(difference, rounding * size);
     };
     OK(PCSetOptionsPrefix(line.pc, prefix));
-    change(grid.A, [](PetscInt r) { return 1 + static_cast<PetscReal>(7 * r % 11) / 10; }, [](PetscInt r) { return static_cast<PetscReal>(r % 3); });
+    change(
+      grid.A, [](PetscInt r) { return 1 + static_cast<PetscReal>(7 * r % 11) / 10; },
+      [](PetscInt r) { return static_cast<PetscReal>(r % 3); });
     OK(PCSetUp(line.pc));
     for (PetscInt k = 1; k < 3; ++k) {
-      change(grid.A, [k](PetscInt r) { return 1 + static_cast<PetscReal>((7 * r + 13 * k) % 11) / 10; }, [](PetscInt r) { return static_cast<PetscReal>(r % 3); });
+      change(
+        grid.A, [k](PetscInt r) { return 1 + static_cast<PetscReal>((7 * r + 13 * k) % 11) / 10; },
+        [](PetscInt r) { return static_cast<PetscReal>(r % 3); });
       EXPECT_TRUE(refreshed(line));
       of_new();
     }
@@ -394,7 +430,8 @@ TEST_F(PCLineRefresh, DirectionsThatAutoChose)
     EXPECT_FALSE(refreshed(line));
     of_new();
     grid.fill({wide, high * ranks}, {1, 1}, 0.9);
-    const bool one_direction = *prefix != 0 && on_host(grid.A); // zebra ordering sweeps the first of them alone
+    // zebra ordering sweeps the first of them alone
+    const bool one_direction = *prefix != 0 && on_host(grid.A);
     EXPECT_EQ(refreshed(line), ranks == 1 || one_direction);
     of_new();
   }

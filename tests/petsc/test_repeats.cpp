@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Solves again and again with factors that stay as they are, of two sets of right-hand sides in turn, between
-// reductions and copies of others: every answer has the bits of the first. Where one has not, something was read before
-// it was there, or written while it was read. RIBBON_TEST_REPEATS: rounds (default 3); tests/device/stress takes
-// thousands, beside other processes and with random delays.
+// reductions and copies of others: every answer has the bits of the first. Where one has not, something was
+// read before it was there, or written while it was read. RIBBON_TEST_REPEATS: rounds (default 3);
+// tests/device/stress takes thousands, beside other processes and with random delays.
 #include "chain_fixture.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -25,7 +25,10 @@ struct TwoCounts {
   }
 };
 struct CountOdd {
-  KOKKOS_FUNCTION void operator()(const std::int64_t k, TwoCounts &counts) const { ++counts.all, counts.odd += k % 2; }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, TwoCounts &counts) const
+  {
+    ++counts.all, counts.odd += k % 2;
+  }
 };
 
 } // namespace
@@ -57,7 +60,8 @@ Numbers numbers_of(Mat X)
   MatDenseGetLDA(X, &ld);
   MatDenseGetArrayRead(X, &a);
   for (PetscInt c = 0; c < columns; ++c)
-    all.insert(all.end(), a + static_cast<std::ptrdiff_t>(c) * ld, a + static_cast<std::ptrdiff_t>(c) * ld + rows);
+    all.insert(all.end(), a + static_cast<std::ptrdiff_t>(c) * ld,
+               a + static_cast<std::ptrdiff_t>(c) * ld + rows);
   MatDenseRestoreArrayRead(X, &a);
   return all;
 }
@@ -71,13 +75,13 @@ protected:
     rounds            = asked ? std::atoi(asked) : 3;
   }
 
-  /// What other parts of a program may do between two solves: a reduction by Kokkos, and a vector that is filled on the
-  /// host, used, and filled again at once.
+  /// What other parts of a program may do between two solves: a reduction by Kokkos, and a vector that is
+  /// filled on the host, used, and filled again at once.
   void disturb(Vec like, int round)
   {
     TwoCounts counts;
-    Kokkos::parallel_reduce("test::count", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, 1001), CountOdd(),
-                            Kokkos::Sum<TwoCounts>(counts));
+    Kokkos::parallel_reduce("test::count", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, 1001),
+                            CountOdd(), Kokkos::Sum<TwoCounts>(counts));
     EXPECT_EQ(counts.all, 1001);
     EXPECT_EQ(counts.odd, 500);
     PetscScalar *a, sum;
@@ -98,7 +102,8 @@ protected:
   }
 
   /// solve(k) has the numbers of this rank for right-hand sides k, 0 or 1, `column` of them a column.
-  void expect_same_bits(const std::string &what, Vec like, PetscInt column, const std::function<Numbers(int)> &solve)
+  void expect_same_bits(const std::string &what, Vec like, PetscInt column,
+                        const std::function<Numbers(int)> &solve)
   {
     const Numbers first[2] = {solve(0), solve(1)};
     int           wrong    = 0;
@@ -107,7 +112,8 @@ protected:
         disturb(like, round);
         const Numbers now = solve(k);
         ASSERT_EQ(now.size(), first[k].size());
-        const bool differs = !now.empty() && std::memcmp(now.data(), first[k].data(), now.size() * sizeof now[0]) != 0;
+        const bool differs =
+          !now.empty() && std::memcmp(now.data(), first[k].data(), now.size() * sizeof now[0]) != 0;
         wrong += differs;
         if (!any(differs)) continue;
         const Numbers again = solve(k);
@@ -116,12 +122,12 @@ protected:
         for (std::size_t i = now.size(); i-- > 0;)
           if (std::memcmp(&now[i], &first[k][i], sizeof now[i]) != 0)
             at = i, ++differ, others += std::memcmp(&now[i], &first[1 - k][i], sizeof now[i]) == 0;
-        ADD_FAILURE() << "rank " << rank << ", " << what << ", round " << round << ", right-hand sides " << k << ": "
-                      << differ << " of " << now.size() << " numbers differ, " << others
+        ADD_FAILURE() << "rank " << rank << ", " << what << ", round " << round << ", right-hand sides " << k
+                      << ": " << differ << " of " << now.size() << " numbers differ, " << others
                       << " of them are those of the other ones; first row "
                       << at % static_cast<std::size_t>(std::max<PetscInt>(column, 1)) << " of column "
-                      << at / static_cast<std::size_t>(std::max<PetscInt>(column, 1)) << ": " << PetscRealPart(now[at])
-                      << ", not " << PetscRealPart(first[k][at])
+                      << at / static_cast<std::size_t>(std::max<PetscInt>(column, 1)) << ": "
+                      << PetscRealPart(now[at]) << ", not " << PetscRealPart(first[k][at])
                       << "; solved again: " << (again == first[k] ? "right" : "wrong");
       }
     EXPECT_EQ(wrong, 0) << what << ": of " << 2 * rounds << " solves";
@@ -159,12 +165,15 @@ TEST_F(Repeats, ChainsThatRanksShare)
         for (bool transposed : {false, true}) {
           const std::string what = name(chain) + ", " + pivot + (transposed ? ", transposed" : "");
           expect_same_bits(what, x, local_rows(A), [&](int k) {
-            EXPECT_EQ(static_cast<int>(transposed ? MatSolveTranspose(f.F, b[k], x) : MatSolve(f.F, b[k], x)), 0)
+            EXPECT_EQ(static_cast<int>(transposed ? MatSolveTranspose(f.F, b[k], x) : MatSolve(f.F, b[k], x)),
+                      0)
               << last_error();
             return numbers_of(x);
           });
           expect_same_bits(what + ", 70 columns", x, local_rows(A), [&](int k) {
-            EXPECT_EQ(static_cast<int>(transposed ? MatMatSolveTranspose(f.F, B[k], X) : MatMatSolve(f.F, B[k], X)), 0)
+            EXPECT_EQ(
+              static_cast<int>(transposed ? MatMatSolveTranspose(f.F, B[k], X) : MatMatSolve(f.F, B[k], X)),
+              0)
               << last_error();
             return numbers_of(X);
           });
@@ -180,9 +189,11 @@ TEST_F(Repeats, ChainsThatRanksShare)
 TEST_F(Repeats, LinesThatThePartitionCuts)
 {
   for (const char *options :
-       {"-pc_line_cut exact -pc_line_cut_exchange every_rank", "-pc_line_cut exact -pc_line_cut_exchange dealt_out",
-        "-pc_line_cut exact -pc_line_cut_parts 3", "-pc_line_cut drop", "-pc_line_precision single"}) {
-    if (contains(options, "single") && !std::is_floating_point_v<PetscScalar>) continue; // an error: there is none
+       {"-pc_line_cut exact -pc_line_cut_exchange every_rank",
+        "-pc_line_cut exact -pc_line_cut_exchange dealt_out", "-pc_line_cut exact -pc_line_cut_parts 3",
+        "-pc_line_cut drop", "-pc_line_precision single"}) {
+    // an error: there is none
+    if (contains(options, "single") && !std::is_floating_point_v<PetscScalar>) continue;
     for (PetscInt rows : {PetscInt(2), PetscInt(20)}) { // of a rank
       Grid grid({33, rows * ranks + 1}, {0, 1}, 0.3, false, {1, ranks});
       Line one(grid.A, grid.da), other(grid.A, grid.da);
@@ -191,21 +202,23 @@ TEST_F(Repeats, LinesThatThePartitionCuts)
       OK(PCLineSetDirection(one.pc, PC_LINE_DIRECTION_Y));
       OK(VecScale(other.b, -3));
       for (bool transposed : {false, true})
-        expect_same_bits(
-          std::string(options) + ", " + std::to_string(rows) + " rows" + (transposed ? ", transposed" : ""), one.x,
-          local_rows(grid.A), [&](int k) {
-            const Vec b = k == 0 ? one.b : other.b;
-            EXPECT_EQ(static_cast<int>(transposed ? PCApplyTranspose(one.pc, b, one.x) : PCApply(one.pc, b, one.x)), 0)
-              << last_error();
-            return numbers_of(one.x);
-          });
+        expect_same_bits(std::string(options) + ", " + std::to_string(rows) + " rows" +
+                           (transposed ? ", transposed" : ""),
+                         one.x, local_rows(grid.A), [&](int k) {
+                           const Vec b = k == 0 ? one.b : other.b;
+                           EXPECT_EQ(static_cast<int>(transposed ? PCApplyTranspose(one.pc, b, one.x)
+                                                                 : PCApply(one.pc, b, one.x)),
+                                     0)
+                             << last_error();
+                           return numbers_of(one.x);
+                         });
       reset_options();
     }
   }
 }
 
-/// Products, dot products, sums and a Krylov method of PETSc, right-hand sides in turn as above. Nothing of Ribbon's
-/// runs: what fails lies outside.
+/// Products, dot products, sums and a Krylov method of PETSc, right-hand sides in turn as above. Nothing of
+/// Ribbon's runs: what fails lies outside.
 void expect_petsc_is_right(int rounds, const std::function<void(Vec, int)> &before)
 {
   Grid        grid({32, 32}, {1, 1}, 0.01);

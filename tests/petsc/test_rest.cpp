@@ -10,7 +10,8 @@ namespace {
 
 class PCLineRest : public Petsc { };
 
-/// Whether the iteration with what lines leave out is that of PETSc, from zero and from a guess, and takes no product of A.
+/// Whether the iteration with what lines leave out is that of PETSc, from zero and from a guess,
+/// and takes no product of A.
 void expect_the_same(Mat A, DM da, PCLineDirection direction, PetscReal omega)
 {
   Mat same;
@@ -40,13 +41,17 @@ void expect_the_same(Mat A, DM da, PCLineDirection direction, PetscReal omega)
 TEST_F(PCLineRest, WhatLinesLeaveOutIsKept)
 {
   for (PetscReal omega : {1., 0.8}) {
-    Grid cut({6 * ranks, 5}, {3, 1}, 0.5, false, {ranks, 1}), ring({7, 5 * ranks}, {3, 1}, 0.5, true, {1, ranks}), wide({9, 9 * ranks}, {1, 0.1}, 1, false, {1, ranks}, false, 2),
+    Grid cut({6 * ranks, 5}, {3, 1}, 0.5, false, {ranks, 1}),
+      ring({7, 5 * ranks}, {3, 1}, 0.5, true, {1, ranks}),
+      wide({9, 9 * ranks}, {1, 0.1}, 1, false, {1, ranks}, false, 2),
       box({4, 5, 3 * ranks}, {1, 2, 3}, 1, false, {1, 1, ranks});
     for (const Grid *grid : {&cut, &ring, &wide}) {
       expect_the_same(grid->A, grid->da, PC_LINE_DIRECTION_X, omega);
       if (grid != &cut) expect_the_same(grid->A, grid->da, PC_LINE_DIRECTION_Y, omega);
     }
-    for (PCLineDirection d : {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_MATRIX}) expect_the_same(box.A, box.da, d, omega);
+    for (PCLineDirection d :
+         {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_MATRIX})
+      expect_the_same(box.A, box.da, d, omega);
   }
   // blocks of two, with couplings across
   DM         da;
@@ -70,7 +75,8 @@ TEST_F(PCLineRest, WhatLinesLeaveOutIsKept)
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   };
-  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 6, 3 * ranks, 1, ranks, 2, 1, nullptr, nullptr, &da));
+  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 6, 3 * ranks, 1,
+                  ranks, 2, 1, nullptr, nullptr, &da));
   OK(DMSetUp(da));
   OK(DMSetMatType(da, MATAIJ));
   OK(DMCreateMatrix(da, &A));

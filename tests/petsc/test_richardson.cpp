@@ -9,7 +9,8 @@ namespace {
 
 class PCLineRichardson : public Petsc { };
 
-constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
+constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE,
+                                              PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
 constexpr PCLineOrdering    orderings[]    = {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA};
 
 TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
@@ -24,7 +25,8 @@ TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
         for (PetscInt repeats : {1, 2}) {
           const Sweep sweep = {directions, composition, ordering, repeats == 1 ? 1. : 0.75, repeats};
           Richardson  fused(grid.A, grid.A, grid.da, 1), own(same, grid.A, grid.da, 1);
-          const auto  groups = static_cast<PetscInt>(directions.size()) * (ordering == PC_LINE_ORDERING_ZEBRA ? 2 : 1);
+          const auto  groups =
+            static_cast<PetscInt>(directions.size()) * (ordering == PC_LINE_ORDERING_ZEBRA ? 2 : 1);
           sweep.set(fused.pc);
           sweep.set(own.pc);
           PetscInt steps = 0; // of one group
@@ -41,12 +43,18 @@ TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
               EXPECT_EQ(expected.applications, its);
               EXPECT_EQ(found.reason, expected.reason);
               EXPECT_EQ(found.iterations, its);
-              EXPECT_LT(difference(fused.x, own.x), 1e-12) << directions.size() << PCLineCompositions[composition] << PCLineOrderings[ordering] << repeats << its << nonzero;
+              EXPECT_LT(difference(fused.x, own.x), 1e-12)
+                << directions.size() << PCLineCompositions[composition] << PCLineOrderings[ordering]
+                << repeats << its << nonzero;
               if (composition == PC_LINE_COMPOSITION_MULTIPLICATIVE && ranks == 1) { // several keep it later
                 if (groups == 1) steps += its;
-                const bool several = groups * repeats > 1; // solves, for which what lines leave out is kept from the set-up on
-                EXPECT_EQ(products, (several || steps > 4) && is_kept(grid.A) ? 0 : groups * repeats * its - (nonzero ? 0 : 1))
-                  << "one product for each solve that starts from something, until it is worth to keep what lines leave out";
+                // solves, for which what lines leave out is kept from the set-up on
+                const bool several = groups * repeats > 1;
+                EXPECT_EQ(products, (several || steps > 4) && is_kept(grid.A)
+                                      ? 0
+                                      : groups * repeats * its - (nonzero ? 0 : 1))
+                  << "one product for each solve that starts from something, until it is worth to keep what "
+                     "lines leave out";
               }
             }
         }
@@ -100,7 +108,8 @@ TEST_F(PCLineRichardson, WhatIsNotThisIterationIsLeftToPETSc)
   OK(KSPRichardsonSetScale(scaled.ksp, 0.25));
   EXPECT_EQ(scaled.solve().applications, 1);
   const Numbers x = gathered(scaled.x);
-  for (std::size_t k = 0; k < x.size(); ++k) EXPECT_LT(PetscAbsScalar(x[k] - PetscReal(0.25) * once[k]), 1e-13);
+  for (std::size_t k = 0; k < x.size(); ++k)
+    EXPECT_LT(PetscAbsScalar(x[k] - PetscReal(0.25) * once[k]), 1e-13);
   Richardson self(grid.A, grid.A, grid.da, 3);
   OK(KSPRichardsonSetSelfScale(self.ksp, PETSC_TRUE));
   EXPECT_GT(self.solve().applications, 3) << "the scale has to be computed";

@@ -19,7 +19,8 @@ TEST_F(PCLineSetUp, EveryOptionHasASetAndAGet)
   PCLineCut       cut;
   PCLineAlgorithm algorithm;
   PetscReal       tol;
-  OK(PetscOptionsInsertString(nullptr, "-pc_line_direction x -pc_line_lhs per_line -pc_line_cut local -pc_line_algorithm thomas -pc_line_zeropivot 1e-9"));
+  OK(PetscOptionsInsertString(nullptr, "-pc_line_direction x -pc_line_lhs per_line -pc_line_cut local "
+                                       "-pc_line_algorithm thomas -pc_line_zeropivot 1e-9"));
   OK(PCSetFromOptions(line.pc));
   OK(PCLineGetDirection(line.pc, &direction));
   OK(PCLineGetLhs(line.pc, &lhs));
@@ -31,7 +32,9 @@ TEST_F(PCLineSetUp, EveryOptionHasASetAndAGet)
   EXPECT_EQ(cut, PC_LINE_CUT_LOCAL);
   EXPECT_EQ(algorithm, PC_LINE_ALGORITHM_THOMAS);
   EXPECT_EQ(tol, 1e-9);
-  for (const char *option : {"-pc_line_direction", "-pc_line_lhs", "-pc_line_cut", "-pc_line_algorithm", "-pc_line_zeropivot"}) OK(PetscOptionsClearValue(nullptr, option));
+  for (const char *option :
+       {"-pc_line_direction", "-pc_line_lhs", "-pc_line_cut", "-pc_line_algorithm", "-pc_line_zeropivot"})
+    OK(PetscOptionsClearValue(nullptr, option));
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "x");
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // takes effect at the next set-up
@@ -106,7 +109,9 @@ TEST_F(PCLineSetUp, KeepsAsFewMatricesAsTheValuesAllow) // one rank: counts of o
   // two classes for 60 lines are kept as classes, 20 are not: they would hold more than a quarter
   for (PetscInt distinct : {2, 20}) {
     for (PetscInt l = 0; l < 60; ++l)
-      for (PetscInt i = 0; i < 20; ++i) OK(MatSetValue(grid.A, i * 60 + l, i * 60 + l, 7.0 + static_cast<double>(l % distinct), INSERT_VALUES));
+      for (PetscInt i = 0; i < 20; ++i)
+        OK(MatSetValue(grid.A, i * 60 + l, i * 60 + l, 7.0 + static_cast<double>(l % distinct),
+                       INSERT_VALUES));
     OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
     OK(PCLineSetLhs(line.pc, PC_LINE_LHS_AUTO));
@@ -201,7 +206,9 @@ TEST_F(PCLineSetUp, CutLinesAreSolvedPieceByPieceAndCounted)
     EXPECT_TRUE(contains(line.view(), "cut by the partition: 5 of 5 lines")) << line.view();
     OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR));
     EXPECT_NE(PCSetUp(line.pc), 0);
-    EXPECT_TRUE(contains(last_error(), "the partition cuts 5 lines along x among " + std::to_string(ranks) + " ranks; use -da_processors_x 1")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "the partition cuts 5 lines along x among " + std::to_string(ranks) +
+                                         " ranks; use -da_processors_x 1"))
+      << last_error();
   } else {
     EXPECT_LT(line.residual(grid.A), 1.0);
   }
@@ -216,7 +223,8 @@ TEST_F(PCLineSetUp, AnApplyAllocatesNothing)
   OK(PCApply(line.pc, line.b, line.x));
   PetscLogDouble before, after;
   OK(PetscMallocGetCurrentUsage(&before));
-  Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t) { ++allocations; });
+  Kokkos::Tools::Experimental::set_allocate_data_callback(
+    [](const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t) { ++allocations; });
   for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   OK(PetscMallocGetCurrentUsage(&after));
@@ -237,7 +245,11 @@ TEST_F(PCLineSetUp, GridsWithoutADMOnRanksWithoutRows)
 {
   const PetscInt n = 6;
   Mat            A = matrix(
-               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); }, rank == ranks - 1 ? n * n : 0);
+               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; },
+               [&](PetscInt r, PetscInt c) {
+      return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n);
+    },
+    rank == ranks - 1 ? n * n : 0);
   {
     Line                  line(A);
     const PCLineDirection both[] = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};

@@ -28,7 +28,8 @@ TEST_F(PCLineSharing, LinesThatDifferByRoundingShareWithATolerance)
   const PetscReal unit = 4 * PETSC_MACHINE_EPSILON, tol = 1000 * PETSC_MACHINE_EPSILON;
   for (PetscInt r = begin; r < end; ++r) { // every line another rounding; line 4 something else
     const PetscInt l = (r - begin) % columns;
-    OK(MatSetValue(grid.A, r, r, l == 4 ? PetscReal(0.5) : unit * static_cast<PetscReal>((3 * r + l) % 5), ADD_VALUES));
+    OK(MatSetValue(grid.A, r, r, l == 4 ? PetscReal(0.5) : unit * static_cast<PetscReal>((3 * r + l) % 5),
+                   ADD_VALUES));
   }
   OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
@@ -40,7 +41,8 @@ TEST_F(PCLineSharing, LinesThatDifferByRoundingShareWithATolerance)
   OK(set(unit / 1000, "-pc_line_lhs", "classes"));
   EXPECT_GT(line.matrices(), 2);
   EXPECT_NE(set(tol, "-pc_line_lhs", "shared"), 0);
-  EXPECT_EQ(last_error(), "PC line: -pc_line_lhs shared, but lines 0 and 4 (first rows 0 and 4) differ; use auto, classes or per_line");
+  EXPECT_EQ(last_error(), "PC line: -pc_line_lhs shared, but lines 0 and 4 (first rows 0 and 4) differ; use "
+                          "auto, classes or per_line");
   OK(set(0.5, "-pc_line_lhs", "shared"));
   EXPECT_EQ(line.matrices(), 1);
   EXPECT_LT(line.residual(grid.A), 0.5);
@@ -68,7 +70,8 @@ TEST_F(PCLineSharing, GalerkinLevelsShareWithATolerance)
     PetscInt begin, end;
     OK(VecGetOwnershipRange(spacing, &begin, &end));
     for (PetscInt r = begin; r < end; ++r) {
-      const PetscReal y = static_cast<PetscReal>(r / 13) * PetscReal(0.1), next = static_cast<PetscReal>(r / 13 + 1) * PetscReal(0.1);
+      const PetscReal y    = static_cast<PetscReal>(r / 13) * PetscReal(0.1),
+                      next = static_cast<PetscReal>(r / 13 + 1) * PetscReal(0.1);
       OK(VecSetValue(spacing, r, 10 * (next - y), INSERT_VALUES));
     }
     OK(VecAssemblyBegin(spacing));
@@ -82,9 +85,12 @@ TEST_F(PCLineSharing, GalerkinLevelsShareWithATolerance)
     OK(KSPSetOperators(ksp, grid.A, grid.A));
     OK(KSPGetPC(ksp, &pc));
     OK(PCSetType(pc, PCMG));
-    OK(PetscOptionsInsertString(nullptr, "-pc_mg_levels 3 -pc_mg_galerkin both -mg_levels_pc_type line -mg_levels_pc_line_direction x -mg_levels_pc_line_lhs classes -ksp_rtol 1e-8"));
+    OK(PetscOptionsInsertString(
+      nullptr, "-pc_mg_levels 3 -pc_mg_galerkin both -mg_levels_pc_type line -mg_levels_pc_line_direction x "
+               "-mg_levels_pc_line_lhs classes -ksp_rtol 1e-8"));
     if (with) {
-      OK(PetscOptionsSetValue(nullptr, "-mg_levels_pc_line_lhs_tol", sizeof(PetscReal) == 4 ? "1e-5" : "1e-12"));
+      OK(PetscOptionsSetValue(nullptr, "-mg_levels_pc_line_lhs_tol",
+                              sizeof(PetscReal) == 4 ? "1e-5" : "1e-12"));
     }
     OK(KSPSetFromOptions(ksp));
     OK(KSPSetUp(ksp));
@@ -95,7 +101,9 @@ TEST_F(PCLineSharing, GalerkinLevelsShareWithATolerance)
     OK(KSPSolve(ksp, line.b, line.x));
     OK(KSPGetIterationNumber(ksp, &iterations[with]));
     OK(PCLineGetInfo(level, nullptr, nullptr, nullptr, &matrices[with], nullptr, nullptr));
-    for (const char *option : {"-pc_mg_levels", "-pc_mg_galerkin", "-mg_levels_pc_type", "-mg_levels_pc_line_direction", "-mg_levels_pc_line_lhs", "-ksp_rtol", "-mg_levels_pc_line_lhs_tol"})
+    for (const char *option :
+         {"-pc_mg_levels", "-pc_mg_galerkin", "-mg_levels_pc_type", "-mg_levels_pc_line_direction",
+          "-mg_levels_pc_line_lhs", "-ksp_rtol", "-mg_levels_pc_line_lhs_tol"})
       OK(PetscOptionsClearValue(nullptr, option));
     OK(KSPDestroy(&ksp));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PC line solves: batches from a DMDA and from patterns, transposed, many right-hand sides, as a preconditioner.
+// PC line solves: batches from a DMDA and from patterns, transposed, many right-hand
+// sides, as a preconditioner.
 #include "fixture.hpp"
 
 #include "line/column_solver.hpp"
@@ -54,7 +55,11 @@ TEST_F(PCLineSolve, BatchesWithoutADM)
         return ring ? std::min(d, n - d) : d;
       };
       Mat A = matrix(
-        lines * n, [&](PetscInt r, PetscInt c) { return r == c ? PetscScalar(5 + static_cast<PetscReal>(r % n)) : (r < c ? PetscScalar(-1) : -0.5 * turned) / static_cast<PetscReal>(distance(r, c)); },
+        lines * n,
+        [&](PetscInt r, PetscInt c) {
+          return r == c ? PetscScalar(5 + static_cast<PetscReal>(r % n))
+                        : (r < c ? PetscScalar(-1) : -0.5 * turned) / static_cast<PetscReal>(distance(r, c));
+        },
         [&](PetscInt r, PetscInt c) { return distance(r, c) <= h; }, lines / ranks * n);
       Line     line(A);
       PetscInt count, rows, bandwidth;
@@ -74,9 +79,10 @@ TEST_F(PCLineSolve, BatchesWithoutADM)
 TEST_F(PCLineSolve, LinesOfDifferentLengthsWithoutADM) // one rank: one rank shows it
 {
   const std::vector<PetscInt> begin = {0, 3, 10, 11, 25};
-  auto                        run   = [&](PetscInt r) { return std::upper_bound(begin.begin(), begin.end(), r) - begin.begin(); };
-  Mat                         A     = matrix(
-                                25, [](PetscInt r, PetscInt c) { return r == c ? PetscScalar(4) : -turned; }, [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && run(r) == run(c); });
+  auto run = [&](PetscInt r) { return std::upper_bound(begin.begin(), begin.end(), r) - begin.begin(); };
+  Mat  A   = matrix(
+       25, [](PetscInt r, PetscInt c) { return r == c ? PetscScalar(4) : -turned; },
+       [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && run(r) == run(c); });
   Line line(A);
   OK(PCSetUp(line.pc));
   EXPECT_LT(line.residual(A), 1e-14);
@@ -87,7 +93,8 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
 {
   for (int dimension : {1, 3}) {
     if (dimension == 1 && ranks > 1) continue;
-    Grid           grid(dimension == 1 ? std::vector<PetscInt>{23} : std::vector<PetscInt>{7, 8, 6}, dimension == 1 ? std::vector<PetscReal>{2} : std::vector<PetscReal>{0, 2, 0}, 1, false,
+    Grid grid(dimension == 1 ? std::vector<PetscInt>{23} : std::vector<PetscInt>{7, 8, 6},
+              dimension == 1 ? std::vector<PetscReal>{2} : std::vector<PetscReal>{0, 2, 0}, 1, false,
               dimension == 1 ? std::vector<PetscInt>{} : std::vector<PetscInt>{ranks, 1, 1});
     Line           line(grid.A, grid.da);
     const PetscInt columns = 5;
@@ -95,8 +102,10 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
     Mat            B, X;
     OK(PCSetUp(line.pc));
     OK(MatGetLocalSize(grid.A, &rows, nullptr));
-    std::vector<PetscScalar> b(static_cast<std::size_t>((rows + 3) * columns)), x((b.size()), 77.0); // lda = rows + 3
-    for (std::size_t k = 0; k < b.size(); ++k) b[k] = turned * (static_cast<PetscReal>((k * 7919) % 101) - 50);
+    // lda = rows + 3
+    std::vector<PetscScalar> b(static_cast<std::size_t>((rows + 3) * columns)), x((b.size()), 77.0);
+    for (std::size_t k = 0; k < b.size(); ++k)
+      b[k] = turned * (static_cast<PetscReal>((k * 7919) % 101) - 50);
     OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, b.data(), &B));
     OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, x.data(), &X));
     OK(MatDenseSetLDA(B, rows + 3));
@@ -110,9 +119,12 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
       OK(VecRestoreArrayWrite(line.b, &a));
       OK(PCApply(line.pc, line.b, line.x));
       OK(VecGetArrayRead(line.x, &one));
-      for (PetscInt i = 0; i < rows; ++i) EXPECT_LT(PetscAbsScalar(x[static_cast<std::size_t>(c * (rows + 3) + i)] - one[i]), 1e-13);
+      for (PetscInt i = 0; i < rows; ++i)
+        EXPECT_LT(PetscAbsScalar(x[static_cast<std::size_t>(c * (rows + 3) + i)] - one[i]), 1e-13);
       OK(VecRestoreArrayRead(line.x, &one));
-      for (PetscInt i = rows; i < rows + 3; ++i) EXPECT_EQ(x[static_cast<std::size_t>(c * (rows + 3) + i)], PetscScalar(77.0)) << "what lies between the columns was touched";
+      for (PetscInt i = rows; i < rows + 3; ++i)
+        EXPECT_EQ(x[static_cast<std::size_t>(c * (rows + 3) + i)], PetscScalar(77.0))
+          << "what lies between the columns was touched";
     }
     OK(MatDestroy(&B));
     OK(MatDestroy(&X));
@@ -131,10 +143,12 @@ TEST_F(PCLineSolve, ColumnsOfALongLineGetASolverOfTheirOwn) // one rank: nothing
   ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
   bands.values = decltype(bands.values)("test::bands", 1, n, 5);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t d = 0; d < 5; ++d) bands.values(0, i, d) = Scalar(static_cast<PetscReal>(d == 2 ? 6 : -1 + 0.001 * static_cast<double>(i)));
+    for (std::size_t d = 0; d < 5; ++d)
+      bands.values(0, i, d) =
+        Scalar(static_cast<PetscReal>(d == 2 ? 6 : -1 + 0.001 * static_cast<double>(i)));
   for (std::size_t k = 0; k < b.size(); ++k) b[k] = Scalar(static_cast<PetscReal>(k * 7919 % 101) - 50);
   options.algorithm = "partition", options.rows_per_piece = 60;
-  const auto                                batch = [&](std::int64_t lines) { return ribbon::LineSet::contiguous(n, lines); };
+  const auto batch = [&](std::int64_t lines) { return ribbon::LineSet::contiguous(n, lines); };
   const ribbon::LineSolver<Scalar, Exec>    few(exec, batch(1), bands, options);
   ribbon::petsc::ColumnSolver<Scalar, Exec> columns;
   ASSERT_EQ(few.report().algorithm.rfind("partition", 0), 0U) << few.report().algorithm;
@@ -145,17 +159,20 @@ TEST_F(PCLineSolve, ColumnsOfALongLineGetASolverOfTheirOwn) // one rank: nothing
     EXPECT_EQ(&columns.choose(exec, few, bands, options, batch(lines)), &many);
     many.solve(exec, b.data(), batch(lines), x.data(), batch(lines));
     few.solve(exec, b.data(), batch(lines), y.data(), batch(lines));
-    for (std::size_t k = 0; k < static_cast<std::size_t>(n * lines); ++k) ASSERT_LT(ribbon::magnitude(x[k] - y[k]), 1e4 * PETSC_MACHINE_EPSILON) << "unknown " << k;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(n * lines); ++k)
+      ASSERT_LT(ribbon::magnitude(x[k] - y[k]), 1e4 * PETSC_MACHINE_EPSILON) << "unknown " << k;
   }
 }
 
-TEST_F(PCLineSolve, OneLongLineTakesManyColumns) // one rank: one 1D matrix on one rank; a device cuts it in pieces
+// one rank: one 1D matrix on one rank; a device cuts it in pieces
+TEST_F(PCLineSolve, OneLongLineTakesManyColumns)
 {
   const PetscInt n = 4200, reach = 3;
   Mat            A, B, X;
   OK(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 2 * reach + 1, nullptr, &A));
   for (PetscInt i = 0; i < n; ++i)
-    for (PetscInt j = std::max<PetscInt>(0, i - reach); j <= std::min(n - 1, i + reach); ++j) OK(MatSetValue(A, i, j, i == j ? 9 : -1, INSERT_VALUES));
+    for (PetscInt j = std::max<PetscInt>(0, i - reach); j <= std::min(n - 1, i + reach); ++j)
+      OK(MatSetValue(A, i, j, i == j ? 9 : -1, INSERT_VALUES));
   OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   Line line(A);

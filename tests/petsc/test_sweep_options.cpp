@@ -29,7 +29,11 @@ TEST_F(PCLineSweepOptions, EveryOptionHasASetAndAGet)
   PCLineOrdering         ordering;
   PetscReal              omega;
   PetscInt               n, iterations;
-  OK(from_options(line.pc, {{"-pc_line_direction", "z,x,y"}, {"-pc_line_composition", "additive"}, {"-pc_line_ordering", "zebra"}, {"-pc_line_omega", "0.7"}, {"-pc_line_iterations", "3"}}));
+  OK(from_options(line.pc, {{"-pc_line_direction", "z,x,y"},
+                            {"-pc_line_composition", "additive"},
+                            {"-pc_line_ordering", "zebra"},
+                            {"-pc_line_omega", "0.7"},
+                            {"-pc_line_iterations", "3"}}));
   OK(PCLineGetDirections(line.pc, &n, &directions));
   OK(PCLineGetDirection(line.pc, &first));
   OK(PCLineGetComposition(line.pc, &composition));
@@ -76,11 +80,15 @@ TEST_F(PCLineSweepOptions, BadValuesAreOneErrorThatNamesTheOption)
   const struct {
     const char *option, *value, *text;
   } bad[] = {
-    {"-pc_line_direction", "x,w", "Unknown option w for -pc_line_direction. Available options: auto x y z rows matrix, or a list of x, y and z"},
+    {"-pc_line_direction", "x,w",
+     "Unknown option w for -pc_line_direction. Available options: auto x y z rows matrix, or a list of x, y "
+     "and z"},
     {"-pc_line_direction", "x,,y", "Unknown option (nothing) for -pc_line_direction."},
     {"-pc_line_direction", "x,y,x", "PCLineSetDirections, -pc_line_direction: x is in the list twice"},
-    {"-pc_line_direction", "x,rows", "PCLineSetDirections, -pc_line_direction: rows stands alone, a list has x, y and z"},
-    {"-pc_line_direction", "auto,x", "PCLineSetDirections, -pc_line_direction: auto stands alone, a list has x, y and z"},
+    {"-pc_line_direction", "x,rows",
+     "PCLineSetDirections, -pc_line_direction: rows stands alone, a list has x, y and z"},
+    {"-pc_line_direction", "auto,x",
+     "PCLineSetDirections, -pc_line_direction: auto stands alone, a list has x, y and z"},
     {"-pc_line_composition", "sum", "for -pc_line_composition"},
     {"-pc_line_ordering", "red", "for -pc_line_ordering"},
     {"-pc_line_omega", "2", "PCLineSetOmega, -pc_line_omega: 2. is not in [0, 2)"},
@@ -122,7 +130,8 @@ TEST_F(PCLineSweepOptions, ThePCWorksAfterAnErrorAndAfterAFailure)
   Sweep{{0, 2}}.set(line.pc);
   EXPECT_NE(PCSetUp(line.pc), 0);
   EXPECT_EQ(last_error(), "PC line: -pc_line_direction x,z: the grid has 2 dimensions");
-  EXPECT_NE(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), 0) << "nothing half-made";
+  EXPECT_NE(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), 0)
+    << "nothing half-made";
   sweep.set(line.pc);
   check("after an error");
   // diag(A) = couplings along y: lines along x are singular nowhere, lines along y are
@@ -152,8 +161,10 @@ TEST_F(PCLineSweepOptions, MultigridLevelsAreDampedWhereTheyWouldNotSmooth)
     const std::string text = of.view(), word = "omega ";
     return text.substr(text.find(word) + word.size(), 3);
   };
-  const Sweep one = {{0}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_JACOBI, 0, 1}, zebra = {{0}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_ZEBRA, 0, 1};
-  const Sweep two = {{0, 1}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_JACOBI, 0, 1}, average = {{0, 1}, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_ORDERING_JACOBI, 0, 1};
+  const Sweep one     = {{0}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_JACOBI, 0, 1},
+              zebra   = {{0}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_ZEBRA, 0, 1};
+  const Sweep two     = {{0, 1}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_JACOBI, 0, 1},
+              average = {{0, 1}, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_ORDERING_JACOBI, 0, 1};
   EXPECT_EQ(omega(plain, one), "1, ");
   OK(PCSetOptionsPrefix(line.pc, "outer_mg_levels_2_"));
   EXPECT_EQ(omega(line, one), "0.8");
@@ -217,7 +228,12 @@ TEST_F(PCLineSweepOptions, ZebraWithoutASecondColourIsJacobi)
 {
   const PetscInt n = 24; // runs of 11 and 13 rows on every rank: one line a rank
   Mat            A = matrix(
-               n * ranks, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / n == c / n && ((r % n < 11) == (c % n < 11) ? std::abs(r - c) == 1 : std::abs(r - c) == 12)); }, n);
+               n * ranks, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; },
+               [&](PetscInt r, PetscInt c) {
+      return r == c || (r / n == c / n &&
+                        ((r % n < 11) == (c % n < 11) ? std::abs(r - c) == 1 : std::abs(r - c) == 12));
+    },
+               n);
   {
     Line line(A);
     OK(PCSetOptionsPrefix(line.pc, "mg_levels_"));
@@ -234,7 +250,8 @@ TEST_F(PCLineSweepOptions, AutoTakesAThirdDirectionWhereManyRowsPreferItToBothOt
 {
   const PetscInt n = 12;
   Grid           grid({n, n, n}, {1, 1, 1});
-  // the symmetric operator that is strong along x, y and z in a third of the cube each; `both`: along y and z in the last third
+  // the symmetric operator that is strong along x, y and z in a third of the cube each; `both`: along
+  // y and z in the last third
   const auto fill = [&](bool both) {
     PetscInt begin[3], size[3];
     MatZeroEntries(grid.A);

@@ -9,17 +9,21 @@ namespace {
 
 class PCLineSweep : public Petsc { };
 
-constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
+constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE,
+                                              PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
 constexpr PCLineOrdering    orderings[]    = {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA};
 
-/// No two lines alike and no symmetry: rows of different sizes. Or with symmetry (Hermitian): other diagonals, so that directions do not commute.
+/// No two lines alike and no symmetry: rows of different sizes. Or with symmetry (Hermitian): other
+/// diagonals, so that directions do not commute.
 void vary_rows(Mat A, bool symmetric = false)
 {
   Vec      l;
   PetscInt begin, end;
   MatCreateVecs(A, nullptr, &l);
   VecGetOwnershipRange(l, &begin, &end);
-  for (PetscInt r = begin; r < end; ++r) VecSetValue(l, r, (symmetric ? PetscScalar(1) : turned) * (1 + static_cast<PetscReal>((7 * r) % 5) / 5), INSERT_VALUES);
+  for (PetscInt r = begin; r < end; ++r)
+    VecSetValue(l, r, (symmetric ? PetscScalar(1) : turned) * (1 + static_cast<PetscReal>((7 * r) % 5) / 5),
+                INSERT_VALUES);
   VecAssemblyBegin(l);
   VecAssemblyEnd(l);
   if (symmetric) MatDiagonalSet(A, l, ADD_VALUES);
@@ -38,7 +42,8 @@ PetscReal error(Line &line, const Dense &dense, const Sweep &sweep)
   return worst;
 }
 
-/// |y . M x - M^T y . x| relative to its terms; with `same` M instead of M^T, and the scalar product of complex vectors.
+/// |y . M x - M^T y . x| relative to its terms; with `same` M instead of M^T, and the scalar product of
+/// complex vectors.
 PetscReal asymmetry(PC pc, Vec x, Vec y, bool same)
 {
   Vec         mx, my;
@@ -55,7 +60,8 @@ PetscReal asymmetry(PC pc, Vec x, Vec y, bool same)
   return PetscAbsScalar(left - right) / (PetscAbsScalar(left) + PetscAbsScalar(right));
 }
 
-/// Fills the matrix of a square anew: row_of(i, j) sets the entries of the row of a point that this rank owns.
+/// Fills the matrix of a square anew: row_of(i, j) sets the entries of the row of a
+/// point that this rank owns.
 template <class Row>
 void fill(const Grid &grid, const Row &row_of)
 {
@@ -89,7 +95,8 @@ void fill_two_regions(const Grid &grid, PetscInt n, PetscReal ratio)
   });
 }
 
-/// The same of squared second differences: symmetric and positive definite, not diagonally dominant, two neighbours on either side.
+/// The same of squared second differences: symmetric and positive definite, not diagonally dominant, two
+/// neighbours on either side.
 void fill_two_regions_of_squares(const Grid &grid, PetscInt n, PetscReal ratio)
 {
   const PetscScalar difference[3] = {1, -2, 1}, shift = 0.01;
@@ -102,7 +109,9 @@ void fill_two_regions_of_squares(const Grid &grid, PetscInt n, PetscReal ratio)
         for (int c = 0; c < 3; ++c) {
           MatStencil at[2] = {row, row};
           for (int k = 0; k < 2; ++k) (d == 0 ? at[k].i : at[k].j) += (k == 0 ? r : c) - 1;
-          if (PetscMin(PetscMin(at[0].i, at[0].j), PetscMin(at[1].i, at[1].j)) < 0 || PetscMax(PetscMax(at[0].i, at[0].j), PetscMax(at[1].i, at[1].j)) >= n) continue;
+          if (PetscMin(PetscMin(at[0].i, at[0].j), PetscMin(at[1].i, at[1].j)) < 0 ||
+              PetscMax(PetscMax(at[0].i, at[0].j), PetscMax(at[1].i, at[1].j)) >= n)
+            continue;
           const PetscScalar v = weight * difference[r] * difference[c];
           MatSetValuesStencil(grid.A, 1, &at[0], 1, &at[1], &v, ADD_VALUES);
         }
@@ -134,7 +143,8 @@ PetscInt iterations_of_cg(Mat A, const Sweep *sweep, KSPConvergedReason *taken =
   return its;
 }
 
-/// y^H M y / y^H y with y = A e, where e is what many steps e -= M A e leave: below 0 where M has a direction that is, since they grow along it.
+/// y^H M y / y^H y with y = A e, where e is what many steps e -= M A e leave: below 0 where M has a direction
+/// that is, since they grow along it.
 PetscReal least(PC pc, Mat A, Vec b)
 {
   Vec         e, y, z;
@@ -161,18 +171,24 @@ TEST_F(PCLineSweep, EveryCompositionIsTheReference)
     for (int cut : {0, 1}) {
       std::vector<PetscInt> processes          = {1, 1, 1};
       processes[static_cast<std::size_t>(cut)] = ranks;
-      Grid grid(dimensions == 2 ? std::vector<PetscInt>{9, 10} : std::vector<PetscInt>{5, 7, 4}, dimensions == 2 ? std::vector<PetscReal>{3, 1} : std::vector<PetscReal>{1, 2, 3}, 0.1, false, processes);
+      Grid grid(dimensions == 2 ? std::vector<PetscInt>{9, 10} : std::vector<PetscInt>{5, 7, 4},
+                dimensions == 2 ? std::vector<PetscReal>{3, 1} : std::vector<PetscReal>{1, 2, 3}, 0.1, false,
+                processes);
       vary_rows(grid.A);
       const Dense dense(grid.A, grid.da);
       Line        line(grid.A, grid.da);
       OK(MatMult(grid.A, line.b, line.r));
-      for (const auto &directions : {std::vector<int>{1}, std::vector<int>{1, 0}, std::vector<int>{0, 2, 1}}) {
+      for (const auto &directions :
+           {std::vector<int>{1}, std::vector<int>{1, 0}, std::vector<int>{0, 2, 1}}) {
         if (dimensions == 2 && directions.size() == 3) continue;
         for (PCLineComposition composition : compositions)
           for (PCLineOrdering ordering : orderings)
             for (PetscInt iterations : {1, 3}) {
-              const Sweep sweep = {directions, composition, ordering, iterations == 1 ? 1. : 0.75, iterations};
-              EXPECT_LT(error(line, dense, sweep), 1e-12) << dimensions << cut << directions.size() << PCLineCompositions[composition] << PCLineOrderings[ordering] << iterations;
+              const Sweep sweep = {directions, composition, ordering, iterations == 1 ? 1. : 0.75,
+                                   iterations};
+              EXPECT_LT(error(line, dense, sweep), 1e-12)
+                << dimensions << cut << directions.size() << PCLineCompositions[composition]
+                << PCLineOrderings[ordering] << iterations;
               EXPECT_LT(asymmetry(line.pc, line.b, line.r, false), 1e-12) << "not its transpose";
             }
       }
@@ -185,15 +201,18 @@ TEST_F(PCLineSweep, PeriodicAndPentadiagonalLines)
   vary_rows(grid.A);
   const Dense dense(grid.A, grid.da);
   Line        line(grid.A, grid.da);
-  for (PCLineOrdering ordering : orderings) EXPECT_LT(error(line, dense, {{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, ordering, 0.9, 2}), 1e-11);
+  for (PCLineOrdering ordering : orderings)
+    EXPECT_LT(error(line, dense, {{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, ordering, 0.9, 2}), 1e-11);
 }
 
 TEST_F(PCLineSweep, AColourMayBeEmptyOnARank)
 {
-  Grid        grid({6, PetscMax(ranks, 2)}, {2, 1}, 0.5, false, {1, ranks}); // on several ranks one x-line a rank
+  // on several ranks one x-line a rank
+  Grid        grid({6, PetscMax(ranks, 2)}, {2, 1}, 0.5, false, {1, ranks});
   const Dense dense(grid.A, grid.da);
   Line        line(grid.A, grid.da);
-  for (PCLineComposition composition : compositions) EXPECT_LT(error(line, dense, {{0, 1}, composition, PC_LINE_ORDERING_ZEBRA, 1, 1}), 1e-13);
+  for (PCLineComposition composition : compositions)
+    EXPECT_LT(error(line, dense, {{0, 1}, composition, PC_LINE_ORDERING_ZEBRA, 1, 1}), 1e-13);
   Grid one({7}, {2}, 0.5); // one line in all: zebra is jacobi
   Line alone(one.A, one.da);
   OK(PCLineSetOrdering(alone.pc, PC_LINE_ORDERING_ZEBRA));
@@ -205,10 +224,14 @@ TEST_F(PCLineSweep, ZebraWithoutADMColoursLinesByTheirNumber)
 {
   const PetscInt n = 6, lines = 12; // 5-point operator, 12 lines of 6 rows
   Mat            A = matrix(
-               n * lines, [&](PetscInt r, PetscInt c) { return r == c  ? PetscScalar(5. + static_cast<PetscReal>(r % 7))
-                                                               : r < c ? PetscScalar(-1)
-                                                                       : -turned; },
-               [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); }, lines / ranks * n);
+               n * lines,
+               [&](PetscInt r, PetscInt c) {
+      return r == c ? PetscScalar(5. + static_cast<PetscReal>(r % 7)) : r < c ? PetscScalar(-1) : -turned;
+    },
+               [&](PetscInt r, PetscInt c) {
+      return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n);
+    },
+               lines / ranks * n);
   Grid grid({n, lines}, {1, 1}, 1, false, {1, ranks}); // its rows are numbered alike
   {
     const Dense dense(A, grid.da);
@@ -236,9 +259,15 @@ TEST_F(PCLineSweep, SymmetricCompositionsOfSymmetricMatricesAreSymmetric)
     for (PCLineOrdering ordering : orderings) {
       Sweep{{0, 1, 2}, composition, ordering, 0.9, 2}.set(line.pc);
       OK(PCSetUp(line.pc));
-      const bool symmetric = composition == PC_LINE_COMPOSITION_SYMMETRIC || (composition == PC_LINE_COMPOSITION_ADDITIVE && ordering == PC_LINE_ORDERING_JACOBI);
-      if (symmetric) EXPECT_LT(asymmetry(line.pc, line.b, line.r, true), 1e-13) << PCLineCompositions[composition] << PCLineOrderings[ordering];
-      else EXPECT_GT(asymmetry(line.pc, line.b, line.r, true), 1e-9) << PCLineCompositions[composition] << PCLineOrderings[ordering];
+      const bool symmetric =
+        composition == PC_LINE_COMPOSITION_SYMMETRIC ||
+        (composition == PC_LINE_COMPOSITION_ADDITIVE && ordering == PC_LINE_ORDERING_JACOBI);
+      if (symmetric)
+        EXPECT_LT(asymmetry(line.pc, line.b, line.r, true), 1e-13)
+          << PCLineCompositions[composition] << PCLineOrderings[ordering];
+      else
+        EXPECT_GT(asymmetry(line.pc, line.b, line.r, true), 1e-9)
+          << PCLineCompositions[composition] << PCLineOrderings[ordering];
     }
 }
 
@@ -263,7 +292,8 @@ TEST_F(PCLineSweep, AutoSweepsBothDirectionsWhereManyRowsPreferAnother)
   }
   const Sweep    one = {{0}}, both = {{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_JACOBI, 1, 1};
   const Sweep    average = {{0, 1}, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_ORDERING_JACOBI, 1, 1};
-  const PetscInt single = iterations_of_cg(grid.A, &one), symmetric = iterations_of_cg(grid.A, &both), additive = iterations_of_cg(grid.A, &average), automatic = iterations_of_cg(grid.A, nullptr);
+  const PetscInt single = iterations_of_cg(grid.A, &one), symmetric = iterations_of_cg(grid.A, &both),
+                 additive = iterations_of_cg(grid.A, &average), automatic = iterations_of_cg(grid.A, nullptr);
   EXPECT_LT(2 * symmetric, single);
   EXPECT_LT(additive, single);
   EXPECT_EQ(automatic, additive);
@@ -288,7 +318,9 @@ TEST_F(PCLineSweep, AutoDropsASecondDirectionThatCannotBeFactored)
   OK(PCSetUp(line.pc));
   EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
   EXPECT_EQ(line.direction(), "x");
-  EXPECT_TRUE(contains(line.view(), "along y at least 4 times as strongly, but lines along y cannot be solved)")) << line.view();
+  EXPECT_TRUE(
+    contains(line.view(), "along y at least 4 times as strongly, but lines along y cannot be solved)"))
+    << line.view();
   EXPECT_TRUE(contains(line.view(), "sweep: multiplicative")) << line.view();
   Sweep{{0, 1}}.set(line.pc); // where it is asked for it fails
   OK(PCSetUp(line.pc));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TS adi: orders on problems with known solutions, boundedness, control of steps, and what a TS type owes to TS.
+// TS adi: orders on problems with known solutions, boundedness, control of steps, and
+// what a TS type owes to TS.
 #include "diffusion.hpp"
 
 using namespace test;
@@ -10,13 +11,15 @@ class TSADIOrder : public Petsc { };
 class TSADIBounds : public Petsc { };
 class TSADIUse : public Petsc { };
 
-constexpr const char *methods[] = {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2"};
+constexpr const char *methods[] = {
+  "hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2"};
 
 struct Errors {
   PetscReal largest, mean;
 };
 
-Errors errors_with(const Diffusion &problem, const char *method, PetscReal dt, const std::vector<PetscInt> &processes = {})
+Errors errors_with(const Diffusion &problem, const char *method, PetscReal dt,
+                   const std::vector<PetscInt> &processes = {})
 {
   DiffusionTS run(problem, method, processes);
   run.fixed(dt, 0.5);
@@ -34,7 +37,9 @@ Diffusion problem_with(const std::function<void(Diffusion &)> &change)
 
 const Diffusion heat     = problem_with([](Diffusion &) {});
 const Diffusion heat_3d  = problem_with([](Diffusion &p) { p.dim = 3, p.n = 7; });
-const Diffusion reaction = problem_with([](Diffusion &p) { p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction, p.cubic = p.growth = 1; });
+const Diffusion reaction = problem_with([](Diffusion &p) {
+  p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction, p.cubic = p.growth = 1;
+});
 
 struct Case {
   const char *name;
@@ -48,10 +53,13 @@ void expect_orders(const std::vector<Case> &cases)
   for (const Case &c : cases) {
     for (std::size_t k = 0; k < 6; ++k) {
       if (c.order[k] == 0) continue;
-      const Errors    coarse = errors_with(c.problem, methods[k], 0.0125), fine = errors_with(c.problem, methods[k], 0.00625);
+      const Errors coarse   = errors_with(c.problem, methods[k], 0.0125),
+                   fine     = errors_with(c.problem, methods[k], 0.00625);
       const PetscReal order = std::log2(coarse.largest / fine.largest);
-      EXPECT_GT(order, c.order[k] - 0.1) << c.name << ", " << methods[k] << ": " << coarse.largest << ", " << fine.largest;
-      EXPECT_GT(std::log2(coarse.mean / fine.mean), c.order[k] - 0.1) << c.name << ", " << methods[k] << ", mean";
+      EXPECT_GT(order, c.order[k] - 0.1)
+        << c.name << ", " << methods[k] << ": " << coarse.largest << ", " << fine.largest;
+      EXPECT_GT(std::log2(coarse.mean / fine.mean), c.order[k] - 0.1)
+        << c.name << ", " << methods[k] << ", mean";
     }
   }
 }
@@ -60,34 +68,48 @@ void expect_orders(const std::vector<Case> &cases)
 
 TEST_F(TSADIOrder, BoundariesOfEveryKind) // one rank
 {
-  expect_orders({{"Dirichlet", heat, {1.8, 1.9, 2, 2, 2, 2.9}},
-                 {"Neumann", problem_with([](Diffusion &p) { p.boundary = Diffusion::neumann; }), {2, 2, 2, 2, 2, 2.9}},
-                 {"rows u_t = g'", problem_with([](Diffusion &p) { p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction; }), {2, 2, 2, 2, 2, 3}},
-                 {"eliminated boundary", problem_with([](Diffusion &p) { p.boundary = Diffusion::eliminated, p.form = Diffusion::rhsfunction; }), {1.9, 2, 2, 2, 2, 2.9}}});
+  expect_orders(
+    {{"Dirichlet", heat, {1.8, 1.9, 2, 2, 2, 2.9}},
+     {"Neumann", problem_with([](Diffusion &p) { p.boundary = Diffusion::neumann; }), {2, 2, 2, 2, 2, 2.9}},
+     {"rows u_t = g'",
+      problem_with([](Diffusion &p) { p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction; }),
+      {2, 2, 2, 2, 2, 3}},
+     {"eliminated boundary",
+      problem_with([](Diffusion &p) { p.boundary = Diffusion::eliminated, p.form = Diffusion::rhsfunction; }),
+      {1.9, 2, 2, 2, 2, 2.9}}});
 }
 
 TEST_F(TSADIOrder, OneAndThreeDirectionsAndMass) // one rank
 {
-  expect_orders({{"Dirichlet 3D", heat_3d, {1.8, 1.9, 2, 2, 0, 2.9}},
-                 {"Neumann 3D", problem_with([](Diffusion &p) { p.dim = 3, p.n = 6, p.boundary = Diffusion::neumann; }), {1.8, 1.8, 1.9, 2, 0, 2.8}},
-                 {"one direction", problem_with([](Diffusion &p) { p.dim = 1, p.n = 33; }), {2, 2, 2, 2, 0, 2.9}},
-                 {"mass 3", problem_with([](Diffusion &p) { p.mass = 3; }), {1.8, 1.9, 2, 2, 2, 2.9}}});
+  expect_orders(
+    {{"Dirichlet 3D", heat_3d, {1.8, 1.9, 2, 2, 0, 2.9}},
+     {"Neumann 3D",
+      problem_with([](Diffusion &p) { p.dim = 3, p.n = 6, p.boundary = Diffusion::neumann; }),
+      {1.8, 1.8, 1.9, 2, 0, 2.8}},
+     {"one direction", problem_with([](Diffusion &p) { p.dim = 1, p.n = 33; }), {2, 2, 2, 2, 0, 2.9}},
+     {"mass 3", problem_with([](Diffusion &p) { p.mass = 3; }), {1.8, 1.9, 2, 2, 2, 2.9}}});
 }
 
 TEST_F(TSADIOrder, MixedDerivativesReactionAndAdvection) // one rank
 {
-  expect_orders({{"mixed derivative", problem_with([](Diffusion &p) { p.mixed = 0.1; }), {1.8, 1.9, 2, 0, 0, 2.9}},
-                 {"reaction", reaction, {1.9, 1.75, 2, 0, 0, 2.9}},
-                 {"advection", problem_with([](Diffusion &p) { p.v = 0.5; }), {1.8, 1.9, 2, 2, 2, 2.9}},
-                 {"IMEX: advection and reaction explicit", problem_with([](Diffusion &p) { p.form = Diffusion::imex, p.v = 0.2, p.cubic = 0.1, p.growth = 1; }), {1.8, 1.8, 1.9, 0.8, 0, 2.8}},
-                 {"periodic, reaction", problem_with([](Diffusion &p) { p.n = 10, p.boundary = Diffusion::periodic, p.cubic = p.growth = 1; }), {2, 2, 1.95, 0, 0, 2.9}}});
+  expect_orders(
+    {{"mixed derivative", problem_with([](Diffusion &p) { p.mixed = 0.1; }), {1.8, 1.9, 2, 0, 0, 2.9}},
+     {"reaction", reaction, {1.9, 1.75, 2, 0, 0, 2.9}},
+     {"advection", problem_with([](Diffusion &p) { p.v = 0.5; }), {1.8, 1.9, 2, 2, 2, 2.9}},
+     {"IMEX: advection and reaction explicit",
+      problem_with([](Diffusion &p) { p.form = Diffusion::imex, p.v = 0.2, p.cubic = 0.1, p.growth = 1; }),
+      {1.8, 1.8, 1.9, 0.8, 0, 2.8}},
+     {"periodic, reaction",
+      problem_with([](Diffusion &p) { p.n = 10, p.boundary = Diffusion::periodic, p.cubic = p.growth = 1; }),
+      {2, 2, 1.95, 0, 0, 2.9}}});
 }
 
 TEST_F(TSADIOrder, LinesOfSeveralRanks)
 {
   const Diffusion batch = problem_with([](Diffusion &p) { p.along = 1, p.components = 2; });
   for (const char *method : {"hundsdorfer_verwer", "douglas", "ra34pw2"}) {
-    const Errors    coarse = errors_with(batch, method, 0.025, {1, ranks}), fine = errors_with(batch, method, 0.0125, {1, ranks});
+    const Errors coarse   = errors_with(batch, method, 0.025, {1, ranks}),
+                 fine     = errors_with(batch, method, 0.0125, {1, ranks});
     const PetscReal order = std::log2(coarse.largest / fine.largest);
     EXPECT_GT(order, method == std::string("ra34pw2") ? 2.8 : 1.9) << method;
   }
@@ -96,7 +118,8 @@ TEST_F(TSADIOrder, LinesOfSeveralRanks)
 TEST_F(TSADIOrder, LinesThatRanksCut)
 {
   for (const char *method : {"hundsdorfer_verwer", "douglas", "ra34pw2"}) {
-    const Errors    coarse = errors_with(heat, method, 0.025, {1, ranks}), fine = errors_with(heat, method, 0.0125, {1, ranks});
+    const Errors coarse   = errors_with(heat, method, 0.025, {1, ranks}),
+                 fine     = errors_with(heat, method, 0.0125, {1, ranks});
     const PetscReal order = std::log2(coarse.largest / fine.largest);
     EXPECT_GT(order, method == std::string("ra34pw2") ? 2.7 : 1.7) << method;
   }
@@ -118,14 +141,23 @@ TEST_F(TSADIOrder, RannacherStartKeepsTheOrder) // one rank
 /// 10^4 times the step of an explicit method, from a start that is not smooth.
 TEST_F(TSADIBounds, LargeSteps) // one rank
 {
-  for (const Diffusion &problem : {problem_with([](Diffusion &p) { p.steady = true; }), problem_with([](Diffusion &p) { p.steady = true, p.dim = 3, p.n = 7; }),
-                                   problem_with([](Diffusion &p) { p.steady = true, p.boundary = Diffusion::eliminated, p.mixed = 0.15; })}) {
+  for (const Diffusion &problem : {problem_with([](Diffusion &p) { p.steady = true; }),
+                                   problem_with([](Diffusion &p) { p.steady = true, p.dim = 3, p.n = 7; }),
+                                   problem_with([](Diffusion &p) {
+                                     p.steady = true, p.boundary = Diffusion::eliminated, p.mixed = 0.15;
+                                   })}) {
     for (const char *method : methods) {
-      if (method == std::string("peaceman_rachford") && (problem.dim == 3 || problem.mixed != 0)) continue; // with an explicit part it is not
+      // with an explicit part it is not
+      if (method == std::string("peaceman_rachford") && (problem.dim == 3 || problem.mixed != 0)) continue;
       DiffusionTS     run(problem, method);
-      const PetscReal dt = 1e4 * problem.step() * problem.step() / (2 * static_cast<PetscReal>(problem.dim) * problem.a);
+      const PetscReal dt =
+        1e4 * problem.step() * problem.step() / (2 * static_cast<PetscReal>(problem.dim) * problem.a);
       run.fixed(dt, 40 * dt);
-      run.walk([&](const PetscInt *at, const PetscReal *, PetscScalar *value) { value[0] += static_cast<PetscReal>((at[0] * 7 + at[1] * 5 + at[2] * 3) % 11 - 5); }, run.u);
+      run.walk(
+        [&](const PetscInt *at, const PetscReal *, PetscScalar *value) {
+          value[0] += static_cast<PetscReal>((at[0] * 7 + at[1] * 5 + at[2] * 3) % 11 - 5);
+        },
+        run.u);
       TSSetTime(run.ts, 0);
       const PetscReal before = [&] {
         PetscReal norm;
@@ -143,7 +175,8 @@ TEST_F(TSADIBounds, LargeSteps) // one rank
   }
 }
 
-/// A first step that is far too large is rejected, whatever the method; errors follow the tolerance; runs end at their time.
+/// A first step that is far too large is rejected, whatever the method; errors follow the
+/// tolerance; runs end at their time.
 TEST_F(TSADIUse, StepsFollowTheTolerance) // one rank
 {
   for (const char *method : methods) {
@@ -232,7 +265,7 @@ TEST_F(TSADIUse, WhatIsNoNumberStopsTheRun)
 {
   for (const char *method : methods) {
     if (ranks > 1 && method == std::string("peaceman_rachford")) continue;
-    DiffusionTS       run(problem_with([&](Diffusion &p) { p.along = ranks > 1 ? 1 : 2; }), method, {1, ranks});
+    DiffusionTS run(problem_with([&](Diffusion &p) { p.along = ranks > 1 ? 1 : 2; }), method, {1, ranks});
     TSConvergedReason reason;
     PetscReal         end;
     run.poisoned_after = 0.2;
@@ -327,7 +360,8 @@ TEST_F(TSADIUse, RunsAgain) // one rank
   EXPECT_EQ(error[0], error[1]);
   EXPECT_NEAR(error[2], error[0], 1e-6 * error[0]); // a constant Jacobian
   EXPECT_LT(2 * evaluations[2], evaluations[1]);
-  // another method, and another type of TS, on the same object; with cuda vectors PETSc's own types get wrong coloured differences
+  // another method, and another type of TS, on the same object; with cuda vectors PETSc's own types get
+  // wrong coloured differences
   OK(TSADISetType(run.ts, TS_ADI_RA34PW2));
   for (int k = 0; k < (is_of_type(run.u, "cuda") ? 1 : 2); ++k) {
     if (k == 1) {
@@ -360,7 +394,8 @@ TEST_F(TSADIUse, OneErrorForWhatCannotBe)
 /// A step with them would be another one.
 TEST_F(TSADIUse, OptionsOfTheDirectionsThatContradictItAreErrors)
 {
-  for (const char *option : {"-adi_x_pc_line_omega 0.5", "-adi_x_pc_line_direction y", "-adi_x_pc_line_lhs_tol 0.9", "-adi_x_pc_line_cut local"}) {
+  for (const char *option : {"-adi_x_pc_line_omega 0.5", "-adi_x_pc_line_direction y",
+                             "-adi_x_pc_line_lhs_tol 0.9", "-adi_x_pc_line_cut local"}) {
     const std::string text = option, name = text.substr(0, text.find(' '));
     DiffusionTS       run(heat, "hundsdorfer_verwer", {1, ranks});
     run.fixed(0.01, 0.1);
@@ -413,9 +448,11 @@ TEST_F(TSADIUse, WhatWouldBeIgnoredIsAnError)
     for (Vec &b : bound) OK(VecDestroy(&b));
   });
   refused("does not support bounds", [](DiffusionTS &, SNES snes) {
-    OK(SNESVISetComputeVariableBounds(snes, [](SNES, Vec, Vec) -> PetscErrorCode { return PetscErrorCode(0); }));
+    OK(SNESVISetComputeVariableBounds(snes,
+                                      [](SNES, Vec, Vec) -> PetscErrorCode { return PetscErrorCode(0); }));
   });
-  refused("does not support bounds", [](DiffusionTS &, SNES snes) { OK(SNESSetType(snes, SNESVINEWTONRSLS)); });
+  refused("does not support bounds",
+          [](DiffusionTS &, SNES snes) { OK(SNESSetType(snes, SNESVINEWTONRSLS)); });
   refused("SNESSetUpdate()", [](DiffusionTS &, SNES snes) { OK(SNESSetUpdate(snes, no_update)); });
   refused("SNESLineSearchSetPreCheck()", [](DiffusionTS &, SNES snes) {
     SNESLineSearch search;
@@ -431,10 +468,12 @@ TEST_F(TSADIUse, EquationsWithoutATimeDerivativeAreRowsOfZeros)
 {
   const auto tridiagonal = [this](PetscScalar diagonal, PetscScalar beside) {
     return matrix(
-      8 * ranks, [=](PetscInt r, PetscInt c) { return r == c ? diagonal : beside; }, [](PetscInt r, PetscInt c) { return r == c || (r / 2 == c / 2); });
+      8 * ranks, [=](PetscInt r, PetscInt c) { return r == c ? diagonal : beside; },
+      [](PetscInt r, PetscInt c) { return r == c || (r / 2 == c / 2); });
   };
   for (bool singular : {true, false}) {
-    Mat        mats[2] = {tridiagonal(singular ? 1 : 2, -1), tridiagonal(1, 0)}; // M, and the Jacobian of u in M u' + u = 0
+    // M, and the Jacobian of u in M u' + u = 0
+    Mat        mats[2] = {tridiagonal(singular ? 1 : 2, -1), tridiagonal(1, 0)};
     Vec        u;
     TS         ts;
     Mat        J;
@@ -445,7 +484,8 @@ TEST_F(TSADIUse, EquationsWithoutATimeDerivativeAreRowsOfZeros)
       PetscCall(MatMultAdd(m[1], at, f, f));
       PetscFunctionReturn(PetscErrorCode(0));
     };
-    const auto jacobian = [](TS, PetscReal, Vec, Vec, PetscReal shift, Mat, Mat P, void *context) -> PetscErrorCode {
+    const auto jacobian = [](TS, PetscReal, Vec, Vec, PetscReal shift, Mat, Mat P,
+                             void *context) -> PetscErrorCode {
       const Mat *m = static_cast<Mat *>(context);
       PetscFunctionBegin;
       PetscCall(MatCopy(m[1], P, SAME_NONZERO_PATTERN));
@@ -465,7 +505,9 @@ TEST_F(TSADIUse, EquationsWithoutATimeDerivativeAreRowsOfZeros)
     const int error = static_cast<int>(TSSolve(ts, u));
     if (singular) {
       EXPECT_EQ(error, static_cast<int>(PETSC_ERR_SUP));
-      EXPECT_NE(last_error().find("the entries of row 0 of the mass matrix dF/dU' sum to zero"), std::string::npos) << last_error();
+      EXPECT_NE(last_error().find("the entries of row 0 of the mass matrix dF/dU' sum to zero"),
+                std::string::npos)
+        << last_error();
     } else { // M 1 = 1
       PetscReal norm;
       EXPECT_EQ(error, 0) << last_error();

@@ -31,9 +31,10 @@ PetscErrorCode jacobian_along(TS, PetscReal, Vec, Mat A, void *context)
   PetscCall(MatZeroEntries(A));
   for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
     for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
-      const bool        on_edge = p.boundary == Diffusion::dirichlet && (i == 0 || j == 0 || i == p.n - 1 || j == p.n - 1);
-      const MatStencil  row     = {0, j, i, 0};
-      const PetscScalar own     = on_edge ? (call->second == 0 ? -1 : 0) : -2. * c;
+      const bool on_edge =
+        p.boundary == Diffusion::dirichlet && (i == 0 || j == 0 || i == p.n - 1 || j == p.n - 1);
+      const MatStencil  row = {0, j, i, 0};
+      const PetscScalar own = on_edge ? (call->second == 0 ? -1 : 0) : -2. * c;
       PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &own, INSERT_VALUES));
       for (int side = -1; side <= 1 && !on_edge; side += 2) {
         MatStencil column = row;
@@ -54,7 +55,10 @@ TEST_F(TSADISteps, JacobiansOfDirectionsFromTheApplication)
 {
   for (auto boundary : {Diffusion::eliminated, Diffusion::dirichlet})
     for (const char *method : {"hundsdorfer_verwer", "douglas", "modified_craig_sneyd"}) {
-      const Diffusion problem = problem_with([&](Diffusion &p) { p.boundary = boundary, p.form = boundary == Diffusion::eliminated ? Diffusion::rhsfunction : Diffusion::ifunction; });
+      const Diffusion problem = problem_with([&](Diffusion &p) {
+        p.boundary = boundary,
+        p.form     = boundary == Diffusion::eliminated ? Diffusion::rhsfunction : Diffusion::ifunction;
+      });
       PetscReal       error[2];
       for (int given = 0; given < 2; ++given) {
         DiffusionTS                         run(problem, method, {1, ranks});
@@ -70,13 +74,15 @@ TEST_F(TSADISteps, JacobiansOfDirectionsFromTheApplication)
         OK(TSSolve(run.ts, run.u));
         error[given] = run.error();
       }
-      EXPECT_NEAR(error[0], error[1], 1e-4 * error[0]) << method; // one of the Jacobians is made of differences
+      // one of the Jacobians is made of differences
+      EXPECT_NEAR(error[0], error[1], 1e-4 * error[0]) << method;
     }
 }
 
 namespace {
 
-/// u' = (1 + t) A u, or A u, with A of a grid in one direction: Douglas' method is the implicit midpoint rule then.
+/// u' = (1 + t) A u, or A u, with A of a grid in one direction: Douglas' method is the
+/// implicit midpoint rule then.
 struct Linear {
   Mat A; ///< without the factor
 };
@@ -91,8 +97,8 @@ PetscErrorCode jacobian_in_time(TS, PetscReal t, Vec, Mat J, Mat, void *ctx)
 
 } // namespace
 
-/// Without an IFunction the matrix of the RHSJacobian is read where it is: neither copied nor shifted. Its SNES gets matrices
-/// when another type asks for them.
+/// Without an IFunction the matrix of the RHSJacobian is read where it is: neither copied nor shifted. Its
+/// SNES gets matrices when another type asks for them.
 TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
 {
   const Grid grid({24, 1}, {1, 0, 0}, 0, false, {ranks, 1, 1});
@@ -166,7 +172,9 @@ TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
 /// W-methods keep their order with a Jacobian of some steps before; it is computed as often as was asked for.
 TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
 {
-  const Diffusion reaction = problem_with([](Diffusion &p) { p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction, p.cubic = p.growth = 1; });
+  const Diffusion reaction = problem_with([](Diffusion &p) {
+    p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction, p.cubic = p.growth = 1;
+  });
   for (const char *method : {"hundsdorfer_verwer", "ra34pw2"}) {
     PetscReal error[2];
     PetscInt  evaluations[2];
@@ -181,9 +189,12 @@ TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
     DiffusionTS each(reaction, method);
     each.fixed(0.0125, 0.5);
     OK(TSSolve(each.ts, each.u));
-    const PetscInt stages = method == std::string("ra34pw2") ? 4 : 2, differences = (each.evaluations - 40 * stages) / 40; // of a Jacobian
+    // of a Jacobian
+    const PetscInt stages      = method == std::string("ra34pw2") ? 4 : 2,
+                   differences = (each.evaluations - 40 * stages) / 40;
     EXPECT_GT(differences, 4) << method;
-    EXPECT_NEAR(static_cast<double>(evaluations[0]), static_cast<double>(40 * stages + 8 * differences), 12) << method;
+    EXPECT_NEAR(static_cast<double>(evaluations[0]), static_cast<double>(40 * stages + 8 * differences), 12)
+      << method;
   }
 }
 
@@ -209,14 +220,19 @@ TEST_F(TSADISteps, TheStepThatEndsARunTakesTheFactorsOfTheOthers) // one rank
   EXPECT_EQ(after.count, before.count);
 }
 
-/// One solve of a linear problem allocates nothing after its first step, whether Jacobians are kept or computed anew and found to be the same.
+/// One solve of a linear problem allocates nothing after its first step, whether Jacobians are kept or
+/// computed anew and found to be the same.
 TEST_F(TSADISteps, AStepAllocatesNothing)
 {
-  for (const char *method : {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2"})
+  for (const char *method : {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas",
+                             "peaceman_rachford", "ra34pw2"})
     for (auto boundary : {Diffusion::dirichlet, Diffusion::neumann, Diffusion::eliminated}) {
-      DiffusionTS run(
-        problem_with([&](Diffusion &p) { p.boundary = boundary, p.mass = boundary == Diffusion::neumann ? 3 : 1, p.form = boundary == Diffusion::eliminated ? Diffusion::rhsfunction : Diffusion::ifunction; }), method,
-        {1, ranks});
+      DiffusionTS run(problem_with([&](Diffusion &p) {
+                        p.boundary = boundary, p.mass = boundary == Diffusion::neumann ? 3 : 1,
+                        p.form =
+                          boundary == Diffusion::eliminated ? Diffusion::rhsfunction : Diffusion::ifunction;
+                      }),
+                      method, {1, ranks});
       run.fixed(0.01, 10);
       OK(TSADISetLagJacobian(run.ts, -1));
       for (int k = 0; k < 3; ++k) OK(TSStep(run.ts));
@@ -269,11 +285,12 @@ TEST_F(TSADISteps, GridsThatChange) // one rank
 {
   for (const char *method : {"hundsdorfer_verwer", "douglas", "ra34pw2"})
     for (PetscBool rollback : {PETSC_FALSE, PETSC_TRUE}) {
-      DiffusionTS run(problem_with([](Diffusion &) {}), method), after(problem_with([](Diffusion &p) { p.n = 17; }), method);
-      Refinement  refinement{&run, after.p, &after};
-      TSAdapt     adapt;
-      Vec         u;
-      PetscReal   t, error;
+      DiffusionTS run(problem_with([](Diffusion &) {}), method),
+        after(problem_with([](Diffusion &p) { p.n = 17; }), method);
+      Refinement refinement{&run, after.p, &after};
+      TSAdapt    adapt;
+      Vec        u;
+      PetscReal  t, error;
       run.fixed(0.0125, 0.5);
       OK(TSGetAdapt(run.ts, &adapt));
       OK(TSAdaptSetType(adapt, TSADAPTBASIC)); // douglas has its estimate from the solutions before

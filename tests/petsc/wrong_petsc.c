@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wrong_petsc.c  A program whose PETSc says that it was built otherwise: -lie version, indices, complex, single or mpi.
-   The functions that libribbon asks are found here first; -lie nothing hands on what PETSc says. The last line tells
+/* wrong_petsc.c  A program whose PETSc says that it was built otherwise: -lie version, indices, complex,
+   single or mpi. The functions that libribbon asks are found here first; -lie nothing hands on what PETSc
+   says. The last line tells
    whether PC line is registered. */
 #define _GNU_SOURCE
 #include <petscksp.h>
@@ -12,7 +13,7 @@ static const char *lie = "nothing";
 PetscErrorCode PetscGetVersionNumber(PetscInt *major, PetscInt *minor, PetscInt *subminor, PetscInt *release)
 {
   PetscErrorCode (*ask)(PetscInt *, PetscInt *, PetscInt *, PetscInt *);
-  *(void **)&ask = dlsym(RTLD_NEXT, "PetscGetVersionNumber");
+  *(void **)&ask       = dlsym(RTLD_NEXT, "PetscGetVersionNumber");
   PetscErrorCode error = (*ask)(major, minor, subminor, release);
   if (minor && strcmp(lie, "version") == 0) *minor = 7;
   return error;
@@ -21,7 +22,7 @@ PetscErrorCode PetscGetVersionNumber(PetscInt *major, PetscInt *minor, PetscInt 
 PetscErrorCode PetscDataTypeFromString(const char *name, PetscDataType *type, PetscBool *found)
 {
   PetscErrorCode (*ask)(const char *, PetscDataType *, PetscBool *);
-  *(void **)&ask = dlsym(RTLD_NEXT, "PetscDataTypeFromString");
+  *(void **)&ask       = dlsym(RTLD_NEXT, "PetscDataTypeFromString");
   PetscErrorCode error = (*ask)(name, type, found);
   if (strcmp(name, "scalar") == 0 && strcmp(lie, "complex") == 0) *type = PETSC_COMPLEX;
   if (strcmp(name, "real") == 0 && strcmp(lie, "single") == 0) *type = PETSC_FLOAT;
@@ -31,7 +32,7 @@ PetscErrorCode PetscDataTypeFromString(const char *name, PetscDataType *type, Pe
 PetscErrorCode PetscDataTypeGetSize(PetscDataType type, size_t *size)
 {
   PetscErrorCode (*ask)(PetscDataType, size_t *);
-  *(void **)&ask = dlsym(RTLD_NEXT, "PetscDataTypeGetSize");
+  *(void **)&ask       = dlsym(RTLD_NEXT, "PetscDataTypeGetSize");
   PetscErrorCode error = (*ask)(type, size);
   if (type == PETSC_INT && strcmp(lie, "indices") == 0) *size = 12 - *size;
   return error;
@@ -40,11 +41,11 @@ PetscErrorCode PetscDataTypeGetSize(PetscDataType type, size_t *size)
 #if !defined(PETSC_HAVE_MPIUNI)
 int MPI_Get_library_version(char *text, int *length)
 {
-#if defined(OMPI_MAJOR_VERSION)
+  #if defined(OMPI_MAJOR_VERSION)
   const char *other = "MPICH Version: 4.2";
-#else
+  #else
   const char *other = "Open MPI v5.0";
-#endif
+  #endif
   if (strcmp(lie, "mpi") != 0) return PMPI_Get_library_version(text, length);
   strcpy(text, other);
   *length = (int)strlen(text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Columns of an atmosphere or an ocean: implicit vertical diffusion, new coefficients every step.\n\
+static char help[] =
+  "Columns of an atmosphere or an ocean: implicit vertical diffusion, new coefficients every step.\n\
 A plain PETSc program: it knows no plugin and runs with any KSP and PC. Options:\n\
   -columns M -levels N   columns, one behind another, and unknowns in each\n\
   -steps K               systems that are solved one after another, each with a matrix of its own\n\
@@ -7,8 +8,8 @@ A plain PETSc program: it knows no plugin and runs with any KSP and PC. Options:
 
 /* (I + dt D) u = b, where D is the difference of the fluxes kappa u_z over layers whose thickness dz grows by
    3% upwards. Row l is -s[l] / dz[l], 1 + (s[l] + s[l + 1]) / dz[l], -s[l + 1] / dz[l]. There is no flux through
-   the ends: s[0] = s[N] = 0. The diffusivity is the profile z (1 - z) times a hash of the column, the level and
-   the step. b is A times a known vector, and the program compares the solution with this vector. */
+   the ends: s[0] = s[N] = 0. The diffusivity is the profile z (1 - z) times a hash of the column, the level
+   and the step. b is A times a known vector, and the program compares the solution with this vector. */
 
 #include <petscksp.h>
 
@@ -116,7 +117,8 @@ static PetscErrorCode Run(const Problem *p, PetscInt steps)
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "unknowns %" PetscInt_FMT "\nreason %s\n", p->columns * p->levels,
                         KSPConvergedReasons[reason]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations %" PetscInt_FMT "\nerror %.3e\n", iterations, (double)error));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "iterations %" PetscInt_FMT "\nerror %.3e\n", iterations, (double)error));
   PetscCall(PetscFree(values));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -138,7 +140,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBoundedInt("-columns", "Columns", NULL, p.columns, &p.columns, NULL, 1));
   PetscCall(PetscOptionsBoundedInt("-levels", "Unknowns of a column", NULL, p.levels, &p.levels, NULL, 2));
   PetscCall(PetscOptionsBoundedInt("-steps", "Systems, one after another", NULL, steps, &steps, NULL, 1));
-  PetscCall(PetscOptionsBool("-shared", "All columns have the same coefficients", NULL, p.shared, &p.shared, NULL));
+  PetscCall(
+    PetscOptionsBool("-shared", "All columns have the same coefficients", NULL, p.shared, &p.shared, NULL));
   PetscOptionsEnd();
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "What a PC costs on a grid: first set-up, set-up with new values, application, MatMult.\n\
+static char help[] =
+  "What a PC costs on a grid: first set-up, set-up with new values, application, MatMult.\n\
 A plain PETSc program: it knows no plugin and runs with any PC (-pc_type). Options:\n\
   -dim D -n N -dof B   a grid of N^D points with B unknowns each, neighbours along the axes\n\
   -repeats K           number of set-ups with new values; the least time is printed\n\n";
 
-/* Off-diagonal blocks: -1 on the diagonal, other entries random up to 0.05. Diagonal blocks: 2 D, others up to 0.3 D.
-   Every row is multiplied by a random number from 1 to 1.3, so that there is one matrix per line. */
+/* Off-diagonal blocks: -1 on the diagonal, other entries random up to 0.05. Diagonal blocks: 2 D, others up
+   to 0.3 D. Every row is multiplied by a random number from 1 to 1.3, so that there is one matrix per
+   line. */
 
 #include <petscdmda.h>
 #include <petscksp.h>
@@ -56,11 +58,13 @@ static PetscErrorCode SetRow(const Problem *p, Mat A, const PetscInt point[3], P
     if (neighbour > 0) at[(neighbour - 1) / 2] += neighbour % 2 ? -1 : 1;
     if (neighbour > 0 && (at[(neighbour - 1) / 2] < 0 || at[(neighbour - 1) / 2] >= p->n)) continue;
     for (PetscInt d = 0; d < p->dof; d++) {
-      const PetscReal weight = neighbour ? -1 : 2 * (PetscReal)p->dim, other = neighbour ? (PetscReal)0.1 : (PetscReal)0.3;
-      PetscReal       random;
+      const PetscReal weight = neighbour ? -1 : 2 * (PetscReal)p->dim,
+                      other  = neighbour ? (PetscReal)0.1 : (PetscReal)0.3;
+      PetscReal random;
       PetscCall(Random(p, &random));
-      columns[entries].i = at[0], columns[entries].j = at[1], columns[entries].k = at[2], columns[entries].c = d;
-      values[entries++] = scale * weight * (c == d ? 1 : other * (random - (PetscReal)0.5));
+      columns[entries].i = at[0], columns[entries].j = at[1], columns[entries].k = at[2],
+      columns[entries].c = d;
+      values[entries++]  = scale * weight * (c == d ? 1 : other * (random - (PetscReal)0.5));
     }
   }
   PetscCall(MatSetValuesStencil(A, 1, &row, entries, columns, values, INSERT_VALUES));
@@ -167,10 +171,13 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dof", &p.dof, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &p.repeats, NULL));
-  PetscCheck(p.dim >= 1 && p.dim <= 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dim %" PetscInt_FMT ": 1, 2 or 3", p.dim);
+  PetscCheck(p.dim >= 1 && p.dim <= 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dim %" PetscInt_FMT ": 1, 2 or 3", p.dim);
   PetscCheck(p.n >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT ": at least 2", p.n);
-  PetscCheck(p.dof >= 1 && p.dof <= 8, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dof %" PetscInt_FMT ": 1 to 8", p.dof);
-  PetscCheck(p.repeats >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeats %" PetscInt_FMT ": at least 1", p.repeats);
+  PetscCheck(p.dof >= 1 && p.dof <= 8, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dof %" PetscInt_FMT ": 1 to 8", p.dof);
+  PetscCheck(p.repeats >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-repeats %" PetscInt_FMT ": at least 1", p.repeats);
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &p.random));
   PetscCall(CreateGrid(&p, &grid));
   PetscCall(CreateMatrix(&p, grid, &A));
@@ -184,7 +191,8 @@ int main(int argc, char **argv)
   PetscCall(Application(pc, A, b, x, &application));
   PetscCall(Application(NULL, A, b, x, &product));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "milliseconds: first set-up of the program %.3f, of another PC %.3f (both with an application), refresh %.3f, application %.4f, MatMult %.4f\n",
+                        "milliseconds: first set-up of the program %.3f, of another PC %.3f (both with an "
+                        "application), refresh %.3f, application %.4f, MatMult %.4f\n",
                         1e3 * start, 1e3 * first, 1e3 * refresh, 1e3 * application, 1e3 * product));
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&b));

@@ -35,22 +35,34 @@ struct Case {
   bool         shifted        = false; ///< every line has alpha_l I + beta_l A
   bool         classes        = false; ///< three general matrices
   bool         layers         = false; ///< a thousand lines in a row have each of them, instead of one
-  bool         edges          = false; ///< the first and the last of 128 lines in a row have another one than those between
+  /// the first and the last of 128 lines in a row have another one than those between
+  bool edges = false;
 
   double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
-  ribbon::LineSet layout() const { return (interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines)).with_components(block); }
-  bool            stencil() const { return !general && !per_line && !shifted && !classes; } ///< one for all rows of all lines
-  bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted && !classes; }
+  ribbon::LineSet layout() const
+  {
+    return (interleaved ? ribbon::LineSet::interleaved(rows, lines)
+                        : ribbon::LineSet::contiguous(rows, lines))
+      .with_components(block);
+  }
+  /// one for all rows of all lines
+  bool stencil() const { return !general && !per_line && !shifted && !classes; }
+  bool has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted && !classes; }
 
-  /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is not periodic is not used.
+  /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is
+  /// not periodic is not used.
   std::vector<double> row(int i) const
   {
-    const double v = general || per_line || classes ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
+    const double v =
+      general || per_line || classes ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
     if (block > 1) { // the second difference in every component, components coupled by a tenth of it
       std::vector<double> a(static_cast<std::size_t>(3 * block * block), 0.0);
       for (int d = 0; d < 3; ++d)
         for (int p = 0; p < block; ++p)
-          for (int q = 0; q < block; ++q) a[static_cast<std::size_t>((d * block + p) * block + q)] = p == q ? (d == 1 ? 1 + 2.2 * v : -v) : d == 1 ? 0.1 * v / block : 0;
+          for (int q = 0; q < block; ++q)
+            a[static_cast<std::size_t>((d * block + p) * block + q)] = p == q   ? (d == 1 ? 1 + 2.2 * v : -v)
+                                                                       : d == 1 ? 0.1 * v / block
+                                                                                : 0;
       return a;
     }
     if (half_bandwidth > 2) { // I + sigma (2 K - sum of neighbours)
@@ -68,13 +80,16 @@ struct Timing {
   std::string solver;
   double      milliseconds = -1;
   double      error        = 0; ///< largest difference to the first solver of the case, relative
-  std::size_t bytes        = 0; ///< held beside right-hand sides and solution: matrices or factors, and work space
+  /// held beside right-hand sides and solution: matrices or factors, and work space
+  std::size_t bytes = 0;
 };
 
-/// Milliseconds without work before each sample: devices lower their clocks where they have taken all the power they may for some tenths of a second.
+/// Milliseconds without work before each sample: devices lower their clocks where they have taken all the
+/// power they may for some tenths of a second.
 inline int rest_ms = 0;
 
-/// Median over `repeat` samples of the time of run(), each over `inner` calls between two fences; prepare() before each sample is not timed.
+/// Median over `repeat` samples of the time of run(), each over `inner` calls between two fences; prepare()
+/// before each sample is not timed.
 template <class Prepare, class Run>
 double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
 {
@@ -86,7 +101,9 @@ double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < inner; ++k) run();
     Kokkos::fence();
-    if (r >= 2) t.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / inner);
+    if (r >= 2)
+      t.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / inner);
   }
   std::sort(t.begin(), t.end());
   return t[t.size() / 2];
@@ -107,17 +124,21 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c);
 template <class Scalar>
 void fill(const VectorOf<Scalar> &b);
 
-/// cuSPARSE's batched routines on the same right-hand sides (one matrix per line is what they take). Empty without CUDA.
-std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected, int repeat);
-/// LAPACK dgttrf/dgttrs and dgbtrf/dgbtrs on one core, on as many lines as take about a tenth of a second, scaled to the whole batch.
+/// cuSPARSE's batched routines on the same right-hand sides (one matrix per line is what they
+/// take). Empty without CUDA.
+std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
+                             int repeat);
+/// LAPACK dgttrf/dgttrs and dgbtrf/dgbtrs on one core, on as many lines as take about a tenth of a second,
+/// scaled to the whole batch.
 std::vector<Timing> lapack(const Case &c);
 
 /// max |x - y| / max |y|.
 template <class Scalar>
 double difference(const VectorOf<Scalar> &x, const VectorOf<Scalar> &y)
 {
-  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(0, static_cast<std::int64_t>(x.extent(0)));
-  double                                                           d = 0, m = 0;
+  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(
+    0, static_cast<std::int64_t>(x.extent(0)));
+  double d = 0, m = 0;
   Kokkos::parallel_reduce(
     "bench::difference", all,
     KOKKOS_LAMBDA(const std::int64_t i, double &worst) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_bench.hpp  What ribbon-bench-chain and the peers of the multifrontal solver share: a matrix, a measurement.
+/// @file chain_bench.hpp  What ribbon-bench-chain and the peers of the multifrontal solver
+///   share: a matrix, a measurement.
 #pragma once
 
 #include "bench.hpp"
@@ -10,7 +11,8 @@
 
 namespace bench {
 
-/// What a matrix looks like: chains of so many rows, kl entries below and ku above the diagonal of each, or around a ring of kl + ku + 1 rows at least.
+/// What a matrix looks like: chains of so many rows, kl entries below and ku above the diagonal of each, or
+/// around a ring of kl + ku + 1 rows at least.
 struct BandShape {
   std::int64_t rows;
   int          kl, ku;
@@ -28,7 +30,9 @@ struct BandOf {
   explicit BandOf(const BandShape &s) : shape(s)
   {
     const auto [n, kl, ku, ring, chains] = s;
-    if (ring && n < kl + ku + 1) throw std::invalid_argument("a ring of " + std::to_string(n) + " rows with " + std::to_string(kl) + " + " + std::to_string(ku) + " entries beside the diagonal");
+    if (ring && n < kl + ku + 1)
+      throw std::invalid_argument("a ring of " + std::to_string(n) + " rows with " + std::to_string(kl) +
+                                  " + " + std::to_string(ku) + " entries beside the diagonal");
     std::mt19937_64                        g(1);
     std::uniform_real_distribution<double> u(-1, 1);
     const auto                             number = [&](double size) {
@@ -41,7 +45,8 @@ struct BandOf {
       for (std::int64_t j = row - kl; j <= row + ku; ++j)
         if (ring || (j >= 0 && j < n)) column.push_back(static_cast<std::int32_t>(i - row + (j + n) % n));
       std::sort(column.begin() + row_begin.back(), column.end());
-      for (auto e = static_cast<std::size_t>(row_begin.back()); e < column.size(); ++e) value.push_back(number(column[e] == i ? diagonal : 0));
+      for (auto e = static_cast<std::size_t>(row_begin.back()); e < column.size(); ++e)
+        value.push_back(number(column[e] == i ? diagonal : 0));
       row_begin.push_back(static_cast<std::int32_t>(column.size()));
     }
   }
@@ -55,7 +60,8 @@ struct BandOf {
     std::vector<Scalar> rest(b, b + rows());
     std::vector<double> sum(rest.size(), 0.0);
     for (std::size_t i = 0; i < rest.size(); ++i)
-      for (auto e = static_cast<std::size_t>(row_begin[i]); e < static_cast<std::size_t>(row_begin[i + 1]); ++e) {
+      for (auto e = static_cast<std::size_t>(row_begin[i]); e < static_cast<std::size_t>(row_begin[i + 1]);
+           ++e) {
         const auto j = static_cast<std::size_t>(column[e]), to = transposed ? j : i;
         rest[to] -= value[e] * x[transposed ? i : j], sum[to] += static_cast<double>(magnitude(value[e]));
       }
@@ -63,7 +69,8 @@ struct BandOf {
       const double d = static_cast<double>(magnitude(rest[i]));
       if (!(d <= r)) r = d;
       if (std::isnan(r)) return r;
-      a = std::max(a, sum[i]), xs = std::max(xs, static_cast<double>(magnitude(x[i]))), bs = std::max(bs, static_cast<double>(magnitude(b[i])));
+      a = std::max(a, sum[i]), xs = std::max(xs, static_cast<double>(magnitude(x[i]))),
+      bs = std::max(bs, static_cast<double>(magnitude(b[i])));
     }
     return r / (a * xs + bs);
   }
@@ -85,8 +92,10 @@ struct ChainTiming {
 };
 
 /// LAPACK's gbtrf and gbtrs on one core, for one chain.
-std::vector<ChainTiming> chain_lapack(const Band &A, const std::vector<int> &columns, bool transposed, int repeat);
-/// For one chain with as many entries above the diagonal as below: cuDSS where it was found; cuSPARSE where it has the bandwidth; cuSOLVER for few rows. Empty without CUDA. What fails says so in its name.
+std::vector<ChainTiming> chain_lapack(const Band &A, const std::vector<int> &columns, bool transposed,
+                                      int repeat);
+/// For one chain with as many entries above the diagonal as below: cuDSS where it was found; cuSPARSE where
+/// it has the bandwidth; cuSOLVER for few rows. Empty without CUDA. What fails says so in its name.
 std::vector<ChainTiming> chain_cuda(const Band &A, const std::vector<int> &columns, int repeat);
 
 } // namespace bench

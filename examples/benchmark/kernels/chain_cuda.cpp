@@ -9,7 +9,8 @@ std::vector<ChainTiming> chain_cuda(const Band &, const std::vector<int> &, int)
 }
 } // namespace bench
 #else
-  #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // cuSOLVER's sparse solvers, for which cuDSS stands in
+  #pragma GCC diagnostic ignored                                                                             \
+    "-Wdeprecated-declarations" // cuSOLVER's sparse solvers, for which cuDSS stands in
 
   #include <cusolverSp.h>
   #include <cusparse.h>
@@ -27,7 +28,8 @@ namespace {
 template <class Status>
 void check(Status status, const char *what)
 {
-  if (static_cast<int>(status) != 0) throw std::runtime_error(std::string(what) + " ends with " + std::to_string(static_cast<int>(status)));
+  if (static_cast<int>(status) != 0)
+    throw std::runtime_error(std::string(what) + " ends with " + std::to_string(static_cast<int>(status)));
 }
 
 using Integers = Kokkos::View<int *, Memory>;
@@ -39,19 +41,24 @@ struct DeviceBand {
   Integers    row_begin, column;
   Vector      value, b, x;
 
-  DeviceBand(const Band &band, int m) : A(band), n(static_cast<int>(band.rows())), columns(m), entries(static_cast<int>(band.value.size()))
+  DeviceBand(const Band &band, int m)
+      : A(band), n(static_cast<int>(band.rows())), columns(m), entries(static_cast<int>(band.value.size()))
   {
     const Exec exec;
-    row_begin = ribbon::upload(exec, "bench::row_begin", band.row_begin), column = ribbon::upload(exec, "bench::column", band.column), value = ribbon::upload(exec, "bench::value", band.value);
+    row_begin = ribbon::upload(exec, "bench::row_begin", band.row_begin),
+    column    = ribbon::upload(exec, "bench::column", band.column),
+    value     = ribbon::upload(exec, "bench::value", band.value);
     std::vector<double> loads(static_cast<std::size_t>(n) * static_cast<std::size_t>(m));
-    for (std::size_t k = 0; k < loads.size(); ++k) loads[k] = load(static_cast<std::int64_t>(k) % n, static_cast<int>(static_cast<std::int64_t>(k) / n));
+    for (std::size_t k = 0; k < loads.size(); ++k)
+      loads[k] = load(static_cast<std::int64_t>(k) % n, static_cast<int>(static_cast<std::int64_t>(k) / n));
     b = ribbon::upload(exec, "bench::b", loads), x = Vector("bench::x", loads.size());
   }
   /// Backward error of the last column.
   double error() const
   {
     const auto last = std::make_pair(b.extent(0) - static_cast<std::size_t>(n), b.extent(0));
-    const auto hb = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)), hx = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
+    const auto hb   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)),
+               hx   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
     return A.residual(hx.data(), hb.data());
   }
   /// Entries d places behind the diagonal, place i for row i.
@@ -59,7 +66,8 @@ struct DeviceBand {
   {
     std::vector<double> to(static_cast<std::size_t>(n), 0.0);
     for (std::size_t i = 0; i < to.size(); ++i)
-      for (auto e = static_cast<std::size_t>(A.row_begin[i]); e < static_cast<std::size_t>(A.row_begin[i + 1]); ++e)
+      for (auto e = static_cast<std::size_t>(A.row_begin[i]);
+           e < static_cast<std::size_t>(A.row_begin[i + 1]); ++e)
         if (A.column[e] - static_cast<int>(i) == d) to[i] = A.value[e];
     return ribbon::upload(Exec(), "bench::diagonal", to);
   }
@@ -79,21 +87,30 @@ void cudss(const Band &A, const std::vector<int> &columns, int repeat, std::vect
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const DeviceBand d(A, columns[k]);
     cudssMatrix_t    matrix, b, x;
-    check(cudssMatrixCreateCsr(&matrix, d.n, d.n, d.entries, d.row_begin.data(), nullptr, d.column.data(), d.value.data(), CUDA_R_32I, CUDA_R_32I, CUDA_R_64F, CUDSS_MTYPE_GENERAL, CUDSS_MVIEW_FULL, CUDSS_BASE_ZERO),
+    check(cudssMatrixCreateCsr(&matrix, d.n, d.n, d.entries, d.row_begin.data(), nullptr, d.column.data(),
+                               d.value.data(), CUDA_R_32I, CUDA_R_32I, CUDA_R_64F, CUDSS_MTYPE_GENERAL,
+                               CUDSS_MVIEW_FULL, CUDSS_BASE_ZERO),
           "cudssMatrixCreateCsr");
-    check(cudssMatrixCreateDn(&b, d.n, d.columns, d.n, d.b.data(), CUDA_R_64F, CUDSS_LAYOUT_COL_MAJOR), "cudssMatrixCreateDn");
-    check(cudssMatrixCreateDn(&x, d.n, d.columns, d.n, d.x.data(), CUDA_R_64F, CUDSS_LAYOUT_COL_MAJOR), "cudssMatrixCreateDn");
-    const auto phase = [&](int which, const char *what) { check(cudssExecute(handle, which, config, data, matrix, x, b), what); };
+    check(cudssMatrixCreateDn(&b, d.n, d.columns, d.n, d.b.data(), CUDA_R_64F, CUDSS_LAYOUT_COL_MAJOR),
+          "cudssMatrixCreateDn");
+    check(cudssMatrixCreateDn(&x, d.n, d.columns, d.n, d.x.data(), CUDA_R_64F, CUDSS_LAYOUT_COL_MAJOR),
+          "cudssMatrixCreateDn");
+    const auto phase = [&](int which, const char *what) {
+      check(cudssExecute(handle, which, config, data, matrix, x, b), what);
+    };
     if (k == 0) {
       Kokkos::Timer timer;
       phase(CUDSS_PHASE_ANALYSIS, "analysis of cuDSS");
       Kokkos::fence();
       result.push_back({"cuDSS", "analysis", 1, 1e3 * timer.seconds(), 0, 0});
       phase(CUDSS_PHASE_FACTORIZATION, "factorization of cuDSS");
-      const double                 ms = median_ms(repeat, 1, nothing, [&] { phase(CUDSS_PHASE_REFACTORIZATION, "refactorization of cuDSS"); });
+      const double                 ms = median_ms(repeat, 1, nothing,
+                                                  [&] { phase(CUDSS_PHASE_REFACTORIZATION, "refactorization of cuDSS"); });
       std::array<std::int64_t, 16> estimates{};
       std::size_t                  written = 0;
-      if (cudssDataGet(handle, data, CUDSS_DATA_MEMORY_ESTIMATES, estimates.data(), sizeof(estimates), &written) == CUDSS_STATUS_SUCCESS) megabytes = 1e-6 * static_cast<double>(estimates[0]);
+      if (cudssDataGet(handle, data, CUDSS_DATA_MEMORY_ESTIMATES, estimates.data(), sizeof(estimates),
+                       &written) == CUDSS_STATUS_SUCCESS)
+        megabytes = 1e-6 * static_cast<double>(estimates[0]);
       result.push_back({"cuDSS", "factor", 1, ms, 0, megabytes});
     }
     const double ms = median_ms(repeat, 1, nothing, [&] { phase(CUDSS_PHASE_SOLVE, "solve of cuDSS"); });
@@ -104,7 +121,8 @@ void cudss(const Band &A, const std::vector<int> &columns, int repeat, std::vect
 }
   #endif
 
-/// gtsv2 (tridiagonal, pivots, any right-hand sides) and gpsvInterleavedBatch (pentadiagonal, QR, one thread a matrix); both factor and solve at once.
+/// gtsv2 (tridiagonal, pivots, any right-hand sides) and gpsvInterleavedBatch (pentadiagonal, QR, one thread
+/// a matrix); both factor and solve at once.
 void cusparse(const Band &A, const std::vector<int> &columns, int repeat, std::vector<ChainTiming> &result)
 {
   cusparseHandle_t handle;
@@ -115,21 +133,32 @@ void cusparse(const Band &A, const std::vector<int> &columns, int repeat, std::v
     if (A.shape.kl == 2 && m > 1) continue;
     const DeviceBand    d(A, m);
     std::vector<Vector> original, work;
-    for (int k = -A.shape.kl; k <= A.shape.kl; ++k) original.push_back(d.diagonal(k)), work.push_back(Vector("bench::diagonal", original.back().extent(0)));
+    for (int k = -A.shape.kl; k <= A.shape.kl; ++k)
+      original.push_back(d.diagonal(k)), work.push_back(Vector("bench::diagonal", original.back().extent(0)));
     const auto reset = [&] {
       for (std::size_t k = 0; k < work.size(); ++k) Kokkos::deep_copy(work[k], original[k]);
       Kokkos::deep_copy(d.x, d.b);
     };
     const auto at = [&](int k) { return work[static_cast<std::size_t>(k)].data(); };
     reset();
-    if (A.shape.kl == 1) check(cusparseDgtsv2_bufferSizeExt(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, &bytes), "gtsv2");
-    else check(cusparseDgpsvInterleavedBatch_bufferSizeExt(handle, 0, d.n, at(0), at(1), at(2), at(3), at(4), d.x.data(), 1, &bytes), "gpsvInterleavedBatch");
+    if (A.shape.kl == 1)
+      check(cusparseDgtsv2_bufferSizeExt(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, &bytes),
+            "gtsv2");
+    else
+      check(cusparseDgpsvInterleavedBatch_bufferSizeExt(handle, 0, d.n, at(0), at(1), at(2), at(3), at(4),
+                                                        d.x.data(), 1, &bytes),
+            "gpsvInterleavedBatch");
     const Kokkos::View<char *, Memory> buffer("bench::buffer", bytes);
     const double                       ms = median_ms(repeat, 1, reset, [&] {
-      if (A.shape.kl == 1) check(cusparseDgtsv2(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, buffer.data()), "gtsv2");
-      else check(cusparseDgpsvInterleavedBatch(handle, 0, d.n, at(0), at(1), at(2), at(3), at(4), d.x.data(), 1, buffer.data()), "gpsvInterleavedBatch");
+      if (A.shape.kl == 1)
+        check(cusparseDgtsv2(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, buffer.data()), "gtsv2");
+      else
+        check(cusparseDgpsvInterleavedBatch(handle, 0, d.n, at(0), at(1), at(2), at(3), at(4), d.x.data(), 1,
+                                                                  buffer.data()),
+                                    "gpsvInterleavedBatch");
     });
-    result.push_back({A.shape.kl == 1 ? "cuSPARSE gtsv2" : "cuSPARSE gpsvInterleavedBatch", "factor + solve", m, ms, d.error(), 1e-6 * static_cast<double>(bytes)});
+    result.push_back({A.shape.kl == 1 ? "cuSPARSE gtsv2" : "cuSPARSE gpsvInterleavedBatch", "factor + solve",
+                      m, ms, d.error(), 1e-6 * static_cast<double>(bytes)});
   }
   cusparseDestroy(handle);
 }
@@ -145,7 +174,12 @@ void cusolver(const Band &A, std::vector<ChainTiming> &result)
   check(cusparseCreateMatDescr(&description), "cusparseCreateMatDescr");
   const DeviceBand d(A, 1);
   const double     ms = median_ms(
-        3, 1, [] {}, [&] { check(cusolverSpDcsrlsvqr(handle, d.n, d.entries, description, d.value.data(), d.row_begin.data(), d.column.data(), d.b.data(), 0, 0, d.x.data(), &singularity), "csrlsvqr"); });
+        3, 1, [] {},
+        [&] {
+      check(cusolverSpDcsrlsvqr(handle, d.n, d.entries, description, d.value.data(), d.row_begin.data(),
+                                    d.column.data(), d.b.data(), 0, 0, d.x.data(), &singularity),
+                "csrlsvqr");
+    });
   result.push_back({"cuSOLVER csrlsvqr", "factor + solve", 1, ms, d.error(), 0});
   cusparseDestroyMatDescr(description), cusolverSpDestroy(handle);
 }

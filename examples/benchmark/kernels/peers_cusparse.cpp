@@ -19,10 +19,12 @@ namespace {
 
 void check(cusparseStatus_t status, const char *what)
 {
-  if (status != CUSPARSE_STATUS_SUCCESS) throw std::runtime_error(std::string(what) + ": " + cusparseGetErrorString(status));
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(what) + ": " + cusparseGetErrorString(status));
 }
 
-/// Diagonals of the batch, each as large as the right-hand sides: this is what the routines read and overwrite.
+/// Diagonals of the batch, each as large as the right-hand sides: this is what the
+/// routines read and overwrite.
 std::vector<Vector> diagonals(const Case &c)
 {
   const int           h = c.half_bandwidth;
@@ -32,11 +34,15 @@ std::vector<Vector> diagonals(const Case &c)
   for (int d = 0; d <= 2 * h; ++d) {
     Kokkos::View<double *, Memory> row("bench::row", n);
     const auto                     host = Kokkos::create_mirror_view(row);
-    for (int i = 0; i < c.rows; ++i) host(static_cast<std::size_t>(i)) = i + d - h < 0 || i + d - h >= c.rows ? 0.0 : c.row(i)[static_cast<std::size_t>(d)];
+    for (int i = 0; i < c.rows; ++i)
+      host(static_cast<std::size_t>(i)) =
+        i + d - h < 0 || i + d - h >= c.rows ? 0.0 : c.row(i)[static_cast<std::size_t>(d)];
     Kokkos::deep_copy(row, host);
-    Vector all(Kokkos::view_alloc("bench::diagonal", Kokkos::WithoutInitializing), n * static_cast<std::size_t>(c.lines));
+    Vector all(Kokkos::view_alloc("bench::diagonal", Kokkos::WithoutInitializing),
+               n * static_cast<std::size_t>(c.lines));
     Kokkos::parallel_for(
-      "bench::diagonal", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, s.unknowns()), KOKKOS_LAMBDA(const std::int64_t k) {
+      "bench::diagonal", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, s.unknowns()),
+      KOKKOS_LAMBDA(const std::int64_t k) {
         const std::int64_t line = k % s.lines(), i = k / s.lines();
         all(s(line, i)) = row(i);
       });
@@ -47,7 +53,8 @@ std::vector<Vector> diagonals(const Case &c)
 
 } // namespace
 
-std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected, int repeat)
+std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
+                             int repeat)
 {
   if (c.periodic) return {}; // no periodic matrices there
   std::vector<Timing> result;
@@ -61,7 +68,8 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
     Kokkos::deep_copy(x, b);
   };
   auto time = [&](const std::string &name, const std::function<void(void *)> &solve, std::size_t bytes) {
-    Kokkos::View<char *, Memory> buffer(Kokkos::view_alloc("bench::buffer", Kokkos::WithoutInitializing), bytes);
+    Kokkos::View<char *, Memory> buffer(Kokkos::view_alloc("bench::buffer", Kokkos::WithoutInitializing),
+                                        bytes);
     Timing                       t;
     t.solver       = name;
     t.milliseconds = median_ms(std::min(repeat, 5), 1, reset, [&] { solve(buffer.data()); });
@@ -72,19 +80,38 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
   std::size_t       bytes   = 0;
   const char *const kinds[] = {"cuThomas", "LU", "QR"}; // the second exchanges rows, the third is orthogonal
   for (int algo = 0; c.interleaved && c.half_bandwidth == 1 && algo < 3; ++algo) {
-    check(cusparseDgtsvInterleavedBatch_bufferSizeExt(handle, algo, n, d(0), d(1), d(2), x.data(), m, &bytes), "gtsvInterleavedBatch");
+    check(cusparseDgtsvInterleavedBatch_bufferSizeExt(handle, algo, n, d(0), d(1), d(2), x.data(), m, &bytes),
+          "gtsvInterleavedBatch");
     time(
-      std::string("cuSPARSE gtsvInterleavedBatch ") + kinds[algo], [&](void *w) { check(cusparseDgtsvInterleavedBatch(handle, algo, n, d(0), d(1), d(2), x.data(), m, w), "gtsvInterleavedBatch"); }, bytes);
+      std::string("cuSPARSE gtsvInterleavedBatch ") + kinds[algo],
+      [&](void *w) {
+        check(cusparseDgtsvInterleavedBatch(handle, algo, n, d(0), d(1), d(2), x.data(), m, w),
+              "gtsvInterleavedBatch");
+      },
+      bytes);
   }
   if (!c.interleaved && c.half_bandwidth == 1) {
-    check(cusparseDgtsv2StridedBatch_bufferSizeExt(handle, n, d(0), d(1), d(2), x.data(), m, n, &bytes), "gtsv2StridedBatch");
+    check(cusparseDgtsv2StridedBatch_bufferSizeExt(handle, n, d(0), d(1), d(2), x.data(), m, n, &bytes),
+          "gtsv2StridedBatch");
     time(
-      "cuSPARSE gtsv2StridedBatch", [&](void *w) { check(cusparseDgtsv2StridedBatch(handle, n, d(0), d(1), d(2), x.data(), m, n, w), "gtsv2StridedBatch"); }, bytes);
+      "cuSPARSE gtsv2StridedBatch",
+      [&](void *w) {
+        check(cusparseDgtsv2StridedBatch(handle, n, d(0), d(1), d(2), x.data(), m, n, w),
+              "gtsv2StridedBatch");
+      },
+      bytes);
   }
   if (c.interleaved && c.half_bandwidth == 2) {
-    check(cusparseDgpsvInterleavedBatch_bufferSizeExt(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m, &bytes), "gpsvInterleavedBatch");
+    check(cusparseDgpsvInterleavedBatch_bufferSizeExt(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m,
+                                                      &bytes),
+          "gpsvInterleavedBatch");
     time(
-      "cuSPARSE gpsvInterleavedBatch", [&](void *w) { check(cusparseDgpsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m, w), "gpsvInterleavedBatch"); }, bytes);
+      "cuSPARSE gpsvInterleavedBatch",
+      [&](void *w) {
+        check(cusparseDgpsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m, w),
+              "gpsvInterleavedBatch");
+      },
+      bytes);
   }
   cusparseDestroy(handle);
   return result;

@@ -3,9 +3,13 @@
 
 extern "C" {
 void dgttrf_(const int *n, double *dl, double *d, double *du, double *du2, int *ipiv, int *info);
-void dgttrs_(const char *trans, const int *n, const int *nrhs, const double *dl, const double *d, const double *du, const double *du2, const int *ipiv, double *b, const int *ldb, int *info, std::size_t);
-void dgbtrf_(const int *m, const int *n, const int *kl, const int *ku, double *ab, const int *ldab, int *ipiv, int *info);
-void dgbtrs_(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs, const double *ab, const int *ldab, const int *ipiv, double *b, const int *ldb, int *info, std::size_t);
+void dgttrs_(const char *trans, const int *n, const int *nrhs, const double *dl, const double *d,
+             const double *du, const double *du2, const int *ipiv, double *b, const int *ldb, int *info,
+             std::size_t);
+void dgbtrf_(const int *m, const int *n, const int *kl, const int *ku, double *ab, const int *ldab, int *ipiv,
+             int *info);
+void dgbtrs_(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs, const double *ab,
+             const int *ldab, const int *ipiv, double *b, const int *ldb, int *info, std::size_t);
 }
 
 namespace bench {
@@ -47,17 +51,22 @@ std::vector<Timing> lapack(const Case &c)
       if (i + 1 < n) du.push_back(row[2]);
     }
     dgttrf_(&n, dl.data(), d.data(), du.data(), du2.data(), pivots.data(), &info);
-    const double t = seconds_per_line(n, nrhs, [&](double *b) { dgttrs_("N", &n, &nrhs, dl.data(), d.data(), du.data(), du2.data(), pivots.data(), b, &n, &info, 1); });
+    const double t = seconds_per_line(n, nrhs, [&](double *b) {
+      dgttrs_("N", &n, &nrhs, dl.data(), d.data(), du.data(), du2.data(), pivots.data(), b, &n, &info, 1);
+    });
     result.push_back({"LAPACK dgttrs (one core)", 1e3 * t * static_cast<double>(c.lines), 0, 0});
   }
   std::vector<double> ab(static_cast<std::size_t>(ldab) * static_cast<std::size_t>(n), 0.0);
   for (int i = 0; i < n; ++i) {
     const auto row = c.row(i);
     for (int d = -h; d <= h; ++d)
-      if (i + d >= 0 && i + d < n) ab[static_cast<std::size_t>(2 * h - d + (i + d) * ldab)] = row[static_cast<std::size_t>(d + h)];
+      if (i + d >= 0 && i + d < n)
+        ab[static_cast<std::size_t>(2 * h - d + (i + d) * ldab)] = row[static_cast<std::size_t>(d + h)];
   }
   dgbtrf_(&n, &n, &h, &h, ab.data(), &ldab, pivots.data(), &info);
-  const double t = seconds_per_line(n, nrhs, [&](double *b) { dgbtrs_("N", &n, &h, &h, &nrhs, ab.data(), &ldab, pivots.data(), b, &n, &info, 1); });
+  const double t = seconds_per_line(n, nrhs, [&](double *b) {
+    dgbtrs_("N", &n, &h, &h, &nrhs, ab.data(), &ldab, pivots.data(), b, &n, &info, 1);
+  });
   result.push_back({"LAPACK dgbtrs (one core)", 1e3 * t * static_cast<double>(c.lines), 0, 0});
   return result;
 }

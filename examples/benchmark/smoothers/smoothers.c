@@ -12,11 +12,14 @@ A plain PETSc program: it knows no plugin and runs with any KSP and PC. The oper
   -cpu_time              seconds are those that rank 0 computed, which other programs on the machine do not lengthen\n\
   -repeats K             solves timed after a first one, which counts as set-up as far as it took longer; the fastest counts. 0: the first one alone\n\n";
 
-/* Finite volumes on a tensor grid of nodes: row i, divided by nothing, is the balance of its cell, so that all problems but the last are symmetric and operators of
-   coarser grids fit the transpose of the interpolation. u = 0 on the boundary, whose nodes keep rows of their own that couple with nothing; no row couples with them.
-   The cross derivative of `rotated` is the central difference over the four corners. The right-hand side is a hash of the node's number in [-1, 1): the
-   same for all numbers of ranks and types of vectors, and all frequencies are in it. See U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid (2001),
-   chapters 5 and 7; P. Wesseling, An Introduction to Multigrid Methods (1992), chapter 7. */
+/* Finite volumes on a tensor grid of nodes: row i, divided by nothing, is the balance of its cell, so that
+   all problems but the last are symmetric and operators of coarser grids fit the transpose of the
+   interpolation. u = 0 on the boundary, whose nodes keep rows of their own that couple with nothing; no row
+   couples with them.
+   The cross derivative of `rotated` is the central difference over the four corners. The right-hand side is a
+   hash of the node's number in [-1, 1): the same for all numbers of ranks and types of vectors, and all
+   frequencies are in it. See U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid (2001), chapters 5 and
+   7; P. Wesseling, An Introduction to Multigrid Methods (1992), chapter 7. */
 
 #if !defined(_POSIX_C_SOURCE)
   #define _POSIX_C_SOURCE 200809L /* clock_gettime() */
@@ -28,7 +31,8 @@ A plain PETSc program: it knows no plugin and runs with any KSP and PC. The oper
 #include <petsctime.h>
 
 typedef enum { ANISOTROPIC, LAYER, ROTATED, CONVECTION, STRETCHED } Kind;
-static const char *const Kinds[] = {"anisotropic", "layer", "rotated", "convection", "stretched", "Kind", "", NULL};
+static const char *const Kinds[] = {"anisotropic", "layer", "rotated", "convection",
+                                    "stretched",   "Kind",  "",        NULL};
 
 typedef struct {
   Kind           kind;
@@ -37,13 +41,15 @@ typedef struct {
   PetscLogDouble assembly; /* seconds so far in ComputeMatrix */
 } Problem;
 
-/* Seconds that this rank has computed; the kernel counts them to the nanosecond (PetscGetCPUTime() to 10 ms). */
+/* Seconds that this rank has computed; the kernel counts them to the nanosecond (PetscGetCPUTime() to 10
+   ms). */
 static PetscErrorCode Computed(PetscLogDouble *t)
 {
   struct timespec now;
 
   PetscFunctionBeginUser;
-  PetscCheck(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, "clock_gettime() failed");
+  PetscCheck(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "clock_gettime() failed");
   *t = (PetscLogDouble)now.tv_sec + 1e-9 * (PetscLogDouble)now.tv_nsec;
   PetscFunctionReturn(0);
 }
@@ -57,8 +63,10 @@ typedef struct {
 static PetscErrorCode GetGrid(DM da, Grid *g)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMDAGetInfo(da, NULL, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(DMDAGetCorners(da, &g->begin[0], &g->begin[1], &g->begin[2], &g->count[0], &g->count[1], &g->count[2]));
+  PetscCall(DMDAGetInfo(da, NULL, &g->size[0], &g->size[1], &g->size[2], NULL, NULL, NULL, NULL, NULL, NULL,
+                        NULL, NULL, NULL));
+  PetscCall(
+    DMDAGetCorners(da, &g->begin[0], &g->begin[1], &g->begin[2], &g->count[0], &g->count[1], &g->count[2]));
   PetscFunctionReturn(0);
 }
 
@@ -106,10 +114,11 @@ static void Add(Row *row, int x, int y, int z, PetscReal value)
 static void Stencil(const Problem *p, const Grid *g, const PetscInt at[3], Row *row)
 {
   const PetscReal radians = p->angle * PETSC_PI / 180, c = PetscCosReal(radians), s = PetscSinReal(radians);
-  PetscReal       K[3] = {1, 1, 1}, wind[3] = {0, 0, 0}, h[3][2], cell[3] = {1, 1, 1}, diagonal = 0, cross = 0;
+  PetscReal K[3] = {1, 1, 1}, wind[3] = {0, 0, 0}, h[3][2], cell[3] = {1, 1, 1}, diagonal = 0, cross = 0;
 
   if (p->kind == ANISOTROPIC) K[0] = p->ratio;
-  if (p->kind == ROTATED) K[0] = p->ratio * c * c + s * s, K[1] = p->ratio * s * s + c * c, cross = (p->ratio - 1) * c * s;
+  if (p->kind == ROTATED)
+    K[0] = p->ratio * c * c + s * s, K[1] = p->ratio * s * s + c * c, cross = (p->ratio - 1) * c * s;
   if (p->kind == CONVECTION) wind[0] = p->peclet * c, wind[1] = p->peclet * s;
   for (int d = 0; d < p->dim; d++) {
     Spacing(p, d, at[d], g->size[d], h[d]);
@@ -154,10 +163,12 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *context)
         Stencil(p, &g, at, &row);
         if (OnBoundary(p, &g, at)) row.entries = 1;
         for (PetscInt k = 0; k < row.entries; k++) {
-          const PetscInt there[3] = {at[0] + row.offset[k][0], at[1] + row.offset[k][1], at[2] + row.offset[k][2]};
+          const PetscInt there[3] = {at[0] + row.offset[k][0], at[1] + row.offset[k][1],
+                                     at[2] + row.offset[k][2]};
           if (k > 0 && OnBoundary(p, &g, there)) continue;
-          columns[entries].i = there[0], columns[entries].j = there[1], columns[entries].k = there[2], columns[entries].c = 0;
-          values[entries++] = row.value[k];
+          columns[entries].i = there[0], columns[entries].j = there[1], columns[entries].k = there[2],
+          columns[entries].c = 0;
+          values[entries++]  = row.value[k];
         }
         here.i = at[0], here.j = at[1], here.k = at[2];
         PetscCall(MatSetValuesStencil(A, 1, &here, entries, columns, values, INSERT_VALUES));
@@ -193,7 +204,8 @@ static PetscErrorCode FillRightHandSide(const Problem *p, DM da, Vec b)
   PetscCall(VecGetArrayWrite(b, &a)); /* nodes as the DMDA stores them: x first */
   for (at[2] = g.begin[2]; at[2] < g.begin[2] + g.count[2]; at[2]++)
     for (at[1] = g.begin[1]; at[1] < g.begin[1] + g.count[1]; at[1]++)
-      for (at[0] = g.begin[0]; at[0] < g.begin[0] + g.count[0]; at[0]++) a[k++] = OnBoundary(p, &g, at) ? 0 : Hash(at[0] + g.size[0] * (at[1] + g.size[1] * at[2]));
+      for (at[0] = g.begin[0]; at[0] < g.begin[0] + g.count[0]; at[0]++)
+        a[k++] = OnBoundary(p, &g, at) ? 0 : Hash(at[0] + g.size[0] * (at[1] + g.size[1] * at[2]));
   PetscCall(VecRestoreArrayWrite(b, &a));
   PetscFunctionReturn(0);
 }
@@ -239,8 +251,12 @@ static PetscErrorCode CreateGrid(const Problem *p, DM *da)
   const DMDAStencilType shape = p->kind == ROTATED ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR;
 
   PetscFunctionBeginUser;
-  if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, 5, 5, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
-  else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, 5, 5, 5, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  if (p->dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, 5, 5, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, shape, 5,
+                           5, 5, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
   PetscFunctionReturn(0);
@@ -263,16 +279,22 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Smoothers", NULL);
   PetscCall(PetscOptionsRangeInt("-dim", "Dimensions", NULL, p.dim, &p.dim, NULL, 2, 3));
-  PetscCall(PetscOptionsEnum("-problem", "Which equation", NULL, Kinds, (PetscEnum)p.kind, (PetscEnum *)&p.kind, NULL));
-  PetscCall(PetscOptionsReal("-ratio", "Ratio of couplings, for layer of spacings", NULL, p.ratio, &p.ratio, NULL));
-  PetscCall(PetscOptionsReal("-angle", "Degrees between x and the strong direction, or the wind", NULL, p.angle, &p.angle, NULL));
+  PetscCall(PetscOptionsEnum("-problem", "Which equation", NULL, Kinds, (PetscEnum)p.kind,
+                             (PetscEnum *)&p.kind, NULL));
+  PetscCall(
+    PetscOptionsReal("-ratio", "Ratio of couplings, for layer of spacings", NULL, p.ratio, &p.ratio, NULL));
+  PetscCall(PetscOptionsReal("-angle", "Degrees between x and the strong direction, or the wind", NULL,
+                             p.angle, &p.angle, NULL));
   PetscCall(PetscOptionsReal("-peclet", "Convection over diffusion", NULL, p.peclet, &p.peclet, NULL));
-  PetscCall(PetscOptionsRealArray("-stretch", "Stretching of each direction, 0: uniform", NULL, p.stretch, &stretches, NULL));
+  PetscCall(PetscOptionsRealArray("-stretch", "Stretching of each direction, 0: uniform", NULL, p.stretch,
+                                  &stretches, NULL));
   PetscCall(PetscOptionsBool("-cpu_time", "Seconds that rank 0 computes", NULL, cpu_time, &cpu_time, NULL));
-  PetscCall(PetscOptionsBoundedInt("-repeats", "Timed solves after the first one", NULL, repeats, &repeats, NULL, 0));
+  PetscCall(
+    PetscOptionsBoundedInt("-repeats", "Timed solves after the first one", NULL, repeats, &repeats, NULL, 0));
   PetscOptionsEnd();
   if (cpu_time) Now = Computed;
-  PetscCheck(p.ratio > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-ratio %g is not positive", (double)p.ratio);
+  PetscCheck(p.ratio > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-ratio %g is not positive",
+             (double)p.ratio);
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(CreateGrid(&p, &da));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -295,8 +317,12 @@ int main(int argc, char **argv)
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
   PetscCall(TrueResidual(ksp, b, x, &residual));
   PetscCall(VecGetSize(b, &unknowns));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "problem %s\nunknowns %" PetscInt_FMT "\nranks %d\nreason %s\niterations %" PetscInt_FMT "\n", Kinds[p.kind], unknowns, (int)size, KSPConvergedReasons[reason], iterations));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "true_residual %.3e\nassembly_s %.6f\nsetup_s %.6f\nsolve_s %.6f\n", (double)residual, p.assembly, t1 - t0 - p.assembly + first - solve, solve));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "problem %s\nunknowns %" PetscInt_FMT
+                        "\nranks %d\nreason %s\niterations %" PetscInt_FMT "\n",
+                        Kinds[p.kind], unknowns, (int)size, KSPConvergedReasons[reason], iterations));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "true_residual %.3e\nassembly_s %.6f\nsetup_s %.6f\nsolve_s %.6f\n",
+                        (double)residual, p.assembly, t1 - t0 - p.assembly + first - solve, solve));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "The Brusselator with diffusion on the periodic unit square, a stiff reaction-diffusion problem.\n\
+static char help[] =
+  "The Brusselator with diffusion on the periodic unit square, a stiff reaction-diffusion problem.\n\
 A plain PETSc program: it knows no plugin and runs with any TS; -da_grid_x N -da_grid_y N as in every program with a DMDA. Options:\n\
   -alpha A                      diffusivity (default 0.1)\n\
   -reaction implicit|explicit   the reaction is part of the IFunction, or an RHSFunction beside it\n\n";
 
-/* u_t = 1 + u^2 v - 4.4 u + alpha laplace u, v_t = 3.4 u - u^2 v + alpha laplace v: BRUSS-2D of E. Hairer, G. Wanner, Solving Ordinary Differential Equations II (1996), IV.10, until its
-   inhomogeneity sets in at t = 1.1. */
+/* u_t = 1 + u^2 v - 4.4 u + alpha laplace u, v_t = 3.4 u - u^2 v + alpha laplace v: BRUSS-2D of E. Hairer, G.
+   Wanner, Solving Ordinary Differential Equations II (1996), IV.10, until its inhomogeneity sets in at t =
+   1.1. */
 
 #include <petscdmda.h>
 #include <petscts.h>
@@ -35,26 +37,32 @@ static PetscErrorCode RHSFunction(DMDALocalInfo *info, PetscReal t, Field **x, F
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode IFunction(DMDALocalInfo *info, PetscReal t, Field **x, Field **xdot, Field **f, void *ctx)
+static PetscErrorCode IFunction(DMDALocalInfo *info, PetscReal t, Field **x, Field **xdot, Field **f,
+                                void *ctx)
 {
   const Problem  *p  = (const Problem *)ctx;
-  const PetscReal sx = p->alpha * (PetscReal)(info->mx * info->mx), sy = p->alpha * (PetscReal)(info->my * info->my);
-  PetscInt        i, j;
+  const PetscReal sx = p->alpha * (PetscReal)(info->mx * info->mx),
+                  sy = p->alpha * (PetscReal)(info->my * info->my);
+  PetscInt i, j;
   PetscFunctionBeginUser;
   for (j = info->ys; j < info->ys + info->ym; j++)
     for (i = info->xs; i < info->xs + info->xm; i++) {
       const Field r = p->explicit_reaction ? (Field){0, 0} : React(x[j][i]);
-      f[j][i].u     = xdot[j][i].u - r.u - sx * (x[j][i - 1].u - 2 * x[j][i].u + x[j][i + 1].u) - sy * (x[j - 1][i].u - 2 * x[j][i].u + x[j + 1][i].u);
-      f[j][i].v     = xdot[j][i].v - r.v - sx * (x[j][i - 1].v - 2 * x[j][i].v + x[j][i + 1].v) - sy * (x[j - 1][i].v - 2 * x[j][i].v + x[j + 1][i].v);
+      f[j][i].u     = xdot[j][i].u - r.u - sx * (x[j][i - 1].u - 2 * x[j][i].u + x[j][i + 1].u) -
+                  sy * (x[j - 1][i].u - 2 * x[j][i].u + x[j + 1][i].u);
+      f[j][i].v = xdot[j][i].v - r.v - sx * (x[j][i - 1].v - 2 * x[j][i].v + x[j][i + 1].v) -
+                  sy * (x[j - 1][i].v - 2 * x[j][i].v + x[j + 1][i].v);
     }
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode IJacobian(DMDALocalInfo *info, PetscReal t, Field **x, Field **xdot, PetscReal shift, Mat J, Mat P, void *ctx)
+static PetscErrorCode IJacobian(DMDALocalInfo *info, PetscReal t, Field **x, Field **xdot, PetscReal shift,
+                                Mat J, Mat P, void *ctx)
 {
   const Problem  *p  = (const Problem *)ctx;
-  const PetscReal sx = p->alpha * (PetscReal)(info->mx * info->mx), sy = p->alpha * (PetscReal)(info->my * info->my);
-  PetscInt        i, j, c;
+  const PetscReal sx = p->alpha * (PetscReal)(info->mx * info->mx),
+                  sy = p->alpha * (PetscReal)(info->my * info->my);
+  PetscInt i, j, c;
   PetscFunctionBeginUser;
   for (j = info->ys; j < info->ys + info->ym; j++)
     for (i = info->xs; i < info->xs + info->xm; i++) {
@@ -62,9 +70,13 @@ static PetscErrorCode IJacobian(DMDALocalInfo *info, PetscReal t, Field **x, Fie
       const PetscScalar reaction[2][2] = {{2 * u * v - 4.4, u * u}, {3.4 - 2 * u * v, -u * u}};
       for (c = 0; c < 2; c++) {
         const MatStencil  row        = {.j = j, .i = i, .c = c};
-        const MatStencil  columns[6] = {{.j = j - 1, .i = i, .c = c}, {.j = j, .i = i - 1, .c = c}, {.j = j, .i = i, .c = c}, {.j = j, .i = i + 1, .c = c}, {.j = j + 1, .i = i, .c = c}, {.j = j, .i = i, .c = 1 - c}};
-        const PetscScalar values[6]  = {-sy, -sx, p->explicit_reaction ? own : own - reaction[c][c], -sx, -sy, -reaction[c][1 - c]};
-        PetscCall(MatSetValuesStencil(P, 1, &row, p->explicit_reaction ? 5 : 6, columns, values, INSERT_VALUES));
+        const MatStencil  columns[6] = {{.j = j - 1, .i = i, .c = c}, {.j = j, .i = i - 1, .c = c},
+                                        {.j = j, .i = i, .c = c},     {.j = j, .i = i + 1, .c = c},
+                                        {.j = j + 1, .i = i, .c = c}, {.j = j, .i = i, .c = 1 - c}};
+        const PetscScalar values[6]  = {-sy, -sx, p->explicit_reaction ? own : own - reaction[c][c],
+                                        -sx, -sy, -reaction[c][1 - c]};
+        PetscCall(
+          MatSetValuesStencil(P, 1, &row, p->explicit_reaction ? 5 : 6, columns, values, INSERT_VALUES));
       }
     }
   PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
@@ -106,10 +118,12 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Brusselator", NULL);
   PetscCall(PetscOptionsReal("-alpha", "Diffusivity", NULL, p.alpha, &p.alpha, NULL));
-  PetscCall(PetscOptionsEnum("-reaction", "Where the reaction is", NULL, Reactions, reaction, &reaction, NULL));
+  PetscCall(
+    PetscOptionsEnum("-reaction", "Where the reaction is", NULL, Reactions, reaction, &reaction, NULL));
   PetscOptionsEnd();
   p.explicit_reaction = (PetscBool)reaction;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 32, 32, PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 32,
+                         32, PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &da));
   PetscCall(DMSetMatrixPreallocateOnly(da, PETSC_TRUE)); /* components couple at their point alone */
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
@@ -119,7 +133,8 @@ int main(int argc, char **argv)
   PetscCall(TSSetDM(ts, da));
   PetscCall(DMDATSSetIFunctionLocal(da, INSERT_VALUES, (DMDATSIFunctionLocal)IFunction, &p));
   PetscCall(DMDATSSetIJacobianLocal(da, (DMDATSIJacobianLocal)IJacobian, &p));
-  if (p.explicit_reaction) PetscCall(DMDATSSetRHSFunctionLocal(da, INSERT_VALUES, (DMDATSRHSFunctionLocal)RHSFunction, &p));
+  if (p.explicit_reaction)
+    PetscCall(DMDATSSetRHSFunctionLocal(da, INSERT_VALUES, (DMDATSRHSFunctionLocal)RHSFunction, &p));
   PetscCall(TSSetType(ts, TSARKIMEX));
   PetscCall(TSSetTimeStep(ts, 0.01));
   PetscCall(TSSetMaxTime(ts, 1));

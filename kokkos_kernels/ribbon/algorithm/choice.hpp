@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file choice.hpp  How a table of measurements is written down and looked up; auto_table.hpp is the one that `auto` goes by.
+/// @file choice.hpp  How a table of measurements is written down and looked up; auto_table.hpp is
+///   the one that `auto` goes by.
 #pragma once
 
 #include <ribbon/algorithm/name.hpp>
@@ -29,7 +30,10 @@ constexpr const char *to_string(Layout layout)
 
 constexpr const char *to_string(Source source)
 {
-  return source == Source::constant ? "constant" : source == Source::general ? "general" : source == Source::per_line ? "per_line" : "shifted";
+  return source == Source::constant   ? "constant"
+         : source == Source::general  ? "general"
+         : source == Source::per_line ? "per_line"
+                                      : "shifted";
 }
 
 /// What a choice depends on besides the length of the lines.
@@ -38,7 +42,10 @@ struct Key {
   Layout layout = Layout::interleaved;
   Source source = Source::constant;
 
-  constexpr bool operator==(const Key &other) const { return K == other.K && B == other.B && layout == other.layout && source == other.source; }
+  constexpr bool operator==(const Key &other) const
+  {
+    return K == other.K && B == other.B && layout == other.layout && source == other.source;
+  }
 };
 
 constexpr std::int64_t any_rows = std::numeric_limits<std::int64_t>::max();
@@ -46,9 +53,10 @@ constexpr std::int64_t any_rows = std::numeric_limits<std::int64_t>::max();
 /// A line of a table: what is fastest for lines of up to `rows` rows, in a batch that fills the device.
 struct Entry {
   Key          key;
-  std::int64_t rows            = any_rows;            ///< of B unknowns
-  Algorithm    algorithm       = Algorithm::one_pass; ///< what `auto` tries first
-  int          rows_per_thread = 0;                   ///< of one_pass, be it chosen or asked for by name; 0: the kernel has one shape
+  std::int64_t rows      = any_rows;            ///< of B unknowns
+  Algorithm    algorithm = Algorithm::one_pass; ///< what `auto` tries first
+  /// of one_pass, be it chosen or asked for by name; 0: the kernel has one shape
+  int rows_per_thread = 0;
 };
 
 /// The first entry of the key that reaches to lines of so many rows; null where there is none.
@@ -61,7 +69,8 @@ constexpr const Entry *find(const Table &table, const Key &key, std::int64_t row
   return nullptr;
 }
 
-/// The same. A system without entries gets one_pass in the kernel's own shape, and `auto` goes on where there is no such kernel.
+/// The same. A system without entries gets one_pass in the kernel's own shape, and `auto` goes on
+/// where there is no such kernel.
 template <class Table>
 constexpr Entry fastest(const Table &table, const Key &key, std::int64_t rows)
 {
@@ -77,7 +86,8 @@ template <class Table>
 constexpr bool well_formed(const Table &table)
 {
   for (const Entry &entry : table)
-    if (entry.rows < 1 || find(table, entry.key, entry.rows) != &entry || !find(table, entry.key, any_rows)) return false;
+    if (entry.rows < 1 || find(table, entry.key, entry.rows) != &entry || !find(table, entry.key, any_rows))
+      return false;
   return true;
 }
 

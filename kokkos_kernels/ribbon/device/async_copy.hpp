@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file async_copy.hpp  Copies from global memory to team scratch that do not pass through registers (cp.async), plain copies elsewhere.
+/// @file async_copy.hpp  Copies from global memory to team scratch that do not pass through registers
+///   (cp.async), plain copies elsewhere.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -12,8 +13,10 @@ KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  if constexpr (sizeof(Scalar) == 16) asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from));
-  else if constexpr (sizeof(Scalar) == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(from));
+  if constexpr (sizeof(Scalar) == 16)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from));
+  else if constexpr (sizeof(Scalar) == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(from));
   else asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(from));
 #else
   *to                           = *from;
@@ -24,19 +27,22 @@ KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
 template <class Scalar>
 inline constexpr int pack = sizeof(Scalar) < 16 ? static_cast<int>(16 / sizeof(Scalar)) : 1;
 
-/// async_copy of a pack of neighbouring scalars, both addresses multiples of 16 bytes, past the L1 cache: what the team scratch leaves of it
-/// does not hold the rows that are under way. CUDA only.
+/// async_copy of a pack of neighbouring scalars, both addresses multiples of 16 bytes, past the L1 cache:
+/// what the team scratch leaves of it does not hold the rows that are under way. CUDA only.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void async_copy_pack([[maybe_unused]] Scalar *to, [[maybe_unused]] const Scalar *from)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from));
+  asm volatile(
+    "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+    "l"(from));
 #elif defined(__CUDA_ARCH__)
   *reinterpret_cast<int4 *>(to) = *reinterpret_cast<const int4 *>(from);
 #endif
 }
 
-/// Reads one scalar that is touched once. On CUDA the load stays where it is written: ptxas would move it behind the wait for the copies.
+/// Reads one scalar that is touched once. On CUDA the load stays where it is written: ptxas would move it
+/// behind the wait for the copies.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
 {
@@ -67,18 +73,27 @@ KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void *from)
 #endif
 }
 
-/// Lanes `lane` of `lanes` (a power of two, neighbours in a warp) copy `bytes` (a multiple of 16) to scratch together.
-/// @param keep  in the L1 cache for the teams that follow: all multiprocessors ask the same few lines of the L2 cache otherwise, which is what they wait for
-KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes, [[maybe_unused]] int lane, [[maybe_unused]] int lanes, [[maybe_unused]] bool keep)
+/// Lanes `lane` of `lanes` (a power of two, neighbours in a warp) copy `bytes` (a multiple
+/// of 16) to scratch together.
+/// @param keep  in the L1 cache for the teams that follow: all multiprocessors ask the same few lines of the
+///   L2 cache otherwise, which is what they wait for
+KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from,
+                                             [[maybe_unused]] int bytes, [[maybe_unused]] int lane,
+                                             [[maybe_unused]] int lanes, [[maybe_unused]] bool keep)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   for (int k = lane * 16; k < bytes; k += lanes * 16) {
-    if (keep) asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
-    else asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
+    if (keep)
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address + k),
+                   "l"(static_cast<const char *>(from) + k));
+    else
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + k),
+                   "l"(static_cast<const char *>(from) + k));
   }
 #elif defined(__CUDA_ARCH__)
-  for (int k = lane; k < bytes / 16; k += lanes) static_cast<int4 *>(to)[k] = static_cast<const int4 *>(from)[k];
+  for (int k = lane; k < bytes / 16; k += lanes)
+    static_cast<int4 *>(to)[k] = static_cast<const int4 *>(from)[k];
 #endif
 }
 
@@ -86,7 +101,9 @@ KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_
 /// The lanes of one chunk as bits of a warp.
 KOKKOS_INLINE_FUNCTION unsigned lane_mask(int lanes)
 {
-  return lanes >= 32 ? 0xffffffffu : ((1u << lanes) - 1u) << (threadIdx.x % 32u / static_cast<unsigned>(lanes) * static_cast<unsigned>(lanes));
+  return lanes >= 32 ? 0xffffffffu
+                     : ((1u << lanes) - 1u)
+                         << (threadIdx.x % 32u / static_cast<unsigned>(lanes) * static_cast<unsigned>(lanes));
 }
 #endif
 
@@ -104,7 +121,8 @@ template <class T>
 KOKKOS_INLINE_FUNCTION T *of_first_lane([[maybe_unused]] int lanes, T *value)
 {
 #if defined(__CUDA_ARCH__)
-  return reinterpret_cast<T *>(__shfl_sync(lane_mask(lanes), reinterpret_cast<unsigned long long>(value), 0, lanes < 32 ? lanes : 32));
+  return reinterpret_cast<T *>(
+    __shfl_sync(lane_mask(lanes), reinterpret_cast<unsigned long long>(value), 0, lanes < 32 ? lanes : 32));
 #else
   return value;
 #endif
@@ -128,13 +146,14 @@ KOKKOS_INLINE_FUNCTION void async_commit()
 #endif
 }
 
-/// Waits until at most `pending` of the closed groups are still under way. `pending` must be a constant once loops are unrolled.
+/// Waits until at most `pending` of the closed groups are still under way. `pending` must be a
+/// constant once loops are unrolled.
 KOKKOS_INLINE_FUNCTION void async_wait([[maybe_unused]] int pending)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  #define RIBBON_WAIT(N)                                                                                                                                                                                                   \
-  case N:                                                                                                                                                                                                                  \
-    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");                                                                                                                                                           \
+  #define RIBBON_WAIT(N)                                                                                     \
+  case N:                                                                                                    \
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");                                             \
     break;
   switch (pending) {
     RIBBON_WAIT(7)

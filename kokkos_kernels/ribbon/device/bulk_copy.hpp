@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file bulk_copy.hpp  Copies of whole lines between memory and team scratch by the copy engine (cp.async.bulk), compute capability 9 and later.
+/// @file bulk_copy.hpp  Copies of whole lines between memory and team scratch by the copy engine
+///   (cp.async.bulk), compute capability 9 and later.
 ///
-/// One thread asks for a line; no thread carries its numbers, and they do not pass through the L1 cache. Addresses and sizes are multiples of
-/// 16 bytes. Elsewhere nothing here is called: bulk_copies is false.
+/// One thread asks for a line; no thread carries its numbers, and they do not pass through the L1 cache.
+/// Addresses and sizes are multiples of 16 bytes. Elsewhere nothing here is called: bulk_copies is false.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -18,7 +19,8 @@ struct Arrival {
   static constexpr std::size_t bytes = 16; ///< to leave for it
   std::uint64_t               *word;
 
-  /// One thread announces `size` bytes (less than 2^20) before any is asked for; a barrier of the team, and the others may wait. `round`: of tiles that a team brings one after another.
+  /// One thread announces `size` bytes (less than 2^20) before any is asked for; a barrier of the team, and
+  /// the others may wait. `round`: of tiles that a team brings one after another.
   KOKKOS_INLINE_FUNCTION void expect([[maybe_unused]] int size, [[maybe_unused]] int round = 0) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
@@ -26,21 +28,32 @@ struct Arrival {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address()) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(size) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(size)
+                 : "memory");
 #endif
   }
   /// Starts a copy to scratch.
-  KOKKOS_INLINE_FUNCTION void copy([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int size) const
+  KOKKOS_INLINE_FUNCTION void copy([[maybe_unused]] void *to, [[maybe_unused]] const void *from,
+                                   [[maybe_unused]] int size) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "r"(size), "r"(address()) : "memory");
+    asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+        static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from), "r"(size), "r"(address())
+      : "memory");
 #endif
   }
   /// Every thread that reads waits for all that was announced.
   KOKKOS_INLINE_FUNCTION void await([[maybe_unused]] int round = 0) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
-    for (unsigned done = 0; done == 0;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address()), "r"(round & 1) : "memory");
+    for (unsigned done = 0; done == 0;)
+      asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done)
+        : "r"(address()), "r"(round & 1)
+        : "memory");
 #endif
   }
 
@@ -62,10 +75,13 @@ KOKKOS_INLINE_FUNCTION void release_to_bulk_copies()
 }
 
 /// Starts a copy from scratch to memory.
-KOKKOS_INLINE_FUNCTION void bulk_store([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes)
+KOKKOS_INLINE_FUNCTION void bulk_store([[maybe_unused]] void *to, [[maybe_unused]] const void *from,
+                                       [[maybe_unused]] int bytes)
 {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))), "r"(bytes)
+               : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #endif
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cluster_launch.hpp  Teams of several thread blocks: clusters of CUDA, compute capability 9 and later. Elsewhere a team has one block.
+/// @file cluster_launch.hpp  Teams of several thread blocks: clusters of CUDA, compute capability 9 and
+///   later. Elsewhere a team has one block.
 ///
-/// What a virtual thread keeps to itself is in the scratch of its block. What a team exchanges has a copy in the scratch of every block, which
-/// team.write() writes: reads are local, and nobody waits for a number from a neighbour but at a barrier.
+/// What a virtual thread keeps to itself is in the scratch of its block. What a team exchanges has a copy in
+/// the scratch of every block, which team.write() writes: reads are local, and nobody waits for a number from
+/// a neighbour but at a barrier.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -29,8 +31,13 @@ class ClusterTeam {
 public:
   static constexpr bool is_virtual = false, spans_blocks = true;
 
-  /// @param size  virtual threads. Threads beyond have returned before: barriers wait for those that are left.
-  __device__ explicit ClusterTeam(int size) : size_(size), first_(static_cast<int>(Cluster::block_rank() * blockDim.x)) { arrive(); }
+  /// @param size  virtual threads. Threads beyond have returned before: barriers
+  ///   wait for those that are left.
+  __device__ explicit ClusterTeam(int size)
+      : size_(size), first_(static_cast<int>(Cluster::block_rank() * blockDim.x))
+  {
+    arrive();
+  }
 
   __device__ std::int64_t league_rank() const { return blockIdx.x / Cluster::num_blocks(); }
   __device__ int          rank() const { return first_ + static_cast<int>(threadIdx.x); }
@@ -44,7 +51,9 @@ public:
   __device__ void write(Scalar *to, const Scalar &value, BlockRange readers) const
   {
     const int all = static_cast<int>(Cluster::num_blocks());
-    for (int k = 0; k < readers.count; ++k) *Cluster::map_shared_rank(to, readers.first + k < all ? readers.first + k : readers.first + k - all) = value;
+    for (int k = 0; k < readers.count; ++k)
+      *Cluster::map_shared_rank(to, readers.first + k < all ? readers.first + k : readers.first + k - all) =
+        value;
   }
 
 private:
@@ -57,10 +66,12 @@ template <>
 inline constexpr bool copies_blocks<ClusterTeam> = true;
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::max_threads) cuda_cluster_kernel(const __grid_constant__ Kernel kernel, const int threads)
+__global__ void __launch_bounds__(Kernel::max_threads)
+  cuda_cluster_kernel(const __grid_constant__ Kernel kernel, const int threads)
 {
   await_previous_kernel();
-  if (static_cast<int>(cooperative_groups::cluster_group::block_rank() * blockDim.x + threadIdx.x) >= threads) return;
+  if (static_cast<int>(cooperative_groups::cluster_group::block_rank() * blockDim.x + threadIdx.x) >= threads)
+    return;
   kernel(ClusterTeam(threads));
 }
 #endif
@@ -71,12 +82,17 @@ struct Blocks {
 };
 
 /// launch() of teams of several blocks, each with league.scratch bytes of scratch.
-/// @pre blocks.count <= most_blocks(), and (blocks.count - 1) blocks.threads < league.threads <= blocks.count blocks.threads
+/// @pre blocks.count <= most_blocks(), and (blocks.count - 1) blocks.threads < league.threads <=
+///   blocks.count blocks.threads
 template <class Exec, class Kernel>
-void launch_cluster([[maybe_unused]] const Exec &exec, const std::string &label, [[maybe_unused]] const League &league, [[maybe_unused]] const Blocks &blocks, [[maybe_unused]] const Kernel &kernel)
+void launch_cluster([[maybe_unused]] const Exec &exec, const std::string &label,
+                    [[maybe_unused]] const League &league, [[maybe_unused]] const Blocks &blocks,
+                    [[maybe_unused]] const Kernel &kernel)
 {
 #ifdef RIBBON_CUDA_90
-  if (league.teams > 0) launch_cuda(exec, label, {league.teams, blocks.count, blocks.threads, league.scratch}, cuda_cluster_kernel<Kernel>, kernel, league.threads);
+  if (league.teams > 0)
+    launch_cuda(exec, label, {league.teams, blocks.count, blocks.threads, league.scratch},
+                cuda_cluster_kernel<Kernel>, kernel, league.threads);
 #else
   throw std::logic_error(label + ": teams have one block here");
 #endif

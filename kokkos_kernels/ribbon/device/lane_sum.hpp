@@ -6,10 +6,12 @@
 
 namespace ribbon::device {
 
-/// The sum of `value` over `parts` lanes that are `apart` from each other, the same to the last bit for all of them; parts * apart (powers of two) are at most 32. All lanes of a warp call it together. One part, as
+/// The sum of `value` over `parts` lanes that are `apart` from each other, the same to the last bit for all
+/// of them; parts * apart (powers of two) are at most 32. All lanes of a warp call it together. One part, as
 /// everywhere on hosts, is its own sum.
 template <class Scalar>
-KOKKOS_INLINE_FUNCTION Scalar lane_sum(Scalar value, [[maybe_unused]] int parts, [[maybe_unused]] int apart = 1)
+KOKKOS_INLINE_FUNCTION Scalar lane_sum(Scalar value, [[maybe_unused]] int parts,
+                                       [[maybe_unused]] int apart = 1)
 {
 #if defined(__CUDA_ARCH__)
   constexpr unsigned all = 0xffffffffu;
@@ -21,7 +23,8 @@ KOKKOS_INLINE_FUNCTION Scalar lane_sum(Scalar value, [[maybe_unused]] int parts,
   return value;
 }
 
-/// Copies get(e) to put(e, value) for e = first, first + step, ... below end: four are asked for before the first is stored, so that they come together.
+/// Copies get(e) to put(e, value) for e = first, first + step, ... below end: four are asked for before the
+/// first is stored, so that they come together.
 template <class Get, class Put>
 KOKKOS_INLINE_FUNCTION void copy_in_fours(int first, int step, int end, const Get &get, const Put &put)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_tile.hpp  Eight unknowns of 32 lines, and their product with an 8 x 8 matrix that all lines share.
+/// @file line_tile.hpp  Eight unknowns of 32 lines, and their product with an 8 x 8
+///   matrix that all lines share.
 ///
-/// On a device with matrix instructions in double precision (compute capability 9) a warp holds a tile in registers, eight numbers a lane, and
-/// a product is two instructions. They want lines as rows: the sums that one of them leaves in a lane are what the next one takes from that
-/// lane, if unknowns are numbered in that order, so that a chain of products moves nothing between lanes. On a host one thread holds a tile.
+/// On a device with matrix instructions in double precision (compute capability 9) a warp holds a tile in
+/// registers, eight numbers a lane, and a product is two instructions. They want lines as rows: the sums that
+/// one of them leaves in a lane are what the next one takes from that lane, if unknowns are numbered in that
+/// order, so that a chain of products moves nothing between lanes. On a host one thread holds a tile.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -22,7 +24,8 @@ constexpr bool has_matrix_instructions()
 }
 
 constexpr int tile_lines = 32, tile_unknowns = 8;
-constexpr int tile_matrix = tile_unknowns * tile_unknowns; ///< numbers of a matrix: entry (k, column) at column * 8 + k, 16-byte aligned
+/// numbers of a matrix: entry (k, column) at column * 8 + k, 16-byte aligned
+constexpr int tile_matrix = tile_unknowns * tile_unknowns;
 
 /// What a thread holds of a tile.
 /// @tparam Virtual  one thread holds all of it
@@ -37,12 +40,14 @@ struct LineTile {
   /// The line of a thread's first slot, and the first unknown that it holds.
   KOKKOS_FUNCTION static int line(int) { return 0; }
   KOKKOS_FUNCTION static int unknown(int) { return 0; }
-  /// f(slot, ahead, first, second) for two unknowns that follow each other, the first so many behind the thread's first.
+  /// f(slot, ahead, first, second) for two unknowns that follow each other, the first so many
+  /// behind the thread's first.
   template <class F>
   KOKKOS_FUNCTION void for_pairs(const F &f)
   {
     for (int slot = 0; slot < slots; ++slot)
-      for (int ahead = 0; ahead < held; ahead += 2) f(slot, ahead, value[slot][ahead], value[slot][ahead + 1]);
+      for (int ahead = 0; ahead < held; ahead += 2)
+        f(slot, ahead, value[slot][ahead], value[slot][ahead + 1]);
   }
 };
 
@@ -59,12 +64,14 @@ struct LineSums : LineTile<Virtual> {
   {
     for (int line = 0; line < tile_lines; ++line)
       for (int column = 0; column < tile_unknowns; ++column)
-        for (int k = 0; k < tile_unknowns; ++k) this->value[line][column] += data.value[line][k] * matrix[column * tile_unknowns + k];
+        for (int k = 0; k < tile_unknowns; ++k)
+          this->value[line][column] += data.value[line][k] * matrix[column * tile_unknowns + k];
   }
 };
 
 #ifdef RIBBON_CUDA_90
-/// Lane l holds unknowns 2 (l % 4) and 2 (l % 4) + 1 of lines l / 4, l / 4 + 8, ..., for every two lines the first unknown of both, then the second.
+/// Lane l holds unknowns 2 (l % 4) and 2 (l % 4) + 1 of lines l / 4, l / 4 + 8, ..., for every two lines the
+/// first unknown of both, then the second.
 template <>
 struct LineTile<false> {
   static constexpr int threads = 32, slots = 4, apart = 8, held = 2;
@@ -76,7 +83,8 @@ struct LineTile<false> {
   KOKKOS_INLINE_FUNCTION void for_pairs(const F &f)
   {
     RIBBON_UNROLL
-    for (int slot = 0; slot < slots; ++slot) f(slot, 0, value[slot / 2 * 4 + slot % 2], value[slot / 2 * 4 + slot % 2 + 2]);
+    for (int slot = 0; slot < slots; ++slot)
+      f(slot, 0, value[slot / 2 * 4 + slot % 2], value[slot / 2 * 4 + slot % 2 + 2]);
   }
 };
 
@@ -97,15 +105,18 @@ struct LineSums<false> {
     RIBBON_UNROLL
     for (int slot = 0; slot < Tile::slots; ++slot) f(slot, 0, value[2 * slot], value[2 * slot + 1]);
   }
-  KOKKOS_INLINE_FUNCTION void add_product([[maybe_unused]] int lane, [[maybe_unused]] const Tile &data, [[maybe_unused]] const double *matrix)
+  KOKKOS_INLINE_FUNCTION void add_product([[maybe_unused]] int lane, [[maybe_unused]] const Tile &data,
+                                          [[maybe_unused]] const double *matrix)
   {
   #ifdef __CUDA_ARCH__
     const double2 m = __ldg(reinterpret_cast<const double2 *>(matrix) + lane);
     RIBBON_UNROLL
     for (int i = 0; i < 8; i += 4)
-      asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
           : "+d"(value[i]), "+d"(value[i + 1]), "+d"(value[i + 2]), "+d"(value[i + 3])
-          : "d"(data.value[i]), "d"(data.value[i + 1]), "d"(data.value[i + 2]), "d"(data.value[i + 3]), "d"(m.x), "d"(m.y));
+          : "d"(data.value[i]), "d"(data.value[i + 1]), "d"(data.value[i + 2]), "d"(data.value[i + 3]),
+            "d"(m.x), "d"(m.y));
   #endif
   }
 };
@@ -116,7 +127,9 @@ template <class Sums>
 KOKKOS_INLINE_FUNCTION typename Sums::Tile as_tile(const Sums &sums)
 {
   if constexpr (Sums::Tile::threads == 1) return sums;
-  else return {{sums.value[0], sums.value[2], sums.value[1], sums.value[3], sums.value[4], sums.value[6], sums.value[5], sums.value[7]}};
+  else
+    return {{sums.value[0], sums.value[2], sums.value[1], sums.value[3], sums.value[4], sums.value[6],
+             sums.value[5], sums.value[7]}};
 }
 
 } // namespace ribbon::device

@@ -18,14 +18,18 @@ KOKKOS_INLINE_FUNCTION void with_role(int role, const F &f)
   else with_role<Roles, First + 1>(role, f);
 }
 
-/// Calls work(integral_constant role, turn, v, state) for all virtual threads v of a team, of which `size` neighbours (whole warps) have a role, then waits for all of them, for turns 0 to turns - 1. On a device each
-/// role has a loop of its own: its threads keep in registers what it needs, not what all of them do.
+/// Calls work(integral_constant role, turn, v, state) for all virtual threads v of a team, of which `size`
+/// neighbours (whole warps) have a role, then waits for all of them, for turns 0 to turns - 1. On a device
+/// each role has a loop of its own: its threads keep in registers what it needs, not what all of them do.
 template <int Roles, class State, class Team, class Work>
-KOKKOS_INLINE_FUNCTION void take_turns(const Team &team, Threads<State, Team> &threads, int size, int turns, const Work &work)
+KOKKOS_INLINE_FUNCTION void take_turns(const Team &team, Threads<State, Team> &threads, int size, int turns,
+                                       const Work &work)
 {
   if constexpr (Team::is_virtual) {
     for (int turn = 0; turn < turns; ++turn) {
-      threads.for_each([&](int v, State &mine) { with_role<Roles>(v / size, [&](auto role) { work(role, turn, v, mine); }); });
+      threads.for_each([&](int v, State &mine) {
+        with_role<Roles>(v / size, [&](auto role) { work(role, turn, v, mine); });
+      });
       team.barrier();
     }
   } else {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file team_launch.hpp  One way to start a team kernel: a league of teams of virtual threads with scratch and barriers.
+/// @file team_launch.hpp  One way to start a team kernel: a league of teams of virtual threads
+///   with scratch and barriers.
 ///
-/// A kernel is written as phases over virtual threads (Threads::for_each) with team.barrier() between them. On a device every virtual
-/// thread is a hardware thread and its state stays in registers; on a host one thread runs all of them and the state lies in scratch.
-/// On CUDA the launch bypasses Kokkos::TeamPolicy, which (4.6) grants 48 KB of scratch where the chip has 227, and which sends functors
-/// above 512 bytes through a staging copy with a host wait; Kokkos tools still see the kernel under its label. Configure with
+/// A kernel is written as phases over virtual threads (Threads::for_each) with team.barrier() between them.
+/// On a device every virtual thread is a hardware thread and its state stays in registers; on a host one
+/// thread runs all of them and the state lies in scratch. On CUDA the launch bypasses Kokkos::TeamPolicy,
+/// which (4.6) grants 48 KB of scratch where the chip has 227, and which sends functors above 512 bytes
+/// through a staging copy with a host wait; Kokkos tools still see the kernel under its label. Configure with
 /// RIBBON_PLAIN_KOKKOS=ON for TeamPolicy everywhere.
 #pragma once
 
@@ -19,16 +21,19 @@ namespace ribbon::device {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && !defined(RIBBON_PLAIN_KOKKOS)
   #define RIBBON_CUDA_LAUNCH 1
   #if defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL)
-    #define RIBBON_CUDA_90 1 ///< what compute capability 9 brought: clusters, the copy engine, launches that overlap
+    #define RIBBON_CUDA_90                                                                                   \
+      1 ///< what compute capability 9 brought: clusters, the copy engine, launches that overlap
   #endif
 #endif
 
 /// Size of a launch.
 struct League {
   std::int64_t teams   = 0;
-  int          threads = 1;     ///< virtual threads of a team
-  std::size_t  scratch = 0;     ///< bytes of scratch that a block of the team asked for (16-byte aligned pieces)
-  bool         at_once = false; ///< all teams run at the same time: they may wait for each other. At most teams_at_once()
+  int          threads = 1; ///< virtual threads of a team
+  /// bytes of scratch that a block of the team asked for (16-byte aligned pieces)
+  std::size_t scratch = 0;
+  /// all teams run at the same time: they may wait for each other. At most teams_at_once()
+  bool at_once = false;
 };
 
 KOKKOS_INLINE_FUNCTION constexpr std::size_t align16(std::size_t bytes)
@@ -41,7 +46,8 @@ struct BlockRange {
   int first, count;
 };
 
-/// What kernels know of their team. Teams of one block have all their scratch in it; cluster_launch.hpp has teams of several.
+/// What kernels know of their team. Teams of one block have all their scratch in it;
+/// cluster_launch.hpp has teams of several.
 struct OneBlock {
   static constexpr bool spans_blocks = false;
   /// The virtual threads before those of this block.
@@ -63,7 +69,10 @@ struct KokkosTeam : OneBlock {
   const Member          &member;
   char                  *memory;
   int                    threads;
-  KOKKOS_INLINE_FUNCTION KokkosTeam(const Member &m, char *scratch, int size) : member(m), memory(scratch), threads(size) { }
+  KOKKOS_INLINE_FUNCTION KokkosTeam(const Member &m, char *scratch, int size)
+      : member(m), memory(scratch), threads(size)
+  {
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t league_rank() const { return member.league_rank(); }
   KOKKOS_INLINE_FUNCTION int          rank() const { return member.team_rank(); }
   KOKKOS_INLINE_FUNCTION int          size() const { return threads; }
@@ -103,7 +112,8 @@ private:
   std::conditional_t<Team::is_virtual, State *, Nothing> states_{};
 };
 
-/// Whether lanes of a warp bring blocks of coefficients and packs of rows to scratch together (async_copy_block, async_copy_pack).
+/// Whether lanes of a warp bring blocks of coefficients and packs of rows to scratch together
+/// (async_copy_block, async_copy_pack).
 template <class Team>
 inline constexpr bool copies_blocks = false;
 
@@ -124,7 +134,8 @@ struct CudaTeam : OneBlock {
 template <>
 inline constexpr bool copies_blocks<CudaTeam> = true;
 
-/// A CudaTeam whose rank and scratch are numbers in registers: the compiler would read the special registers behind them again, forty cycles each, wherever they are used.
+/// A CudaTeam whose rank and scratch are numbers in registers: the compiler would read the special registers
+/// behind them again, forty cycles each, wherever they are used.
 struct SettledCudaTeam : CudaTeam {
   int              number = static_cast<int>(threadIdx.x);
   unsigned         memory = static_cast<unsigned>(__cvta_generic_to_shared(CudaTeam::scratch()));
@@ -138,7 +149,8 @@ inline constexpr bool settles = false;
 template <class Kernel>
 inline constexpr bool settles<Kernel, std::void_t<decltype(Kernel::settles)>> = Kernel::settles;
 
-/// A kernel starts while the one before it ends (see launch_cuda), and waits here before it reads or writes anything.
+/// A kernel starts while the one before it ends (see launch_cuda), and waits here before it
+/// reads or writes anything.
 __device__ inline void await_previous_kernel()
 {
   #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
@@ -146,14 +158,16 @@ __device__ inline void await_previous_kernel()
   #endif
 }
 
-/// Teams of a multiprocessor that the compiler leaves registers for, at least: `teams_beside` of a kernel that has one. It keeps to fewer registers than there are, and spills, where none is named.
+/// Teams of a multiprocessor that the compiler leaves registers for, at least: `teams_beside` of a kernel
+/// that has one. It keeps to fewer registers than there are, and spills, where none is named.
 template <class Kernel, class = void>
 inline constexpr int teams_beside = 0;
 template <class Kernel>
 inline constexpr int teams_beside<Kernel, std::void_t<decltype(Kernel::teams_beside)>> = Kernel::teams_beside;
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::max_threads, teams_beside<Kernel>) cuda_team_kernel(const __grid_constant__ Kernel kernel)
+__global__ void __launch_bounds__(Kernel::max_threads, teams_beside<Kernel>)
+  cuda_team_kernel(const __grid_constant__ Kernel kernel)
 {
   await_previous_kernel();
   if constexpr (settles<Kernel>) kernel(SettledCudaTeam{});
@@ -165,7 +179,8 @@ __global__ void __launch_bounds__(Kernel::max_threads, teams_beside<Kernel>) cud
 template <class Member>
 KOKKOS_FUNCTION char *team_memory(const Member &member, int level, std::size_t bytes)
 {
-  char *memory = static_cast<char *>(member.team_scratch(level).get_shmem(static_cast<std::ptrdiff_t>(bytes) + 16));
+  char *memory =
+    static_cast<char *>(member.team_scratch(level).get_shmem(static_cast<std::ptrdiff_t>(bytes) + 16));
   return memory + (16 - reinterpret_cast<std::uintptr_t>(memory) % 16) % 16;
 }
 
@@ -176,7 +191,10 @@ struct TeamPolicyBody {
   Kernel               kernel;
   std::size_t          scratch;
   int                  threads;
-  KOKKOS_FUNCTION void operator()(const Member &member) const { kernel(KokkosTeam<Member, false>(member, team_memory(member, level, scratch), threads)); }
+  KOKKOS_FUNCTION void operator()(const Member &member) const
+  {
+    kernel(KokkosTeam<Member, false>(member, team_memory(member, level, scratch), threads));
+  }
 };
 /// The same on a host, where a kernel may be a host's alone.
 template <class Kernel, class Member>
@@ -185,7 +203,10 @@ struct TeamPolicyBody<Kernel, Member, true> {
   Kernel               kernel;
   std::size_t          scratch;
   int                  threads;
-  void                 operator()(const Member &member) const { kernel(KokkosTeam<Member, true>(member, team_memory(member, level, scratch), threads)); }
+  void                 operator()(const Member &member) const
+  {
+    kernel(KokkosTeam<Member, true>(member, team_memory(member, level, scratch), threads));
+  }
 };
 
 /// Bytes of a multiprocessor's scratch that CUDA keeps for every block that runs there.
@@ -212,7 +233,8 @@ int multiprocessors([[maybe_unused]] const Exec &exec)
 }
 
 template <class Exec, class Kernel>
-void launch_team_policy(const Exec &exec, const std::string &label, const League &league, const Kernel &kernel)
+void launch_team_policy(const Exec &exec, const std::string &label, const League &league,
+                        const Kernel &kernel)
 {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Body   = TeamPolicyBody<Kernel, typename Policy::member_type, !is_device_space<Exec>>;
@@ -232,11 +254,13 @@ struct Grid {
 
 /// Launches kernel(arguments), as a kernel that Kokkos tools see.
 template <class... Parameters, class... Arguments>
-void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid &grid, void (*kernel)(Parameters...), const Arguments &...arguments)
+void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid &grid,
+                 void (*kernel)(Parameters...), const Arguments &...arguments)
 {
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t  config{};
-  config.gridDim = dim3(static_cast<unsigned>(grid.teams * grid.blocks)), config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  config.gridDim          = dim3(static_cast<unsigned>(grid.teams * grid.blocks)),
+  config.blockDim         = dim3(static_cast<unsigned>(grid.threads));
   config.dynamicSmemBytes = grid.scratch, config.stream = exec.cuda_stream(), config.attrs = attributes;
   #ifdef RIBBON_CUDA_90
   if (grid.blocks > 1) {
@@ -244,15 +268,19 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
     attributes[config.numAttrs++].val.clusterDim = {static_cast<unsigned>(grid.blocks), 1, 1};
   }
   if (!grid.at_once) {
-    attributes[config.numAttrs].id                                           = cudaLaunchAttributeProgrammaticStreamSerialization; // overlaps the end of the kernel before it
+    // overlaps the end of the kernel before it
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }
   #endif
-  if (grid.at_once) attributes[config.numAttrs].id = cudaLaunchAttributeCooperative, attributes[config.numAttrs++].val.cooperative = 1;
+  if (grid.at_once)
+    attributes[config.numAttrs].id                = cudaLaunchAttributeCooperative,
+    attributes[config.numAttrs++].val.cooperative = 1;
   const bool    profiled = Kokkos::Profiling::profileLibraryLoaded();
   std::uint64_t id       = 0;
   if (profiled) Kokkos::Profiling::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
-  if (grid.scratch > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.scratch));
+  if (grid.scratch > 48 * 1024)
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.scratch));
   cudaLaunchKernelEx(&config, kernel, arguments...);
   const cudaError_t error = cudaGetLastError();
   if (profiled) {
@@ -276,26 +304,34 @@ constexpr bool runs_at_once()
 
 /// Most teams of a kernel that run at the same time, where nothing else does; 0 where that is not known.
 template <class Kernel, class Exec>
-std::int64_t teams_at_once([[maybe_unused]] const Exec &exec, [[maybe_unused]] int threads, [[maybe_unused]] std::size_t scratch)
+std::int64_t teams_at_once([[maybe_unused]] const Exec &exec, [[maybe_unused]] int threads,
+                           [[maybe_unused]] std::size_t scratch)
 {
   int teams = 0; // of a multiprocessor
 #ifdef RIBBON_CUDA_LAUNCH
   if constexpr (is_device_space<Exec>) {
-    if (scratch > 48 * 1024) cudaFuncSetAttribute(cuda_team_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(scratch));
-    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&teams, cuda_team_kernel<Kernel>, threads, scratch) != cudaSuccess) teams = 0, cudaGetLastError();
+    if (scratch > 48 * 1024)
+      cudaFuncSetAttribute(cuda_team_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(scratch));
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&teams, cuda_team_kernel<Kernel>, threads, scratch) !=
+        cudaSuccess)
+      teams = 0, cudaGetLastError();
   }
 #endif
   return static_cast<std::int64_t>(teams) * multiprocessors(exec);
 }
 
-/// Starts kernel(team) for every team of the league on `exec`; returns before it has run. A league without teams starts nothing.
-/// Kernel has `static constexpr int max_threads` and is copied by value. @throws std::runtime_error when the launch is refused.
+/// Starts kernel(team) for every team of the league on `exec`; returns before it has run. A league without
+/// teams starts nothing. Kernel has `static constexpr int max_threads` and is copied by value. @throws
+/// std::runtime_error when the launch is refused.
 template <class Exec, class Kernel>
 void launch(const Exec &exec, const std::string &label, const League &league, const Kernel &kernel)
 {
   if (league.teams <= 0) return;
 #ifdef RIBBON_CUDA_LAUNCH
-  if constexpr (is_device_space<Exec>) launch_cuda(exec, label, {league.teams, 1, league.threads, league.scratch, league.at_once}, cuda_team_kernel<Kernel>, kernel);
+  if constexpr (is_device_space<Exec>)
+    launch_cuda(exec, label, {league.teams, 1, league.threads, league.scratch, league.at_once},
+                cuda_team_kernel<Kernel>, kernel);
   else
 #endif
     launch_team_policy(exec, label, league, kernel);

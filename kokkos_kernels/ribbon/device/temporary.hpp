@@ -12,10 +12,12 @@ namespace ribbon {
 namespace device {
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// One pool per process, on the first device that requests it, until Kokkos::finalize(). Null on any other device, and without pool support.
+/// One pool per process, on the first device that requests it, until Kokkos::finalize(). Null on any other
+/// device, and without pool support.
 inline cudaMemPool_t temporary_pool()
 {
-  constexpr std::uint64_t kept           = std::uint64_t(1) << 28; // bytes that the pool keeps when they are free
+  // bytes that the pool keeps when they are free
+  constexpr std::uint64_t kept           = std::uint64_t(1) << 28;
   static cudaMemPool_t    pool           = nullptr;
   static int              device_of_pool = -1;
   int                     device = 0, has_pools = 0;
@@ -59,8 +61,8 @@ std::shared_ptr<Word> take_from_pool(const Kokkos::Cuda &exec, std::size_t words
 } // namespace device
 
 /// Uninitialised memory for kernels on one execution space instance, freed with the last copy of the object.
-/// On CUDA it comes from a pool, in the order of the stream, because cudaMalloc and cudaFree synchronise the device. The pool
-/// keeps up to 256 MiB. Without a pool, or if it is full, the memory is a View.
+/// On CUDA it comes from a pool, in the order of the stream, because cudaMalloc and cudaFree synchronise the
+/// device. The pool keeps up to 256 MiB. Without a pool, or if it is full, the memory is a View.
 template <class Word, class Exec>
 class Temporary {
 public:

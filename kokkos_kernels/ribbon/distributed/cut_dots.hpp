@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_dots.hpp  What pieces of lines bring to the reduced system, before they are solved: two ways of cut_lines.hpp.
+/// @file cut_dots.hpp  What pieces of lines bring to the reduced system, before they are solved:
+///   two ways of cut_lines.hpp.
 ///
-/// The reduced system wants the first and the last K unknowns of y = A_i^-1 f alone. They are dot products of f with the first and the last K rows of A_i^-1, in the rows where these have not
-/// decayed. Where they reach far, y is never stored: with zl and zr at hand, x = A_i^-1 (f - C_l zl - C_r zr) is all that is written. Where they reach a few rows, y is solved while messages travel.
+/// The reduced system wants the first and the last K unknowns of y = A_i^-1 f alone. They are dot products of
+/// f with the first and the last K rows of A_i^-1, in the rows where these have not decayed. Where they reach
+/// far, y is never stored: with zl and zr at hand, x = A_i^-1 (f - C_l zl - C_r zr) is all that is written.
+/// Where they reach a few rows, y is solved while messages travel.
 #pragma once
 
 #include <ribbon/distributed/cut_kernels.hpp>
@@ -20,11 +23,15 @@ enum class CutWay {
 /// The kernels of this, in one place of types.
 template <class Scalar, class Memory>
 struct CutDotsKernels {
-  /// Lines as the kernel of the dot products has them. They are one part each; some of those that lie apart are parts of one for it, as they have a matrix in common.
+  /// Lines as the kernel of the dot products has them. They are one part each; some of those that lie apart
+  /// are parts of one for it, as they have a matrix in common.
   struct Batch {
     PartitionCut                                cut;
     typename CutKernels<Scalar, Memory>::Matrix A;
-    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const { return A.of(q * cut.lines + l); }
+    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const
+    {
+      return A.of(q * cut.lines + l);
+    }
   };
   /// What it leaves of y.
   struct Found {
@@ -63,26 +70,35 @@ public:
   using Input   = Bands<Scalar, Memory>;
   using Kernels = CutKernels<Scalar, Memory>;
   using Words   = typename Kernels::Words;
-  using typename CutDotsKernels<Scalar, Memory>::Batch, typename CutDotsKernels<Scalar, Memory>::Found, typename CutDotsKernels<Scalar, Memory>::BesideKernel;
+  using typename CutDotsKernels<Scalar, Memory>::Batch, typename CutDotsKernels<Scalar, Memory>::Found,
+    typename CutDotsKernels<Scalar, Memory>::BesideKernel;
   using Dots = DotKernel<Scalar, Memory, Batch>;
 
   CutDots() = default;
 
   /// Chooses: way() is `corrected` where there is nothing to gain.
   /// @param lines      the interiors of the pieces
-  /// @param bands      of these, tridiagonal or pentadiagonal, shared or classes; entries that leave them are couplings to separators
+  /// @param bands      of these, tridiagonal or pentadiagonal, shared or classes; entries that leave them
+  ///   are couplings to separators
   /// @param corrected  rows that the separators change
-  CutDots(const Exec &exec, const typename Kernels::Parts &parts, const LineSet &lines, const Input &bands, const LineSolverOptions &options, std::int64_t corrected) : piece_(parts.piece)
+  CutDots(const Exec &exec, const typename Kernels::Parts &parts, const LineSet &lines, const Input &bands,
+          const LineSolverOptions &options, std::int64_t corrected)
+      : piece_(parts.piece)
   {
-    // numbers of a line that are moved beside those of a solve; lines share what multiplies theirs. Less than a sixteenth of a solve is not worth a kernel of another shape.
-    const double shared = static_cast<double>(bands.values.extent(0)) / static_cast<double>(lines.lines()), least = static_cast<double>(piece_.n()) / 8,
+    // numbers of a line that are moved beside those of a solve; lines share what multiplies theirs. Less than
+    // a sixteenth of a solve is not worth a kernel of another shape.
+    const double shared = static_cast<double>(bands.values.extent(0)) / static_cast<double>(lines.lines()),
+                 least  = static_cast<double>(piece_.n()) / 8,
                  by_correction = static_cast<double>(corrected) * (2 + piece_.S() * shared);
-    const bool may_be_known = by_correction > least, may_be_ahead = !is_device_space<Exec> || lines.unknowns() >= least_ahead;
+    const bool may_be_known    = by_correction > least,
+               may_be_ahead    = !is_device_space<Exec> || lines.unknowns() >= least_ahead;
     if (!may_be_known && !may_be_ahead) return;
     const EndReach reach = inverse_ends(exec, bands, ends_);
-    reach_[0] = piece_.left ? static_cast<int>(reach.first) : 0, reach_[1] = piece_.right ? static_cast<int>(reach.last) : 0;
+    reach_[0]            = piece_.left ? static_cast<int>(reach.first) : 0,
+    reach_[1]            = piece_.right ? static_cast<int>(reach.last) : 0;
     const double by_dots = static_cast<double>(rows_read()) * (1 + 2 * ends_.width * shared);
-    if (by_correction - by_dots > least && continue_lines(exec, lines, bands, options, solver_)) way_ = CutWay::known;
+    if (by_correction - by_dots > least && continue_lines(exec, lines, bands, options, solver_))
+      way_ = CutWay::known;
     else if (by_dots <= least && may_be_ahead) way_ = CutWay::ahead;
     if (way_ != CutWay::known) solver_ = {};
     batch_.A = parts.A, batch_.cut.piece = piece_.m + (piece_.right ? 0 : piece_.K), batch_.cut.K = piece_.K;
@@ -102,27 +118,38 @@ public:
   void reserve(const Exec &exec, std::int64_t lines)
   {
     if (way_ == CutWay::corrected) return;
-    y_ = allocate<Words>(exec, "ribbon::cut_dots::y", static_cast<std::size_t>(splits_ * 2 * ends_.width * lines));
-    if (way_ == CutWay::known && (piece_.S() > 1 || (piece_.left && piece_.right))) beside_ = allocate<Words>(exec, "ribbon::cut_dots::beside", static_cast<std::size_t>(2 * piece_.S() * lines));
+    y_ = allocate<Words>(exec, "ribbon::cut_dots::y",
+                         static_cast<std::size_t>(splits_ * 2 * ends_.width * lines));
+    if (way_ == CutWay::known && (piece_.S() > 1 || (piece_.left && piece_.right)))
+      beside_ =
+        allocate<Words>(exec, "ribbon::cut_dots::beside", static_cast<std::size_t>(2 * piece_.S() * lines));
   }
 
   /// 2 S numbers of every line to `ends`. Asynchronous on exec.
-  void forward(const Exec &exec, const typename Kernels::Parts &parts, const Scalar *b, const LineSet &in, Scalar *ends) const
+  void forward(const Exec &exec, const typename Kernels::Parts &parts, const Scalar *b, const LineSet &in,
+               Scalar *ends) const
   {
     const Dots kernel = dots(b, in);
     device::launch(exec, "ribbon::cut_dots::dots", kernel.league(), kernel);
     Kokkos::parallel_for("ribbon::cut_dots::ends", light_indices(exec, in.lines()),
-                         typename Kernels::template EndsKernel<Found>{parts, {kernel.y, kernel.parts.cut.lines, kernel.parts.cut.pieces, splits_, ends_.width}, b, in, ends});
+                         typename Kernels::template EndsKernel<Found>{
+                           parts,
+                           {kernel.y, kernel.parts.cut.lines, kernel.parts.cut.pieces, splits_, ends_.width},
+                           b,
+                           in,
+                           ends});
   }
 
   /// x of pieces with known separators, these among it. b == x is allowed. Asynchronous on exec.
-  void between(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr, Scalar *x, const LineSet &out) const
+  void between(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr,
+               Scalar *x, const LineSet &out) const
   {
     solver_.solve(exec, b, piece_.inside(in), x, piece_.inside(out), beside(exec, zl, zr, in.lines()));
   }
 
 private:
-  static constexpr std::int64_t least_ahead = std::int64_t{1} << 21; ///< unknowns that take a device longer than two kernels more
+  /// unknowns that take a device longer than two kernels more
+  static constexpr std::int64_t least_ahead = std::int64_t{1} << 21;
 
   Dots dots(const Scalar *b, const LineSet &in) const
   {
@@ -133,12 +160,14 @@ private:
     int           bits     = 0;
     batch.cut.lines = in.count0, batch.cut.pieces = in.count1;
     if (in.count1 > 1) stride = in.stride1;
-    else if (in.is_contiguous() && in.count0 % most == 0) batch.cut.lines = in.count0 / most, batch.cut.pieces = most, stride = batch.cut.lines * in.stride0;
+    else if (in.is_contiguous() && in.count0 % most == 0)
+      batch.cut.lines = in.count0 / most, batch.cut.pieces = most, stride = batch.cut.lines * in.stride0;
     while (!in.is_contiguous() && bits < 5 && (1 << bits) < batch.cut.lines) ++bits;
     return {batch, {ends_, {}}, b, y_.data(), in, stride, {reach_[0], reach_[1]}, bits, splits_};
   }
 
-  /// The separators beside the pieces as the solver wants them: those on the left before those on the right. Numbers where there are none are multiplied by zero.
+  /// The separators beside the pieces as the solver wants them: those on the left before those on the right.
+  /// Numbers where there are none are multiplied by zero.
   KnownRows<Scalar> beside(const Exec &exec, const Scalar *zl, const Scalar *zr, std::int64_t lines) const
   {
     const std::int64_t each = piece_.S() * lines;
@@ -149,7 +178,9 @@ private:
       rows.values = piece_.left ? zl : zr, rows.lines.row_stride = 0;
       return rows;
     }
-    Kokkos::parallel_for("ribbon::cut_dots::beside", indices(exec, 2 * each), BesideKernel{piece_.left ? zl : nullptr, piece_.right ? zr : nullptr, beside_.data(), each});
+    Kokkos::parallel_for(
+      "ribbon::cut_dots::beside", indices(exec, 2 * each),
+      BesideKernel{piece_.left ? zl : nullptr, piece_.right ? zr : nullptr, beside_.data(), each});
     rows.values = beside_.data() + each;
     return rows;
   }
@@ -158,9 +189,10 @@ private:
   Batch                       batch_;
   LineSolver<Scalar, Exec>    solver_;
   InverseEnds<Scalar, Memory> ends_;
-  int                         reach_[2] = {0, 0}, splits_ = 1; ///< rows at the begin and at the end that dot products read; runs of them
-  Words                       y_, beside_;
-  CutWay                      way_ = CutWay::corrected;
+  /// rows at the begin and at the end that dot products read; runs of them
+  int    reach_[2] = {0, 0}, splits_ = 1;
+  Words  y_, beside_;
+  CutWay way_ = CutWay::corrected;
 };
 
 } // namespace ribbon

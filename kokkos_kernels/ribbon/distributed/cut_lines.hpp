@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file cut_lines.hpp  Lines whose pieces lie in different memories: what one of them does.
 ///
-/// The last K rows of a piece that is not the last of an open line are separators. With the interior A_i of a piece, zl and zr the separators left of it and in it, and
-/// V = A_i^-1 (couplings to zl), W = A_i^-1 (couplings to zr),
+/// The last K rows of a piece that is not the last of an open line are separators. With the interior A_i
+/// of a piece, zl and zr the separators left of it and in it, and V = A_i^-1 (couplings to zl), W =
+/// A_i^-1 (couplings to zr),
 ///
-///     forward    y = A_i^-1 f, and what the piece brings to the right-hand side r of the reduced system: of its own separators f - Ls y_last, of those left of it - Us y_first
-///     between    R z = r for all separators, block tridiagonal with blocks of S = K B; R from the blocks() of all pieces. This is left to the caller.
+///     forward    y = A_i^-1 f, and what the piece brings to the right-hand side r of the reduced system: of
+///                its own separators f - Ls y_last, of those left of it - Us y_first
+///     between    R z = r for all separators, block tridiagonal with blocks of S = K B; R from the blocks()
+///                of all pieces. This is left to the caller.
 ///     backward   x = y - V zl - W zr, where V and W have not decayed below rounding
 ///
-/// Right-hand sides are read and solutions written once, and once more where the spikes reach. By one_pass (cut_dots.hpp) forward may leave y out: then
-/// backward solves x = A_i^-1 (f - couplings to zl and zr), so that right-hand sides are read twice at most and solutions written once; or, where the spikes reach a few rows, y is had between forward and
-/// backward, while messages travel. (Mattor, Williams & Hewett, Parallel Computing 21, 1995; with separators as in
-/// Polizzi & Sameh, "A parallel hybrid banded system solver: the SPIKE algorithm", Parallel Computing 32, 2006: R is a Schur complement, and as well-behaved as the matrix.)
+/// Right-hand sides are read and solutions written once, and once more where the spikes reach. By
+/// one_pass (cut_dots.hpp) forward may leave y out: then backward solves x = A_i^-1 (f - couplings to zl
+/// and zr), so that right-hand sides are read twice at most and solutions written once; or, where the
+/// spikes reach a few rows, y is had between forward and backward, while messages travel. (Mattor,
+/// Williams & Hewett, Parallel Computing 21, 1995; with separators as in Polizzi & Sameh, "A parallel
+/// hybrid banded system solver: the SPIKE algorithm", Parallel Computing 32, 2006: R is a Schur
+/// complement, and as well-behaved as the matrix.)
 #pragma once
 
 #include <ribbon/distributed/cut_dots.hpp>
@@ -32,7 +38,8 @@ public:
 
   CutLines() = default;
 
-  /// Couplings of the separators of a piece to the first K rows right of it, as the next piece wants them: word (a S + e) count + line, for one matrix (count 1) or all lines.
+  /// Couplings of the separators of a piece to the first K rows right of it, as the next piece wants them:
+  /// word (a S + e) count + line, for one matrix (count 1) or all lines.
   static std::vector<Scalar> right_couplings(const Exec &exec, const CutPiece &piece, const Input &bands)
   {
     check(bands);
@@ -42,43 +49,59 @@ public:
     exec.fence();
     std::vector<Scalar> words(static_cast<std::size_t>(count * S * S), Scalar(0));
     for (std::int64_t l = 0; l < count; ++l) {
-      const auto c = static_cast<std::size_t>(bands.lhs == Lhs::classes ? host.class_of_line(static_cast<std::size_t>(l)) : l);
+      const auto c = static_cast<std::size_t>(
+        bands.lhs == Lhs::classes ? host.class_of_line(static_cast<std::size_t>(l)) : l);
       for (int a = 0; a < S; ++a)
         for (int e = 0; e < S; ++e) {
           const int d = piece.K + e / B - a / B;
-          if (d <= bands.ku()) words[static_cast<std::size_t>((a * S + e) * count + l)] = host.values(c, static_cast<std::size_t>(piece.n() + a / B), static_cast<std::size_t>(((d + bands.kl()) * B + a % B) * B + e % B));
+          if (d <= bands.ku())
+            words[static_cast<std::size_t>((a * S + e) * count + l)] =
+              host.values(c, static_cast<std::size_t>(piece.n() + a / B),
+                          static_cast<std::size_t>(((d + bands.kl()) * B + a % B) * B + e % B));
         }
     }
     return words;
   }
 
-  /// Factors the interior. Needs piece.m >= piece.K. `failure` says why these pieces cannot be solved so, though their lines may be sound.
+  /// Factors the interior. Needs piece.m >= piece.K. `failure` says why these pieces cannot be solved so,
+  /// though their lines may be sound.
   /// @param lines  of piece.m rows
-  /// @param bands  of the pieces, not periodic, with the entries in columns of other pieces where Bands ignore them; kept
+  /// @param bands  of the pieces, not periodic, with the entries in columns of other pieces
+  ///   where Bands ignore them; kept
   /// @param us     right_couplings() of the piece left of this one
-  /// @param dots   whether dot products with rows of the inverse may be taken; the caller is to check the digits then, and to correct() or keep() that
+  /// @param dots   whether dot products with rows of the inverse may be taken; the caller is to check the
+  ///   digits then, and to correct() or keep() that
   /// @throws std::invalid_argument as LineSolver
-  CutLines(const Exec &exec, const CutPiece &piece, const LineSet &lines, const Input &bands, const std::vector<Scalar> &us, bool dots, const LineSolverOptions &options, std::string &failure)
+  CutLines(const Exec &exec, const CutPiece &piece, const LineSet &lines, const Input &bands,
+           const std::vector<Scalar> &us, bool dots, const LineSolverOptions &options, std::string &failure)
   {
     check(bands);
     parts_.piece    = piece;
-    parts_.A.values = bands.values, parts_.A.lines = piece.lines, parts_.A.kl = bands.kl(), parts_.A.ku = bands.ku(), parts_.A.B = bands.block;
+    parts_.A.values = bands.values, parts_.A.lines = piece.lines, parts_.A.kl = bands.kl(),
+    parts_.A.ku = bands.ku(), parts_.A.B = bands.block;
     if (bands.lhs == Lhs::classes) parts_.A.class_of_line = bands.class_of_line;
     parts_.Us       = upload(exec, "ribbon::cut_lines::Us", us);
     parts_.us_count = static_cast<std::int64_t>(us.size()) / (piece.S() * piece.S());
-    parts_.spikes.B = piece.B, parts_.spikes.S = piece.S(), parts_.spikes.n = piece.n(), parts_.spikes.matrices = static_cast<std::int64_t>(bands.values.extent(0));
+    parts_.spikes.B = piece.B, parts_.spikes.S = piece.S(), parts_.spikes.n = piece.n(),
+    parts_.spikes.matrices = static_cast<std::int64_t>(bands.values.extent(0));
     if (piece.n() == 0) return;
-    Input interior  = bands;
-    interior.values = allocate<typename Input::values_type>(exec, "ribbon::cut_lines::bands", bands.values.extent(0), static_cast<std::size_t>(piece.n()), bands.values.extent(2));
-    Kokkos::parallel_for("ribbon::cut_lines::rows", indices(exec, static_cast<std::int64_t>(bands.values.extent(0)) * piece.n()), typename Kernels::RowsKernel{parts_.A, piece, interior.values});
+    Input interior = bands;
+    interior.values =
+      allocate<typename Input::values_type>(exec, "ribbon::cut_lines::bands", bands.values.extent(0),
+                                            static_cast<std::size_t>(piece.n()), bands.values.extent(2));
+    Kokkos::parallel_for("ribbon::cut_lines::rows",
+                         indices(exec, static_cast<std::int64_t>(bands.values.extent(0)) * piece.n()),
+                         typename Kernels::RowsKernel{parts_.A, piece, interior.values});
     solver_ = LineSolver<Scalar, Exec>(exec, piece.inside(lines), interior, options);
     if (!solver_.report().ok()) {
       failure = "a piece cannot be solved by itself";
       return;
     }
     spikes(exec, interior, options);
-    if (dots && solver_.report().algorithm == "one_pass" && interior.half_bandwidth() <= 2 && interior.block == 1 && (interior.lhs == Lhs::shared || interior.lhs == Lhs::classes))
-      dots_ = CutDots<Scalar, Exec>(exec, parts_, piece.inside(lines), interior, options, std::min(left_rows() + right_rows() + piece.m - piece.n(), piece.m));
+    if (dots && solver_.report().algorithm == "one_pass" && interior.half_bandwidth() <= 2 &&
+        interior.block == 1 && (interior.lhs == Lhs::shared || interior.lhs == Lhs::classes))
+      dots_ = CutDots<Scalar, Exec>(exec, parts_, piece.inside(lines), interior, options,
+                                    std::min(left_rows() + right_rows() + piece.m - piece.n(), piece.m));
     way_ = dots_.way();
   }
 
@@ -91,7 +114,11 @@ public:
   CutWay       way() const { return way_; }
   /// Rows of a piece that dot products read.
   std::int64_t rows_read() const { return dots_.rows_read(); }
-  std::size_t  bytes() const { return (way_ != CutWay::known && has_interior() ? solver_.report().bytes : 0) + dots_.bytes() + (parts_.spikes.V.size() + parts_.spikes.W.size() + parts_.Us.size()) * sizeof(Scalar); }
+  std::size_t  bytes() const
+  {
+    return (way_ != CutWay::known && has_interior() ? solver_.report().bytes : 0) + dots_.bytes() +
+           (parts_.spikes.V.size() + parts_.spikes.W.size() + parts_.Us.size()) * sizeof(Scalar);
+  }
 
   /// Without dot products from now on, or with them after all; only until keep().
   void correct(bool yes) { way_ = yes ? CutWay::corrected : dots_.way(); }
@@ -107,39 +134,57 @@ public:
   /// BlocksKernel's words on the host, for one matrix where that is that of all lines.
   std::vector<Scalar> blocks(const Exec &exec) const
   {
-    const std::int64_t S = parts_.piece.S(), lines = parts_.spikes.matrices == 1 && parts_.us_count == 1 ? std::min<std::int64_t>(1, parts_.piece.lines) : parts_.piece.lines;
-    const auto         words = allocate<Words>(exec, "ribbon::cut_lines::blocks", static_cast<std::size_t>(4 * S * S * lines));
-    Kokkos::parallel_for("ribbon::cut_lines::blocks", indices(exec, lines), typename Kernels::BlocksKernel{parts_, words, lines});
+    const std::int64_t S = parts_.piece.S(), lines = parts_.spikes.matrices == 1 && parts_.us_count == 1
+                                                       ? std::min<std::int64_t>(1, parts_.piece.lines)
+                                                       : parts_.piece.lines;
+    const auto         words =
+      allocate<Words>(exec, "ribbon::cut_lines::blocks", static_cast<std::size_t>(4 * S * S * lines));
+    Kokkos::parallel_for("ribbon::cut_lines::blocks", indices(exec, lines),
+                         typename Kernels::BlocksKernel{parts_, words, lines});
     std::vector<Scalar> host(words.size());
-    Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(host.data(), host.size()), words);
+    Kokkos::deep_copy(exec,
+                      Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        host.data(), host.size()),
+                      words);
     exec.fence();
     return host;
   }
 
   /// 2 S numbers of every line to `ends`: EndsKernel. b == x is allowed. Asynchronous on exec.
-  void forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, Scalar *ends) const
+  void forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+               Scalar *ends) const
   {
     if (way_ != CutWay::corrected) return dots_.forward(exec, parts_, b, in, ends);
     solve_interior(exec, b, in, x, out);
-    Kokkos::parallel_for("ribbon::cut_lines::ends", light_indices(exec, in.lines()), typename Kernels::template EndsKernel<typename Kernels::Solved>{parts_, {x, out, parts_.piece}, b, in, ends});
+    Kokkos::parallel_for("ribbon::cut_lines::ends", light_indices(exec, in.lines()),
+                         typename Kernels::template EndsKernel<typename Kernels::Solved>{
+                           parts_, {x, out, parts_.piece}, b, in, ends});
   }
 
-  /// What is left to do before the separators are known, when others have been sent the `ends`. Asynchronous on exec.
+  /// What is left to do before the separators are known, when others have been sent the
+  /// `ends`. Asynchronous on exec.
   void meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     if (way_ == CutWay::ahead) solve_interior(exec, b, in, x, out);
   }
 
   /// x, with b and x as they were given before. Asynchronous on exec.
-  void backward(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr, Scalar *x, const LineSet &out) const
+  void backward(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr,
+                Scalar *x, const LineSet &out) const
   {
     if (way_ == CutWay::known) return dots_.between(exec, b, in, zl, zr, x, out);
     const CutPiece                 &piece = parts_.piece;
-    typename Kernels::CorrectKernel kernel{parts_, zl, zr, x, out, 0, piece.m, out.is_contiguous(), is_device_space<Exec>};
-    const std::int64_t              left = left_rows(), right = right_rows() + piece.m - piece.n();
-    const auto                      run = [&](std::int64_t first, std::int64_t rows) {
+    typename Kernels::CorrectKernel kernel{
+      parts_, zl, zr, x, out, 0, piece.m, out.is_contiguous(), is_device_space<Exec>};
+    const std::int64_t left = left_rows(), right = right_rows() + piece.m - piece.n();
+    const auto         run = [&](std::int64_t first, std::int64_t rows) {
       kernel.first = first, kernel.rows = rows;
-      if (rows > 0) Kokkos::parallel_for("ribbon::cut_lines::correct", light_indices(exec, kernel.flat ? kernel.threads() : kernel.along ? out.lines() : rows), kernel);
+      if (rows > 0)
+        Kokkos::parallel_for("ribbon::cut_lines::correct",
+                                     light_indices(exec, kernel.flat    ? kernel.threads()
+                                                         : kernel.along ? out.lines()
+                                                                        : rows),
+                                     kernel);
     };
     if (left + right >= piece.m) return run(0, piece.m);
     run(0, left);
@@ -155,7 +200,8 @@ private:
   }
 
   /// y to x.
-  void solve_interior(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  void solve_interior(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x,
+                      const LineSet &out) const
   {
     if (has_interior()) solver_.solve(exec, b, parts_.piece.inside(in), x, parts_.piece.inside(out));
   }
@@ -165,9 +211,11 @@ private:
     const CutPiece           &piece = parts_.piece;
     typename Kernels::Spikes &s     = parts_.spikes;
     const std::int64_t        n = piece.n(), columns = 2 * piece.S();
-    const auto                words = allocate<Words>(exec, "ribbon::cut_lines::spikes", static_cast<std::size_t>(n * piece.B * columns * s.matrices));
+    const auto                words = allocate<Words>(exec, "ribbon::cut_lines::spikes",
+                                       static_cast<std::size_t>(n * piece.B * columns * s.matrices));
     const auto                all   = indices(exec, static_cast<std::int64_t>(words.size()));
-    Kokkos::parallel_for("ribbon::cut_lines::couplings", all, typename Kernels::CouplingKernel{parts_.A, piece, words});
+    Kokkos::parallel_for("ribbon::cut_lines::couplings", all,
+                         typename Kernels::CouplingKernel{parts_.A, piece, words});
     LineSet set{n, s.matrices * columns, 1, piece.B * columns * s.matrices, 1, 0, 0};
     set.components = piece.B, set.component_stride = columns * s.matrices;
     if (interior.lhs == Lhs::per_line) solver_.solve(exec, words.data(), set, words.data(), set);
@@ -180,16 +228,26 @@ private:
       LineSolver<Scalar, Exec>(exec, lines, one, options).solve(exec, words.data(), set, words.data(), set);
     }
     const typename Kernels::SpikeSizes sizes{words, parts_.A, s.matrices, n, piece.B, piece.S()};
-    const typename Kernels::Largest    largest("ribbon::cut_lines::largest", static_cast<std::size_t>(columns * s.matrices));
-    if (largest.extent(0) > 0) Kokkos::parallel_for("ribbon::cut_lines::largest", Kokkos::TeamPolicy<Exec>(exec, 2 * static_cast<int>(largest.extent(0)), Kokkos::AUTO), typename Kernels::LargestKernel{sizes, largest});
+    const typename Kernels::Largest    largest("ribbon::cut_lines::largest",
+                                               static_cast<std::size_t>(columns * s.matrices));
+    if (largest.extent(0) > 0)
+      Kokkos::parallel_for(
+        "ribbon::cut_lines::largest",
+        Kokkos::TeamPolicy<Exec>(exec, 2 * static_cast<int>(largest.extent(0)), Kokkos::AUTO),
+        typename Kernels::LargestKernel{sizes, largest});
     for (bool right : {false, true}) {
       std::int64_t reach = 0;
-      Kokkos::parallel_reduce("ribbon::cut_lines::reach", all, typename Kernels::ReachKernel{sizes, largest, right}, Kokkos::Max<std::int64_t>(reach));
+      Kokkos::parallel_reduce("ribbon::cut_lines::reach", all,
+                              typename Kernels::ReachKernel{sizes, largest, right},
+                              Kokkos::Max<std::int64_t>(reach));
       reach                                = std::max<std::int64_t>(reach, 0);
       (right ? s.right_rows : s.left_rows) = reach;
       Words &kept                          = right ? s.W : s.V;
-      kept                                 = allocate<Words>(exec, "ribbon::cut_lines::kept", static_cast<std::size_t>(reach * piece.B * piece.S() * s.matrices));
-      Kokkos::parallel_for("ribbon::cut_lines::keep", indices(exec, static_cast<std::int64_t>(kept.size())), typename Kernels::KeepKernel{words, kept, s.matrices, right ? (n - reach) * piece.B : 0, piece.S(), right});
+      kept                                 = allocate<Words>(exec, "ribbon::cut_lines::kept",
+                             static_cast<std::size_t>(reach * piece.B * piece.S() * s.matrices));
+      Kokkos::parallel_for("ribbon::cut_lines::keep", indices(exec, static_cast<std::int64_t>(kept.size())),
+                           typename Kernels::KeepKernel{words, kept, s.matrices,
+                                                        right ? (n - reach) * piece.B : 0, piece.S(), right});
     }
     exec.fence();
   }

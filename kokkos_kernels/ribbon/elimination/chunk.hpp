@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chunk.hpp  The two sweeps over a chunk of rows, shared by every algorithm, and the numbers that they read: plain elimination.
+/// @file chunk.hpp  The two sweeps over a chunk of rows, shared by every algorithm, and the numbers that
+///   they read: plain elimination.
 ///
-/// A chunk is a run of consecutive rows of one line; a row holds B unknowns (1 for band matrices) and couples with K rows on either side.
-/// The last K rows of a chunk are its separators (S = K B unknowns), the rows before them its interior A. zl are the separators to the left
-/// of the chunk, zr its own. With the elimination A = (L^-1)^-1 U of the interior,
+/// A chunk is a run of consecutive rows of one line; a row holds B unknowns (1 for band matrices) and couples
+/// with K rows on either side. The last K rows of a chunk are its separators (S = K B unknowns), the rows
+/// before them its interior A. zl are the separators to the left of the chunk, zr its own. With the
+/// elimination A = (L^-1)^-1 U of the interior,
 ///
 ///     forward    g_k = inv_k f_k + sum_q L_kq g_(k-1-q)                    while f arrives,
 ///                y_first = sum_k D_k f_k                                   (D: first K rows of A^-1),
 ///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q)                 started from x = zr, while x leaves.
 ///
-/// The separators of all chunks of a line form the reduced system R z = r (see reduced.hpp). A scheme is a way to eliminate a chunk; the
-/// other one is orthogonal.hpp.
+/// The separators of all chunks of a line form the reduced system R z = r (see reduced.hpp). A scheme is a
+/// way to eliminate a chunk; the other one is orthogonal.hpp.
 #pragma once
 
 #include <ribbon/compat.hpp>
 
 namespace ribbon {
 
-/// Elimination without pivoting between rows (within the B x B pivots there is). All tables are row-major; coefficients are stored in the
-/// order of the members.
+/// Elimination without pivoting between rows (within the B x B pivots there is). All tables are row-major;
+/// coefficients are stored in the order of the members.
 template <class Scalar_, int K, int B = 1>
 struct PlainScheme {
-  using Scalar                         = Scalar_;
-  static constexpr int  block          = B;     ///< unknowns of a row
-  static constexpr int  separators     = K * B; ///< unknowns between two chunks
-  static constexpr int  separator_rows = K;     ///< rows at the end of a chunk whose unknowns are separators
-  static constexpr int  delay          = 0;     ///< rows between the arrival of f_k and the row whose g it completes
-  static constexpr int  shift          = 0;     ///< row k of the chunk's unknowns is row k + shift of the line
-  static constexpr bool couples_left   = true;  ///< chunks contribute to the equations of their left neighbour
-  static constexpr bool always_ring    = false; ///< the reduced system is a ring for lines that are none, too
-  static constexpr int  S              = separators;
+  using Scalar                        = Scalar_;
+  static constexpr int block          = B;     ///< unknowns of a row
+  static constexpr int separators     = K * B; ///< unknowns between two chunks
+  static constexpr int separator_rows = K;     ///< rows at the end of a chunk whose unknowns are separators
+  /// rows between the arrival of f_k and the row whose g it completes
+  static constexpr int delay = 0;
+  /// row k of the chunk's unknowns is row k + shift of the line
+  static constexpr int shift = 0;
+  /// chunks contribute to the equations of their left neighbour
+  static constexpr bool couples_left = true;
+  static constexpr bool always_ring  = false; ///< the reduced system is a ring for lines that are none, too
+  static constexpr int  S            = separators;
 
   /// Rows of a chunk of `rows` rows that have forward coefficients.
   KOKKOS_INLINE_FUNCTION static constexpr int forward_rows(int rows) { return rows - K; }
@@ -46,8 +51,9 @@ struct PlainScheme {
   };
   /// Couplings of separators to interiors.
   struct alignas(16) Edge {
-    Scalar               Lg[S * S]; ///< own separators <- last K values of g, the last row first
-    Scalar               Us[S * S]; ///< separators of the chunk to the left <- first K interior rows of this chunk
+    Scalar Lg[S * S]; ///< own separators <- last K values of g, the last row first
+    /// separators of the chunk to the left <- first K interior rows of this chunk
+    Scalar               Us[S * S];
     static constexpr int words = 2 * S * S;
   };
 
@@ -67,7 +73,8 @@ struct PlainScheme {
   };
 
   /// One row of the forward sweep: g = g_k, and the sweep goes on by a row.
-  KOKKOS_INLINE_FUNCTION static void forward(const Forward &row, const Scalar (&f)[B], Sweep &s, Scalar (&g)[B])
+  KOKKOS_INLINE_FUNCTION static void forward(const Forward &row, const Scalar (&f)[B], Sweep &s,
+                                             Scalar (&g)[B])
   {
     for (int a = 0; a < B; ++a) {
       g[a] = row.inv[a * B] * f[0];
@@ -81,9 +88,10 @@ struct PlainScheme {
     s.g.push(g);
   }
 
-  /// Contributions of a finished forward sweep to the reduced right-hand sides: own = f_sep - Lg g to the chunk's own separators,
-  /// left = Us y_first to be subtracted from its left neighbour's.
-  KOKKOS_INLINE_FUNCTION static void finish(const Edge &edge, const Sweep &s, const Scalar (&f_sep)[S], Scalar (&own)[S], Scalar (&left)[S])
+  /// Contributions of a finished forward sweep to the reduced right-hand sides: own = f_sep - Lg g to the
+  /// chunk's own separators, left = Us y_first to be subtracted from its left neighbour's.
+  KOKKOS_INLINE_FUNCTION static void finish(const Edge &edge, const Sweep &s, const Scalar (&f_sep)[S],
+                                            Scalar (&own)[S], Scalar (&left)[S])
   {
     for (int a = 0; a < S; ++a) {
       own[a]  = f_sep[a];
@@ -96,7 +104,8 @@ struct PlainScheme {
   }
 
   /// One row of the backward sweep: x = x_k, and the window of x goes on by a row.
-  KOKKOS_INLINE_FUNCTION static void backward(const Backward &row, const Scalar (&g)[B], const Scalar (&zl)[S], Window &w, Scalar (&x)[B])
+  KOKKOS_INLINE_FUNCTION static void backward(const Backward &row, const Scalar (&g)[B],
+                                              const Scalar (&zl)[S], Window &w, Scalar (&x)[B])
   {
     for (int a = 0; a < B; ++a) {
       x[a] = g[a];

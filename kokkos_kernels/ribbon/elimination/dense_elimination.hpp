@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file dense_elimination.hpp  Small dense matrices, in place and with row pivoting: their triangular factors, their inverse.
+/// @file dense_elimination.hpp  Small dense matrices, in place and with row pivoting: their
+///   triangular factors, their inverse.
 ///
-/// For kernels, in the scalar's own precision; the host's tables are made in extended precision by Dense (elimination.hpp). A matrix is a
-/// function: at(i, j) is a reference to its entry, wherever that lies. A zero pivot gives Inf or NaN; see(pivot, k) is told of every pivot.
+/// For kernels, in the scalar's own precision; the host's tables are made in extended precision by Dense
+/// (elimination.hpp). A matrix is a function: at(i, j) is a reference to its entry, wherever that lies. A
+/// zero pivot gives Inf or NaN; see(pivot, k) is told of every pivot.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -27,7 +29,8 @@ KOKKOS_INLINE_FUNCTION int bring_pivot(int n, int k, const At &at)
   return p;
 }
 
-/// Triangular factors: unit lower, upper with reciprocal pivots. moved(k, p): rows k and p were exchanged, in this order; k = p for none.
+/// Triangular factors: unit lower, upper with reciprocal pivots. moved(k, p): rows k and p were exchanged, in
+/// this order; k = p for none.
 template <class At, class Moved, class See>
 KOKKOS_INLINE_FUNCTION void factor_dense(int n, const At &at, const Moved &moved, const See &see)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file elimination.hpp  Host side of a factorization: elimination of chunks and of the reduced system, in extended precision.
+/// @file elimination.hpp  Host side of a factorization: elimination of chunks and of the reduced
+///   system, in extended precision.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -45,14 +46,19 @@ struct HostMatrix {
   using Wide = wide_t<Scalar>;
   std::vector<Scalar> values; ///< (row, diagonal, a, b), b fastest
   int                 rows = 0, lower = 0, upper = 0, block = 1;
-  bool                periodic  = false;
-  bool                continued = false; ///< a piece of a longer matrix: entries that leave it couple with rows beside it
+  bool                periodic = false;
+  /// a piece of a longer matrix: entries that leave it couple with rows beside it
+  bool continued = false;
 
   int         reach() const { return std::max(lower, upper); }
   std::size_t at(int i, int d, int a = 0, int b = 0) const
   {
-    const std::size_t B = static_cast<std::size_t>(block), width = static_cast<std::size_t>(lower + upper + 1);
-    return ((static_cast<std::size_t>(i) * width + static_cast<std::size_t>(d + lower)) * B + static_cast<std::size_t>(a)) * B + static_cast<std::size_t>(b);
+    const std::size_t B     = static_cast<std::size_t>(block),
+                      width = static_cast<std::size_t>(lower + upper + 1);
+    return ((static_cast<std::size_t>(i) * width + static_cast<std::size_t>(d + lower)) * B +
+            static_cast<std::size_t>(a)) *
+             B +
+           static_cast<std::size_t>(b);
   }
   /// Entry (i, i + d), zero beyond the bands and outside a matrix that is neither periodic nor continued.
   Wide operator()(int i, int d, int a = 0, int b = 0) const
@@ -66,7 +72,9 @@ struct HostMatrix {
     const int  ends  = 2 * reach();
     const auto width = static_cast<std::ptrdiff_t>((lower + upper + 1) * block * block);
     for (int i = ends + 1; i < rows - ends; ++i)
-      if (!std::equal(values.begin() + ends * width, values.begin() + (ends + 1) * width, values.begin() + i * width)) return false;
+      if (!std::equal(values.begin() + ends * width, values.begin() + (ends + 1) * width,
+                      values.begin() + i * width))
+        return false;
     return true;
   }
   bool is_finite() const
@@ -92,12 +100,15 @@ struct HostMatrix {
   {
     if (block == 1) return *this;
     HostMatrix S;
-    S.rows = rows * block, S.lower = (lower + 1) * block - 1, S.upper = (upper + 1) * block - 1, S.periodic = periodic;
-    S.values.assign(static_cast<std::size_t>(S.rows) * static_cast<std::size_t>(S.lower + S.upper + 1), Scalar(0));
+    S.rows = rows * block, S.lower = (lower + 1) * block - 1, S.upper = (upper + 1) * block - 1,
+    S.periodic = periodic;
+    S.values.assign(static_cast<std::size_t>(S.rows) * static_cast<std::size_t>(S.lower + S.upper + 1),
+                    Scalar(0));
     for (int i = 0; i < rows; ++i)
       for (int a = 0; a < block; ++a)
         for (int d = -lower; d <= upper; ++d)
-          for (int b = 0; b < block; ++b) S.values[S.at(i * block + a, d * block + b - a)] = values[at(i, d, a, b)];
+          for (int b = 0; b < block; ++b)
+            S.values[S.at(i * block + a, d * block + b - a)] = values[at(i, d, a, b)];
     return S;
   }
 
@@ -107,8 +118,11 @@ struct HostMatrix {
     if (lower == reach && upper == reach) return *this;
     HostMatrix S = *this;
     S.lower = S.upper = reach;
-    S.values.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>((2 * reach + 1) * block * block), Scalar(0));
-    for (int i = 0; i < rows; ++i) std::copy(&values[at(i, -lower)], &values[at(i, -lower)] + (lower + upper + 1) * block * block, &S.values[S.at(i, -lower)]);
+    S.values.assign(
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>((2 * reach + 1) * block * block), Scalar(0));
+    for (int i = 0; i < rows; ++i)
+      std::copy(&values[at(i, -lower)], &values[at(i, -lower)] + (lower + upper + 1) * block * block,
+                &S.values[S.at(i, -lower)]);
     return S;
   }
 
@@ -136,11 +150,21 @@ struct Dense {
   int               n = 0, m = 0;
   std::vector<Wide> a;
   Dense() = default;
-  Dense(int rows, int cols) : n(rows), m(cols), a(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), Wide(0)) { }
-  Wide       &operator()(int i, int j) { return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)]; }
-  const Wide &operator()(int i, int j) const { return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)]; }
+  Dense(int rows, int cols)
+      : n(rows), m(cols), a(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), Wide(0))
+  {
+  }
+  Wide &operator()(int i, int j)
+  {
+    return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)];
+  }
+  const Wide &operator()(int i, int j) const
+  {
+    return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)];
+  }
 
-  /// Replaces a square matrix by its triangular factors, rows in the order that is returned: unit lower, upper with reciprocal pivots.
+  /// Replaces a square matrix by its triangular factors, rows in the order that is returned: unit lower,
+  /// upper with reciprocal pivots.
   std::vector<int> factor()
   {
     Dense           &A = *this;
@@ -161,7 +185,8 @@ struct Dense {
     return order;
   }
 
-  /// Inverse by Gauss-Jordan elimination with row pivoting. `see(pivot, row)` is told of every pivot, whose product is the determinant; a zero pivot gives Inf or NaN.
+  /// Inverse by Gauss-Jordan elimination with row pivoting. `see(pivot, row)` is told of every pivot, whose
+  /// product is the determinant; a zero pivot gives Inf or NaN.
   template <class See>
   Dense inverse(const See &see) const
   {
@@ -186,36 +211,46 @@ struct Dense {
   }
 };
 
-/// A chunk after elimination: the numbers of a scheme (its Forward, Backward and Edge in the order of their members) and what the chunk
-/// contributes to the reduced system. S separators on either side: zl left of the chunk, zr its own.
+/// A chunk after elimination: the numbers of a scheme (its Forward, Backward and Edge in the order of
+/// their members) and what the chunk contributes to the reduced system. S separators on either side: zl
+/// left of the chunk, zr its own.
 template <class Wide>
 struct ChunkTables {
   int               forward_words = 0, backward_words = 0; ///< per row
   std::vector<Wide> forward, backward, edge;
-  Dense<Wide>       own_left, own_self;    ///< coefficients of zl and zr in the chunk's own equations
-  Dense<Wide>       left_self, left_right; ///< coefficients of zl and zr in the equations of the left neighbour
+  Dense<Wide>       own_left, own_self; ///< coefficients of zl and zr in the chunk's own equations
+  /// coefficients of zl and zr in the equations of the left neighbour
+  Dense<Wide> left_self, left_right;
 };
 
-/// Plain elimination of the chunk of rows [begin, begin + length) of a matrix, the last K = A.reach() of them separators, or none of them
-/// (the whole line). Tables of PlainScheme<Scalar, K, A.block>.
+/// Plain elimination of the chunk of rows [begin, begin + length) of a matrix, the last K = A.reach() of them
+/// separators, or none of them (the whole line). Tables of PlainScheme<Scalar, K, A.block>.
 template <class Scalar>
-ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int begin, int length, bool has_separators, PivotWatch &watch)
+ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int begin, int length,
+                                            bool has_separators, PivotWatch &watch)
 {
-  using Wide          = wide_t<Scalar>;
-  const int         K = A.reach(), B = A.block, S = K * B, BB = B * B, m = length - (has_separators ? K : 0), n = A.rows;
+  using Wide  = wide_t<Scalar>;
+  const int K = A.reach(), B = A.block, S = K * B, BB = B * B, m = length - (has_separators ? K : 0),
+            n                     = A.rows;
   const int         forward_words = BB + K * BB + S * B, backward_words = 2 * B * S;
   ChunkTables<Wide> t;
   t.forward_words = forward_words, t.backward_words = backward_words;
   t.forward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(forward_words), Wide(0));
   t.backward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(backward_words), Wide(0));
   t.edge.assign(static_cast<std::size_t>(2 * S * S), Wide(0));
-  auto inv = [&](int i) { return t.forward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(forward_words); };
-  auto L   = [&](int i, int q) { return inv(i) + BB + q * BB; };
-  auto D   = [&](int i) { return inv(i) + BB + K * BB; }; // S x B
-  auto U   = [&](int i, int q) { return t.backward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(backward_words) + q * BB; };
-  auto H   = [&](int i) { return U(i, K); }; // B x S
+  auto inv = [&](int i) {
+    return t.forward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(forward_words);
+  };
+  auto L = [&](int i, int q) { return inv(i) + BB + q * BB; };
+  auto D = [&](int i) { return inv(i) + BB + K * BB; }; // S x B
+  auto U = [&](int i, int q) {
+    return t.backward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(backward_words) +
+           q * BB;
+  };
+  auto H = [&](int i) { return U(i, K); }; // B x S
   // C (r x c) += f A (r x k) B (k x c)
-  auto add_product = [](Wide *C, int ldc, const Wide *X, int ldx, const Wide *Y, int ldy, int r, int k, int c, int f) {
+  auto add_product = [](Wide *C, int ldc, const Wide *X, int ldx, const Wide *Y, int ldy, int r, int k, int c,
+                        int f) {
     for (int a = 0; a < r; ++a)
       for (int b = 0; b < k; ++b) {
         const Wide x = X[a * ldx + b] * static_cast<long double>(f);
@@ -229,7 +264,8 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     auto entry = [&](int d) { return row.data() + static_cast<std::size_t>((d + K) * BB); };
     for (int d = -K; d <= K; ++d)
       for (int a = 0; a < B; ++a)
-        for (int b = 0; b < B; ++b) entry(d)[a * B + b] = i + d < 0 || i + d >= length ? Wide(0) : A(begin + i, d, a, b);
+        for (int b = 0; b < B; ++b)
+          entry(d)[a * B + b] = i + d < 0 || i + d >= length ? Wide(0) : A(begin + i, d, a, b);
     for (int q = K - 1; q >= 0; --q) { // eliminates the coupling to row i - 1 - q
       const int k = i - 1 - q;
       if (k < 0) continue;
@@ -270,10 +306,12 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
   for (int i = 0; i < m; ++i) {
     for (int q = i; q < K; ++q) {
       for (int a = 0; a < B; ++a)
-        for (int b = 0; b < B; ++b) coupling[static_cast<std::size_t>(a * B + b)] = A(begin + i, q - K - i, a, b);
+        for (int b = 0; b < B; ++b)
+          coupling[static_cast<std::size_t>(a * B + b)] = A(begin + i, q - K - i, a, b);
       add_product(H(i) + q * B, S, inv(i), B, coupling.data(), B, B, B, B, 1);
     }
-    for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(H(i), S, L(i, p), B, H(i - 1 - p), S, B, B, S, 1);
+    for (int p = 0; p < K && i - 1 - p >= 0; ++p)
+      add_product(H(i), S, L(i, p), B, H(i - 1 - p), S, B, B, S, 1);
   }
   // D: the first K rows of A^-1, by solving with the transpose of the factors
   std::vector<Wide> y(static_cast<std::size_t>(m * B));
@@ -281,15 +319,18 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     auto part = [&](int i) { return y.data() + static_cast<std::size_t>(i * B); };
     for (int i = 0; i < m; ++i) {
       for (int b = 0; b < B; ++b) part(i)[b] = Wide(i * B + b == e ? 1 : 0);
-      for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(part(i), B, part(i - 1 - p), B, U(i - 1 - p, p), B, 1, B, B, 1);
+      for (int p = 0; p < K && i - 1 - p >= 0; ++p)
+        add_product(part(i), B, part(i - 1 - p), B, U(i - 1 - p, p), B, 1, B, B, 1);
     }
     for (int i = m - 1; i >= 0; --i)
-      for (int p = 0; p < K && i + 1 + p < m; ++p) add_product(part(i), B, part(i + 1 + p), B, L(i + 1 + p, p), B, 1, B, B, 1);
+      for (int p = 0; p < K && i + 1 + p < m; ++p)
+        add_product(part(i), B, part(i + 1 + p), B, L(i + 1 + p, p), B, 1, B, B, 1);
     for (int i = 0; i < m; ++i) add_product(D(i) + e * B, B, part(i), B, inv(i), B, 1, B, B, 1);
   }
   if (!has_separators) return t;
   // first and last K rows of A^-1 (left couplings) and of A^-1 (couplings to the own separators)
-  Dense<Wide>       first[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)}, last[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)};
+  Dense<Wide> first[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)},
+              last[2]  = {Dense<Wide>(S, S), Dense<Wide>(S, S)};
   std::vector<Wide> x(static_cast<std::size_t>((m + K) * B * S));
   for (int side = 0; side < 2; ++side) {
     auto part = [&](int i) { return x.data() + static_cast<std::size_t>(i * B * S); }; // B x S
@@ -300,9 +341,12 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
       for (int p = 0; p < K; ++p) add_product(part(i), S, U(i, p), B, part(i + 1 + p), S, B, B, S, 1);
     }
     const Wide sign(side == 0 ? 1 : -1);
-    for (int e = 0; e < S * S; ++e) first[side].a[static_cast<std::size_t>(e)] = sign * part(0)[e], last[side].a[static_cast<std::size_t>(e)] = sign * part(m - K)[e];
+    for (int e = 0; e < S * S; ++e)
+      first[side].a[static_cast<std::size_t>(e)] = sign * part(0)[e],
+      last[side].a[static_cast<std::size_t>(e)]  = sign * part(m - K)[e];
   }
-  // couplings of the own separators to the last K interior rows, of the left neighbour's separators to the first K
+  // couplings of the own separators to the last K interior rows, of the left neighbour's
+  // separators to the first K
   Dense<Wide> Ls(S, S), back(S, S);
   t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(S, S);
   Wide *Lg = t.edge.data(), *Us = Lg + S * S;
@@ -315,7 +359,8 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
           Us[(i * B + a) * S + q * B + b]  = A.periodic || r >= 0 ? A((r + n) % n, q + K - i, a, b) : Wide(0);
           t.own_self(i * B + a, q * B + b) = A(begin + m + i, q - i, a, b);
         }
-  // the last K rows of the solution from the last K values of g, newest first: y_(m-1-j) = g_(m-1-j) + sum_(q<j) U y
+  // the last K rows of the solution from the last K values of g, newest first: y_(m-1-j) =
+  // g_(m-1-j) + sum_(q<j) U y
   for (int e = 0; e < S; ++e)
     for (int j = 0; j < K; ++j)
       for (int a = 0; a < B; ++a) {
@@ -337,34 +382,46 @@ template <class Real>
 void subtract_compensated(std::complex<Real> &a, std::complex<Real> &rest, const std::complex<Real> &product)
 {
   using Parts = Real[2];
-  for (int k = 0; k < 2; ++k) subtract_compensated(reinterpret_cast<Parts &>(a)[k], reinterpret_cast<Parts &>(rest)[k], reinterpret_cast<const Parts &>(product)[k]);
+  for (int k = 0; k < 2; ++k)
+    subtract_compensated(reinterpret_cast<Parts &>(a)[k], reinterpret_cast<Parts &>(rest)[k],
+                         reinterpret_cast<const Parts &>(product)[k]);
 }
 
-/// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >= kl + ku. Tables of
-/// OrthogonalScheme (orthogonal.hpp).
+/// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >=
+/// kl + ku. Tables of OrthogonalScheme (orthogonal.hpp).
 /// @param ordered  the equation with the largest entry leaves the window, not the oldest
 template <class Scalar>
-ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length, bool ordered, PivotWatch &watch)
+ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length,
+                                                 bool ordered, PivotWatch &watch)
 {
-  using Wide           = wide_t<Scalar>;
-  const int         kl = A.lower, ku = A.upper, W = kl + ku, width = 2 * W + 1; // a row: columns j .. j + W of the window, then zl
+  using Wide = wide_t<Scalar>;
+  // a row: columns j .. j + W of the window, then zl
+  const int         kl = A.lower, ku = A.upper, W = kl + ku, width = 2 * W + 1;
   ChunkTables<Wide> t;
   t.forward_words = W + 3, t.backward_words = 2 * W;
   t.forward.assign(static_cast<std::size_t>(length) * static_cast<std::size_t>(t.forward_words), Wide(0));
-  t.backward.assign(static_cast<std::size_t>(length - W) * static_cast<std::size_t>(t.backward_words), Wide(0));
+  t.backward.assign(static_cast<std::size_t>(length - W) * static_cast<std::size_t>(t.backward_words),
+                    Wide(0));
   auto conj = [](const Wide &a) {
     if constexpr (std::is_floating_point_v<Scalar>) return a;
     else return std::conj(a);
   };
-  if (begin == 0 && ku % 2 == 1 && (A.rows - ku) % 2 == 1) watch.sign = -watch.sign; // unknowns are taken ku places further
-  Dense<Wide> window(W + 1, width), rest(W + 1, width);                              // rest: what rounding took from sums
+  // unknowns are taken ku places further
+  if (begin == 0 && ku % 2 == 1 && (A.rows - ku) % 2 == 1) watch.sign = -watch.sign;
+  // rest: what rounding took from sums
+  Dense<Wide> window(W + 1, width), rest(W + 1, width);
   for (int r = 0; r < length; ++r) {
-    Wide             *f       = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
-    const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
+    Wide     *f = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
+    const int place           = std::min(r, W); // the window fills, then one row leaves for each that arrives
     const long double largest = A.row_max(begin + r);
-    if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r); // a row of zeros is a zero pivot, though reflections of many rows may leave none
-    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, std::min(-std::ilogb(largest), std::numeric_limits<real_t<Scalar>>::max_exponent - 1)) : 1.0L;
-    f[W + 2]                = Wide(scale);
+    // a row of zeros is a zero pivot, though reflections of many rows may leave none
+    if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r);
+    const long double scale =
+      largest > 0 && largest - largest == 0
+        ? std::ldexp(1.0L,
+                     std::min(-std::ilogb(largest), std::numeric_limits<real_t<Scalar>>::max_exponent - 1))
+        : 1.0L;
+    f[W + 2] = Wide(scale);
     watch.log_det -= std::log(scale);
     for (int e = 0; e < width; ++e) window(place, e) = rest(place, e) = Wide(0);
     const int column = r < W ? ku : r - kl; // of the window's first entry, relative to `begin`
@@ -387,14 +444,17 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     watch.see(-alpha, 1, unknown < A.rows ? unknown : unknown - A.rows); // a reflection has determinant -1
     if (p % 2 == 1) watch.sign = -watch.sign;
     const long double size = std::sqrt(norm * (norm + std::abs(pivot))); // |v| / sqrt 2
-    for (int i = 0; i <= W; ++i) f[i] = norm > 0 ? (window(i, 0) - (i == p ? alpha : Wide(0))) / size : Wide(0);
+    for (int i = 0; i <= W; ++i)
+      f[i] = norm > 0 ? (window(i, 0) - (i == p ? alpha : Wide(0))) / size : Wide(0);
     for (int e = 0; e < width; ++e) {
       Wide dot(0);
       for (int i = 0; i <= W; ++i) dot += conj(f[i]) * window(i, e);
       for (int i = 0; i <= W; ++i) subtract_compensated(window(i, e), rest(i, e), f[i] * dot);
     }
     f[W + 1] = Wide(1) / alpha;
-    Wide *U = t.backward.data() + static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words), *H = U + W;
+    Wide *U =
+           t.backward.data() + static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words),
+         *H = U + W;
     for (int q = 0; q < W; ++q) U[q] = -window(p, 1 + q) / alpha, H[q] = window(p, W + 1 + q) / alpha;
     for (int i = 0; i < W; ++i) {
       const int from = i < p ? i : i + 1;

@@ -8,7 +8,8 @@
 
 namespace ribbon {
 
-/// Smallest pivot met, relative to the largest entry of its row. Where matrices are bad it is that of the first of them.
+/// Smallest pivot met, relative to the largest entry of its row. Where matrices are bad it is
+/// that of the first of them.
 struct PivotWatch {
   long double               smallest   = std::numeric_limits<long double>::infinity();
   int                       row        = -1;
@@ -18,7 +19,8 @@ struct PivotWatch {
   bool                      not_finite = false;
   long double               log_det    = 0; ///< sum of the logarithms of |pivots|
   std::complex<long double> sign       = 1; ///< product of pivots / |pivots|
-  long double               growth     = 1; ///< largest entry met during elimination relative to the largest of its row
+  /// largest entry met during elimination relative to the largest of its row
+  long double growth = 1;
 
   void see(std::complex<long double> signed_pivot, long double scale, int at)
   {

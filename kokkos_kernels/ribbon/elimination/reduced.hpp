@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduced.hpp  The reduced system of a line: its separators, once every chunk's interior is eliminated.
+/// @file reduced.hpp  The reduced system of a line: its separators, once every
+///   chunk's interior is eliminated.
 ///
 ///     R_lower z_(c-1) + R_diag z_c + R_upper z_(c+1) = r_c,    0 <= c < chunks,  indices modulo `chunks` where the line is periodic.
 ///
-/// R is block tridiagonal (a ring where periodic), S x S blocks. Its inverse G is precomputed; of each block row only the window of
-/// blocks that have not decayed below rounding is kept. Where that are many, steps of parallel cyclic reduction come before (halve()).
+/// R is block tridiagonal (a ring where periodic), S x S blocks. Its inverse G is precomputed; of each block
+/// row only the window of blocks that have not decayed below rounding is kept. Where that are many, steps of
+/// parallel cyclic reduction come before (halve()).
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -16,22 +18,28 @@ namespace ribbon {
 
 template <class Scalar>
 struct ReducedSystem {
-  using Wide                          = wide_t<Scalar>;
-  int                      chunks     = 0;
-  int                      separators = 0; ///< S: R has S x S blocks
-  bool                     ring       = false;
-  int                      stride     = 1;     ///< R couples chunk c with c - stride and c + stride: 2^k after k times halve()
-  Dense<Wide>              lower, diag, upper; ///< (chunks * S) x S: the blocks of each block row
-  Dense<Wide>              inverse;            ///< (chunks * S)^2
-  std::vector<Dense<Wide>> left, right;        ///< of every step, (chunks * S) x S: what chunk c takes of the right-hand sides of c - stride and c + stride
-  std::vector<long double> magnitude;          ///< of a right-hand side of rows of R for unknowns of about 1, and what steps make of it if nothing cancels
+  using Wide      = wide_t<Scalar>;
+  int  chunks     = 0;
+  int  separators = 0; ///< S: R has S x S blocks
+  bool ring       = false;
+  /// R couples chunk c with c - stride and c + stride: 2^k after k times halve()
+  int         stride = 1;
+  Dense<Wide> lower, diag, upper; ///< (chunks * S) x S: the blocks of each block row
+  Dense<Wide> inverse;            ///< (chunks * S)^2
+  /// of every step, (chunks * S) x S: what chunk c takes of the right-hand sides of c - stride and c + stride
+  std::vector<Dense<Wide>> left, right;
+  /// of a right-hand side of rows of R for unknowns of about 1, and what steps make of it if nothing cancels
+  std::vector<long double> magnitude;
 
   ReducedSystem() = default;
   /// @param ring  the first and the last chunk are neighbours
   /// @param row_of(k)    row of the line that row k comes from, which pivot k is reported for
   /// @param scale_of(k)  largest entry of that row, which the pivot is relative to
-  ReducedSystem(const std::vector<ChunkTables<Wide>> &chunk, bool is_ring, const std::function<int(int)> &row_of, const std::function<long double(int)> &scale_of, PivotWatch &watch)
-      : chunks(static_cast<int>(chunk.size())), separators(chunk[0].own_self.n), ring(is_ring), lower(chunks * separators, separators), diag(lower), upper(lower)
+  ReducedSystem(const std::vector<ChunkTables<Wide>> &chunk, bool is_ring,
+                const std::function<int(int)> &row_of, const std::function<long double(int)> &scale_of,
+                PivotWatch &watch)
+      : chunks(static_cast<int>(chunk.size())), separators(chunk[0].own_self.n), ring(is_ring),
+        lower(chunks * separators, separators), diag(lower), upper(lower)
   {
     const int S = separators;
     for (int c = 0; c < chunks; ++c) {
@@ -40,7 +48,8 @@ struct ReducedSystem {
       const auto &next = chunk[static_cast<std::size_t>((c + 1) % chunks)];
       for (int a = 0; a < S; ++a)
         for (int b = 0; b < S; ++b) {
-          lower(c * S + a, b) = has_left ? own.own_left(a, b) : Wide(0), upper(c * S + a, b) = has_right ? next.left_right(a, b) : Wide(0);
+          lower(c * S + a, b)                  = has_left ? own.own_left(a, b) : Wide(0),
+                           upper(c * S + a, b) = has_right ? next.left_right(a, b) : Wide(0);
           diag(c * S + a, b) = own.own_self(a, b) + (has_right ? next.left_self(a, b) : Wide(0));
         }
     }
@@ -49,17 +58,23 @@ struct ReducedSystem {
       scale.push_back(scale_of(k));
       for (const auto *block : {&lower, &diag, &upper})
         for (int b = 0; b < S; ++b)
-          if (const long double size = std::abs((*block)(k, b)); scale.back() > 0 && size > watch.growth * scale.back()) watch.growth = size / scale.back();
+          if (const long double size = std::abs((*block)(k, b));
+              scale.back() > 0 && size > watch.growth * scale.back())
+            watch.growth = size / scale.back();
     }
-    invert(scale, [&](const Wide &pivot, int k) { watch.see(pivot, scale[static_cast<std::size_t>(k)], row_of(k)); });
+    invert(scale, [&](const Wide &pivot, int k) {
+      watch.see(pivot, scale[static_cast<std::size_t>(k)], row_of(k));
+    });
     magnitude = weights();
   }
 
-  /// Whether another step leaves systems of chunks that lie `stride` apart: a ring has to have an even number of them.
+  /// Whether another step leaves systems of chunks that lie `stride` apart: a ring has to
+  /// have an even number of them.
   bool can_halve() const { return stride < chunks && (!ring || chunks % (2 * stride) == 0); }
 
-  /// A step of parallel cyclic reduction (Hockney & Jesshope 1981) puts both neighbours into every equation: r_c += left_c r_(c-stride) + right_c r_(c+stride). What is left couples chunks that lie
-  /// twice as far apart, and decays twice as fast from one to the next.
+  /// A step of parallel cyclic reduction (Hockney & Jesshope 1981) puts both neighbours into every equation:
+  /// r_c += left_c r_(c-stride) + right_c r_(c+stride). What is left couples chunks that lie twice as far
+  /// apart, and decays twice as fast from one to the next.
   void halve()
   {
     const int                S = separators, T = chunks;
@@ -78,14 +93,19 @@ struct ReducedSystem {
         if (!ring && q != to) continue;
         const auto &coupling = side == 0 ? before.lower : before.upper;
         auto       &factor = side == 0 ? left.back() : right.back(), &beyond = side == 0 ? lower : upper;
-        const auto &back = side == 0 ? before.upper : before.lower, &far = side == 0 ? before.lower : before.upper;
+        const auto &back = side == 0 ? before.upper : before.lower,
+                   &far  = side == 0 ? before.lower : before.upper;
         for (int a = 0; a < S; ++a) {
           const int k = c * S + a;
           for (int b = 0; b < S; ++b)
-            for (int e = 0; e < S; ++e) factor(k, b) -= coupling(k, e) * inverses[static_cast<std::size_t>(to)](e, b);
+            for (int e = 0; e < S; ++e)
+              factor(k, b) -= coupling(k, e) * inverses[static_cast<std::size_t>(to)](e, b);
           for (int e = 0; e < S; ++e) {
-            magnitude[static_cast<std::size_t>(k)] += std::abs(factor(k, e)) * before.magnitude[static_cast<std::size_t>(to * S + e)];
-            for (int b = 0; b < S; ++b) diag(k, b) += factor(k, e) * back(to * S + e, b), beyond(k, b) += factor(k, e) * far(to * S + e, b);
+            magnitude[static_cast<std::size_t>(k)] +=
+              std::abs(factor(k, e)) * before.magnitude[static_cast<std::size_t>(to * S + e)];
+            for (int b = 0; b < S; ++b)
+              diag(k, b) += factor(k, e) * back(to * S + e, b),
+                beyond(k, b) += factor(k, e) * far(to * S + e, b);
           }
         }
       }
@@ -93,20 +113,23 @@ struct ReducedSystem {
     invert(weights(), [](const Wide &, int) {});
   }
 
-  /// How many times larger than in the product with the inverse of `original` rounding may be here: sums of magnitudes, the largest ratio. NaN where a step met a singular block.
+  /// How many times larger than in the product with the inverse of `original` rounding may be here: sums of
+  /// magnitudes, the largest ratio. NaN where a step met a singular block.
   long double growth(const ReducedSystem &original) const
   {
     long double most = 0;
     for (int k = 0; k < chunks * separators; ++k) {
       long double mine = 0, its = 0;
-      for (int j = 0; j < chunks * separators; ++j) mine += std::abs(inverse(k, j)) * magnitude[static_cast<std::size_t>(j)], its += std::abs(original.inverse(k, j)) * original.magnitude[static_cast<std::size_t>(j)];
+      for (int j = 0; j < chunks * separators; ++j)
+        mine += std::abs(inverse(k, j)) * magnitude[static_cast<std::size_t>(j)],
+          its += std::abs(original.inverse(k, j)) * original.magnitude[static_cast<std::size_t>(j)];
       if (!(mine <= most * its) && most == most) most = mine / its;
     }
     return most;
   }
 
-  /// Blocks to the left and right of the diagonal that matter: beyond, |G_cq| times the largest entry of row q of R is below
-  /// `tolerance` times the largest such product in block row c.
+  /// Blocks to the left and right of the diagonal that matter: beyond, |G_cq| times the largest entry of row
+  /// q of R is below `tolerance` times the largest such product in block row c.
   int reach(long double tolerance) const
   {
     const auto weight = weights();
@@ -116,7 +139,9 @@ struct ReducedSystem {
       auto        size    = [&](int q) {
         long double s = 0;
         for (int a = 0; a < separators; ++a)
-          for (int b = 0; b < separators; ++b) s = std::max(s, std::abs(inverse(c * separators + a, q * separators + b)) * weight[static_cast<std::size_t>(q * separators)]);
+          for (int b = 0; b < separators; ++b)
+            s = std::max(s, std::abs(inverse(c * separators + a, q * separators + b)) *
+                                        weight[static_cast<std::size_t>(q * separators)]);
         return s;
       };
       for (int q = 0; q < chunks; ++q) largest = std::max(largest, size(q));
@@ -137,13 +162,16 @@ private:
     for (int q = 0; q < chunks; ++q) {
       const auto  first   = static_cast<std::ptrdiff_t>(q * separators * separators);
       long double largest = 0;
-      for (const auto *block : {&lower, &diag, &upper}) std::for_each_n(block->a.begin() + first, separators * separators, [&](const Wide &entry) { largest = std::max(largest, std::abs(entry)); });
+      for (const auto *block : {&lower, &diag, &upper})
+        std::for_each_n(block->a.begin() + first, separators * separators,
+                        [&](const Wide &entry) { largest = std::max(largest, std::abs(entry)); });
       weight.insert(weight.end(), static_cast<std::size_t>(separators), largest);
     }
     return weight;
   }
 
-  /// The inverse, with rows scaled by the powers of two next to `scale`. see(pivot, k) is told of the pivots of R.
+  /// The inverse, with rows scaled by the powers of two next to `scale`. see(pivot, k)
+  /// is told of the pivots of R.
   template <class See>
   void invert(const std::vector<long double> &scale, const See &see)
   {

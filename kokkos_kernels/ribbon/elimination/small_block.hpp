@@ -17,8 +17,8 @@ struct SmallBlock {
     for (int k = 0; k < K; ++k) I.a[k][k] = Scalar(1);
     return I;
   }
-  /// Inverse by Gauss-Jordan elimination; Inf or NaN where there is none. Every index is known at compile time, as registers of a device ask
-  /// for, which the pivot row of dense_elimination.hpp is not.
+  /// Inverse by Gauss-Jordan elimination; Inf or NaN where there is none. Every index is known at compile
+  /// time, as registers of a device ask for, which the pivot row of dense_elimination.hpp is not.
   KOKKOS_INLINE_FUNCTION SmallBlock inverse() const
   {
     return inverse([](const Scalar &, int) {});
@@ -37,7 +37,9 @@ struct SmallBlock {
       for (int j = 0; j < K; ++j) A.a[k][j] *= inv, B.a[k][j] *= inv;
       for (int i = 0; i < K; ++i) {
         const Scalar f = A.a[i][k];
-        for (int j = 0; i != k && j < K; ++j) ribbon::subtract_product(A.a[i][j], f, A.a[k][j]), ribbon::subtract_product(B.a[i][j], f, B.a[k][j]);
+        for (int j = 0; i != k && j < K; ++j)
+          ribbon::subtract_product(A.a[i][j], f, A.a[k][j]),
+            ribbon::subtract_product(B.a[i][j], f, B.a[k][j]);
       }
     }
     return B;
@@ -82,7 +84,8 @@ struct Relation {
     for (int i = 0; i < K; ++i) r[i] = s[i];
     l = inv * l, u = inv * u;
   }
-  /// Puts what the neighbours are related to in their place: x in terms of unknowns twice as far away (parallel cyclic reduction).
+  /// Puts what the neighbours are related to in their place: x in terms of unknowns twice as far away
+  /// (parallel cyclic reduction).
   KOKKOS_INLINE_FUNCTION void reduce(const Relation &left, const Relation &right)
   {
     Block diag = Block::identity(), far_l, far_u;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file lanes.hpp  Numbers of independent problems side by side in vectors: vectors, arrays where the compiler has none, and complex numbers as a pack of real and one of imaginary parts.
+/// @file lanes.hpp  Numbers of independent problems side by side in vectors: vectors, arrays where the
+///   compiler has none, and complex numbers as a pack of real and one of imaginary parts.
 ///
 /// Packs go from function to function by reference (see load_pack() of vectors.hpp).
 #pragma once
@@ -42,28 +43,28 @@ struct NumberArray {
   Real        v[n];
   Real       &operator[](int l) { return v[l]; }
   const Real &operator[](int l) const { return v[l]; }
-#define RIBBON_OPERATOR(OP, ASSIGN)                                                                                                                                                                                        \
-  NumberArray &operator ASSIGN(const NumberArray &b)                                                                                                                                                                       \
-  {                                                                                                                                                                                                                        \
-    for (int l = 0; l < n; ++l) v[l] ASSIGN b.v[l];                                                                                                                                                                        \
-    return *this;                                                                                                                                                                                                          \
-  }                                                                                                                                                                                                                        \
-  friend NumberArray operator OP(NumberArray a, const NumberArray &b)                                                                                                                                                      \
-  {                                                                                                                                                                                                                        \
-    a ASSIGN b;                                                                                                                                                                                                            \
-    return a;                                                                                                                                                                                                              \
+#define RIBBON_OPERATOR(OP, ASSIGN)                                                                          \
+  NumberArray &operator ASSIGN(const NumberArray &b)                                                         \
+  {                                                                                                          \
+    for (int l = 0; l < n; ++l) v[l] ASSIGN b.v[l];                                                          \
+    return *this;                                                                                            \
+  }                                                                                                          \
+  friend NumberArray operator OP(NumberArray a, const NumberArray &b)                                        \
+  {                                                                                                          \
+    a ASSIGN b;                                                                                              \
+    return a;                                                                                                \
   }
   RIBBON_OPERATOR(+, +=)
   RIBBON_OPERATOR(-, -=)
   RIBBON_OPERATOR(*, *=)
   RIBBON_OPERATOR(/, /=)
 #undef RIBBON_OPERATOR
-#define RIBBON_COMPARISON(OP)                                                                                                                                                                                              \
-  friend bool operator OP(const NumberArray &a, const NumberArray &b)                                                                                                                                                      \
-  {                                                                                                                                                                                                                        \
-    bool some = false;                                                                                                                                                                                                     \
-    for (int l = 0; l < n; ++l) some = some || a.v[l] OP b.v[l];                                                                                                                                                           \
-    return some;                                                                                                                                                                                                           \
+#define RIBBON_COMPARISON(OP)                                                                                \
+  friend bool operator OP(const NumberArray &a, const NumberArray &b)                                        \
+  {                                                                                                          \
+    bool some = false;                                                                                       \
+    for (int l = 0; l < n; ++l) some = some || a.v[l] OP b.v[l];                                             \
+    return some;                                                                                             \
   }
   RIBBON_COMPARISON(==) RIBBON_COMPARISON(!=) RIBBON_COMPARISON(<) RIBBON_COMPARISON(>=)
 #undef RIBBON_COMPARISON
@@ -80,11 +81,11 @@ struct VectorOf {
   using type = void;
 };
 #ifdef RIBBON_X86
-  #define RIBBON_VECTOR(Real, bytes)                                                                                                                                                                                       \
-    template <>                                                                                                                                                                                                            \
-    struct VectorOf<Real, bytes> {                                                                                                                                                                                         \
-      typedef Real type __attribute__((vector_size(bytes)));                                                                                                                                                               \
-      typedef Real loose __attribute__((vector_size(bytes), aligned(alignof(Real)), may_alias));                                                                                                                           \
+  #define RIBBON_VECTOR(Real, bytes)                                                                         \
+    template <>                                                                                              \
+    struct VectorOf<Real, bytes> {                                                                           \
+      typedef Real type __attribute__((vector_size(bytes)));                                                 \
+      typedef Real loose __attribute__((vector_size(bytes), aligned(alignof(Real)), may_alias));             \
     };
 RIBBON_VECTOR(double, 16)
 RIBBON_VECTOR(double, 32)
@@ -100,7 +101,7 @@ struct LanesOf {
   using Vector              = typename VectorOf<Real, bytes>::type;
   static constexpr int size = bytes / static_cast<int>(sizeof(Real));
   using RealPack            = std::conditional_t<std::is_void_v<Vector>, NumberArray<Real, size>, Vector>;
-  using Pack                = std::conditional_t<std::is_floating_point_v<Scalar>, RealPack, ComplexPack<RealPack>>;
+  using Pack = std::conditional_t<std::is_floating_point_v<Scalar>, RealPack, ComplexPack<RealPack>>;
 };
 template <class RealPack>
 inline constexpr bool is_vector = !std::is_class_v<RealPack>;
@@ -118,7 +119,9 @@ void load_lanes(const Scalar *from, Pack &to)
 {
   if constexpr (is_complex_pack<Pack>)
     for (int l = 0; l < lanes_in<Scalar, Pack>; ++l) to.re[l] = from[l].real(), to.im[l] = from[l].imag();
-  else if constexpr (is_vector<Pack>) to = *reinterpret_cast<const typename VectorOf<Scalar, sizeof(Pack)>::loose *>(from); // a copy of bytes may be one of halves, which waits
+  // a copy of bytes may be one of halves, which waits
+  else if constexpr (is_vector<Pack>)
+    to = *reinterpret_cast<const typename VectorOf<Scalar, sizeof(Pack)>::loose *>(from);
   else std::memcpy(&to, from, sizeof to);
 }
 template <class Scalar, class Pack>
@@ -126,7 +129,8 @@ void store_lanes(const Pack &from, Scalar *to)
 {
   if constexpr (is_complex_pack<Pack>)
     for (int l = 0; l < lanes_in<Scalar, Pack>; ++l) to[l] = Scalar(from.re[l], from.im[l]);
-  else if constexpr (is_vector<Pack>) *reinterpret_cast<typename VectorOf<Scalar, sizeof(Pack)>::loose *>(to) = from;
+  else if constexpr (is_vector<Pack>)
+    *reinterpret_cast<typename VectorOf<Scalar, sizeof(Pack)>::loose *>(to) = from;
   else std::memcpy(to, &from, sizeof from);
 }
 template <class Scalar, class Pack>
@@ -151,28 +155,32 @@ void fill_lanes(RealPack &a, Real value)
 template <class Pack>
 void add_products(Pack &sum, const Pack &a, const Pack &b)
 {
-  if constexpr (is_complex_pack<Pack>) sum.re += a.re * b.re, sum.im += a.re * b.im, sum.re -= a.im * b.im, sum.im += a.im * b.re;
+  if constexpr (is_complex_pack<Pack>)
+    sum.re += a.re * b.re, sum.im += a.re * b.im, sum.re -= a.im * b.im, sum.im += a.im * b.re;
   else sum += a * b;
 }
 /// sum += conj(a) b.
 template <class Pack>
 void add_conjugate_products(Pack &sum, const Pack &a, const Pack &b)
 {
-  if constexpr (is_complex_pack<Pack>) sum.re += a.re * b.re, sum.im += a.re * b.im, sum.re += a.im * b.im, sum.im -= a.im * b.re;
+  if constexpr (is_complex_pack<Pack>)
+    sum.re += a.re * b.re, sum.im += a.re * b.im, sum.re += a.im * b.im, sum.im -= a.im * b.re;
   else sum += a * b;
 }
 /// y -= a b.
 template <class Pack>
 void subtract_products(Pack &y, const Pack &a, const Pack &b)
 {
-  if constexpr (is_complex_pack<Pack>) y.re -= a.re * b.re, y.im -= a.re * b.im, y.re += a.im * b.im, y.im -= a.im * b.re;
+  if constexpr (is_complex_pack<Pack>)
+    y.re -= a.re * b.re, y.im -= a.re * b.im, y.re += a.im * b.im, y.im -= a.im * b.re;
   else y -= a * b;
 }
 /// y -= conj(a) b.
 template <class Pack>
 void subtract_conjugate_products(Pack &y, const Pack &a, const Pack &b)
 {
-  if constexpr (is_complex_pack<Pack>) y.re -= a.re * b.re, y.im -= a.re * b.im, y.re -= a.im * b.im, y.im += a.im * b.re;
+  if constexpr (is_complex_pack<Pack>)
+    y.re -= a.re * b.re, y.im -= a.re * b.im, y.re -= a.im * b.im, y.im += a.im * b.re;
   else y -= a * b;
 }
 template <class Pack>
@@ -243,7 +251,8 @@ void take_size(RealPack &y)
 }
 
 #ifdef RIBBON_X86
-// Instructions that compilers do not find by themselves: loops over square roots are none for them, since these may set errno.
+// Instructions that compilers do not find by themselves: loops over square roots are none for them,
+// since these may set errno.
 template <class Mask>
 bool some_of_16(const Mask &mask)
 {
@@ -305,11 +314,12 @@ struct ExponentsOf<Real, RealPack, false> {
 template <class Real, class RealPack>
 using Exponents = typename ExponentsOf<Real, RealPack>::type;
 
-/// The powers of two that put positive numbers between 1/2 and 1, and their exponents on top of `sums`; false, and
-/// nothing else, where one of them is zero, tiny (2^-600, float 2^-60: one that the caller has to look at), not finite
-/// or next to that.
+/// The powers of two that put positive numbers between 1/2 and 1, and their exponents on top of `sums`;
+/// false, and nothing else, where one of them is zero, tiny (2^-600, float 2^-60: one that the caller has to
+/// look at), not finite or next to that.
 template <class RealPack, class Sums>
-bool scale_of([[maybe_unused]] const RealPack &a, [[maybe_unused]] RealPack &scale, [[maybe_unused]] Sums &sums)
+bool scale_of([[maybe_unused]] const RealPack &a, [[maybe_unused]] RealPack &scale,
+              [[maybe_unused]] Sums &sums)
 {
   if constexpr (!is_vector<RealPack>) return false;
   else {
@@ -317,7 +327,7 @@ bool scale_of([[maybe_unused]] const RealPack &a, [[maybe_unused]] RealPack &sca
     constexpr int  digits = is_double ? 52 : 23, half = is_double ? 1022 : 126,
                   least = is_double ? half - 600 : half - 60,
                   most  = is_double ? 2043 : 252; // exponents as they are stored
-    Sums           stored;
+    Sums stored;
     std::memcpy(&stored, &a, sizeof a);
     stored = stored >> digits;
     if (some_lane((stored < least) | (stored > most))) return false;

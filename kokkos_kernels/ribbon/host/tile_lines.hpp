@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_lines.hpp  Moves lines between their memory and a tile, in which the same row of all lines lies side by side.
+/// @file tile_lines.hpp  Moves lines between their memory and a tile, in which the same row of
+///   all lines lies side by side.
 #pragma once
 
 #include <ribbon/host/vectors.hpp>
@@ -15,16 +16,19 @@ class TileLines {
 public:
   /// Lines first, first + 1, ... of `set`, at most so many; none beyond its last.
   KOKKOS_FUNCTION TileLines(const LineSet &set, std::int64_t first, int most)
-      : row_stride_(set.row_stride), rows_(set.rows), lanes_(first >= set.lines()         ? 0
-                                                             : set.lines() - first < most ? static_cast<int>(set.lines() - first)
-                                                                                          : most)
+      : row_stride_(set.row_stride), rows_(set.rows),
+        lanes_(first >= set.lines()         ? 0
+               : set.lines() - first < most ? static_cast<int>(set.lines() - first)
+                                            : most)
   {
     for (int l = 0; l < lanes_; ++l) {
       at_[l]      = set.begin(first + l);
       neighbours_ = neighbours_ && at_[l] == at_[0] + l;
     }
-    neighbours_               = neighbours_ && (Lanes > 1 || row_stride_ != 1);
-    const std::int64_t stride = row_stride_ * static_cast<std::int64_t>(sizeof(Scalar)), lowest = stride & -stride; // the power of two in the stride
+    neighbours_ = neighbours_ && (Lanes > 1 || row_stride_ != 1);
+    // the power of two in the stride
+    const std::int64_t stride = row_stride_ * static_cast<std::int64_t>(sizeof(Scalar)),
+                       lowest = stride & -stride;
     crowded_ = neighbours_ && (lowest >= way || rows_ > 2 * (way / (lowest > 0 ? lowest : 1)));
   }
 
@@ -35,7 +39,8 @@ public:
   KOKKOS_FUNCTION bool fills_cache_lines(const Scalar *x) const
   {
     bool all = neighbours_ ? row_stride_ % line == 0 && lanes_ % line == 0 : row_stride_ == 1;
-    for (int l = 0; l < (neighbours_ ? 1 : lanes_); ++l) all = all && reinterpret_cast<std::uintptr_t>(x + at_[l]) % 64 == 0;
+    for (int l = 0; l < (neighbours_ ? 1 : lanes_); ++l)
+      all = all && reinterpret_cast<std::uintptr_t>(x + at_[l]) % 64 == 0;
     return all;
   }
 
@@ -50,7 +55,8 @@ public:
     KOKKOS_FUNCTION Word *at(std::int64_t k) const { return first + k * stride; }
   };
   /// Rows [i0, i1) to be read, in the tile unless they are runs.
-  KOKKOS_FUNCTION Rows<const Scalar> fetch(const Scalar *b, std::int64_t i0, std::int64_t i1, Scalar *tile) const
+  KOKKOS_FUNCTION Rows<const Scalar> fetch(const Scalar *b, std::int64_t i0, std::int64_t i1,
+                                           Scalar *tile) const
   {
     if (!is_run()) {
       load(b, i0, i1, tile);
@@ -71,51 +77,64 @@ public:
   KOKKOS_FUNCTION void load(const Scalar *b, std::int64_t i0, std::int64_t i1, Scalar *tile) const
   {
     if (neighbours_) {
-      for (std::int64_t i = i0; i < i1; ++i) copy_out(b + at_[0] + i * row_stride_, tile + i * Lanes, lanes_, false);
+      for (std::int64_t i = i0; i < i1; ++i)
+        copy_out(b + at_[0] + i * row_stride_, tile + i * Lanes, lanes_, false);
       return;
     }
     const auto [rows, lanes] = squares(i0, i1);
     for (int l = 0; l < lanes; l += side)
       for (std::int64_t i = i0; i < rows; i += side) {
         Scalar *const t = tile + i * Lanes + l;
-        transpose_square<Scalar>({b + at_[l] + i, b + at_[l + 1] + i, b + at_[l + 2] + i, b + at_[l + 3] + i}, {t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes});
+        transpose_square<Scalar>({b + at_[l] + i, b + at_[l + 1] + i, b + at_[l + 2] + i, b + at_[l + 3] + i},
+                                 {t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes});
       }
-    others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { tile[i * Lanes + l] = b[at_[l] + i * row_stride_]; });
+    others(i0, i1, rows, lanes,
+           [&](int l, std::int64_t i) { tile[i * Lanes + l] = b[at_[l] + i * row_stride_]; });
   }
 
   /// Rows [i0, i1), at most `block`, from the tile.
-  KOKKOS_FUNCTION void store(const Scalar *tile, std::int64_t i0, std::int64_t i1, Scalar *x, bool past_caches) const
+  KOKKOS_FUNCTION void store(const Scalar *tile, std::int64_t i0, std::int64_t i1, Scalar *x,
+                             bool past_caches) const
   {
     if (neighbours_) {
-      for (std::int64_t i = i0; i < i1; ++i) copy_out(tile + i * Lanes, x + at_[0] + i * row_stride_, lanes_, past_caches);
+      for (std::int64_t i = i0; i < i1; ++i)
+        copy_out(tile + i * Lanes, x + at_[0] + i * row_stride_, lanes_, past_caches);
       return;
     }
     const auto [rows, lanes] = squares(i0, i1);
     for (int l = 0; l < lanes; l += side) {
-      if (past_caches && rows - i0 == block && stream_lines(tile + i0 * Lanes + l, Lanes, {x + at_[l] + i0, x + at_[l + 1] + i0, x + at_[l + 2] + i0, x + at_[l + 3] + i0})) continue;
+      if (past_caches && rows - i0 == block &&
+          stream_lines(tile + i0 * Lanes + l, Lanes,
+                       {x + at_[l] + i0, x + at_[l + 1] + i0, x + at_[l + 2] + i0, x + at_[l + 3] + i0}))
+        continue;
       alignas(64) Scalar run[side][block]; // stores past the caches are of whole lines of these
       for (std::int64_t i = i0; i < rows; i += side) {
         const Scalar *const t  = tile + i * Lanes + l;
         const auto          to = [&](int e) { return past_caches ? &run[e][i - i0] : x + at_[l + e] + i; };
         transpose_square<Scalar>({t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes}, {to(0), to(1), to(2), to(3)});
       }
-      for (int e = 0; past_caches && e < side; ++e) copy_out(run[e], x + at_[l + e] + i0, static_cast<int>(rows - i0), true);
+      for (int e = 0; past_caches && e < side; ++e)
+        copy_out(run[e], x + at_[l + e] + i0, static_cast<int>(rows - i0), true);
     }
-    others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
+    others(i0, i1, rows, lanes,
+           [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
   }
 
-  /// Brings the lines of a tile to the second cache little by little, so that as many reads are under way as the processor has room for: of
-  /// crowded lines the first rows, of lines that are neither neighbours nor contiguous, nothing.
+  /// Brings the lines of a tile to the second cache little by little, so that as many reads are under
+  /// way as the processor has room for: of crowded lines the first rows, of lines that are neither
+  /// neighbours nor contiguous, nothing.
   class Ahead {
   public:
     /// `steps` steps bring everything.
     KOKKOS_FUNCTION Ahead(const TileLines &lines, const Scalar *b, std::int64_t steps) : lines_(lines), b_(b)
     {
       if (steps < 1 || lines.lanes_ == 0 || (!lines.neighbours_ && lines.row_stride_ != 1)) return;
-      pieces_           = !lines.neighbours_ ? lines.lanes_ : lines.crowded_ && lines.rows_ > near ? near : lines.rows_;
-      bytes_            = (lines.neighbours_ ? lines.lanes_ : lines.rows_) * static_cast<std::int64_t>(sizeof(Scalar));
-      const auto of_row = bytes_ / 64 + (bytes_ % 64 != 0 || reinterpret_cast<std::uintptr_t>(b + lines.at_[0]) % 64 != 0 ? 1 : 0);
-      each_             = static_cast<int>((pieces_ * of_row + steps - 1) / steps);
+      pieces_ = !lines.neighbours_ ? lines.lanes_ : lines.crowded_ && lines.rows_ > near ? near : lines.rows_;
+      bytes_  = (lines.neighbours_ ? lines.lanes_ : lines.rows_) * static_cast<std::int64_t>(sizeof(Scalar));
+      const auto of_row =
+        bytes_ / 64 +
+        (bytes_ % 64 != 0 || reinterpret_cast<std::uintptr_t>(b + lines.at_[0]) % 64 != 0 ? 1 : 0);
+      each_ = static_cast<int>((pieces_ * of_row + steps - 1) / steps);
       begin(0);
     }
     KOKKOS_FUNCTION void step()
@@ -132,25 +151,30 @@ public:
     {
       piece_ = piece;
       if (piece >= pieces_) return;
-      at_  = reinterpret_cast<std::uintptr_t>(b_ + (lines_.neighbours_ ? lines_.at_[0] + piece * lines_.row_stride_ : lines_.at_[Lanes == 1 ? 0 : piece]));
+      at_ =
+        reinterpret_cast<std::uintptr_t>(b_ + (lines_.neighbours_ ? lines_.at_[0] + piece * lines_.row_stride_
+                                                                  : lines_.at_[Lanes == 1 ? 0 : piece]));
       end_ = at_ + static_cast<std::uintptr_t>(bytes_);
       at_  = at_ / 64 * 64;
     }
 
     const TileLines &lines_;
     const Scalar    *b_;
-    std::int64_t     pieces_ = 0, piece_ = 0, bytes_ = 0; ///< a piece lies in one run: a row of the tile, or a whole line
-    std::uintptr_t   at_ = 0, end_ = 0;
-    int              each_ = 0;
+    /// a piece lies in one run: a row of the tile, or a whole line
+    std::int64_t   pieces_ = 0, piece_ = 0, bytes_ = 0;
+    std::uintptr_t at_ = 0, end_ = 0;
+    int            each_ = 0;
   };
 
-  static constexpr int block = sizeof(Scalar) < 8 ? 64 / static_cast<int>(sizeof(Scalar)) : 8; ///< rows that are moved at a time: they stay in the first cache meanwhile
+  /// rows that are moved at a time: they stay in the first cache meanwhile
+  static constexpr int block = sizeof(Scalar) < 8 ? 64 / static_cast<int>(sizeof(Scalar)) : 8;
 
 private:
-  static constexpr int          near = 48; ///< rows, where lines cannot be fetched a tile ahead
-  static constexpr int          line = 64 / static_cast<int>(sizeof(Scalar));
-  static constexpr std::int64_t way  = 128 << 10; ///< bytes after which addresses compete for the same places of the second cache
-  static constexpr int          side = 4;         ///< of the squares that are transposed at a time
+  static constexpr int near = 48; ///< rows, where lines cannot be fetched a tile ahead
+  static constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
+  /// bytes after which addresses compete for the same places of the second cache
+  static constexpr std::int64_t way  = 128 << 10;
+  static constexpr int          side = 4; ///< of the squares that are transposed at a time
 
   struct Extent {
     std::int64_t rows;
@@ -164,7 +188,8 @@ private:
   }
   /// Calls move(lane, row) for everything else.
   template <class Move>
-  KOKKOS_FUNCTION void others(std::int64_t i0, std::int64_t i1, std::int64_t rows, int lanes, const Move &move) const
+  KOKKOS_FUNCTION void others(std::int64_t i0, std::int64_t i1, std::int64_t rows, int lanes,
+                              const Move &move) const
   {
     for (std::int64_t i = i0; i < rows; ++i)
       for (int l = lanes; l < lanes_; ++l) move(l, i);

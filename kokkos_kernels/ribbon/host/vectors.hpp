@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file vectors.hpp  What host kernels ask of compiler and processor beyond C++: vectors, stores past the caches, prefetches.
+/// @file vectors.hpp  What host kernels ask of compiler and processor beyond C++: vectors, stores
+///   past the caches, prefetches.
 ///
-/// The only place with compiler attributes and intrinsics. Everything here is a hint: without it (other compilers, other processors, CUDA
-/// compilation) kernels do the same with plain code.
+/// The only place with compiler attributes and intrinsics. Everything here is a hint: without it (other
+/// compilers, other processors, CUDA compilation) kernels do the same with plain code.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -15,7 +16,8 @@
   #define RIBBON_X86 1
 #endif
 
-/// Before a loop: its iterations do not depend on each other; it goes over packs (PackOf), which stay in registers. Clang finds out by itself.
+/// Before a loop: its iterations do not depend on each other; it goes over packs (PackOf), which stay in
+/// registers. Clang finds out by itself.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
   #define RIBBON_SIMD         _Pragma("GCC ivdep")
   #define RIBBON_UNROLL_PACKS _Pragma("GCC unroll 16")
@@ -35,8 +37,9 @@ __attribute__((target("avx2,fma"), flatten)) void with_avx2(const Body &body)
 }
 #endif
 
-/// Runs body() compiled for the widest vectors of the processor it runs on: packages are built for the first x86-64, whose vectors of two
-/// doubles take longer than the memory. (Vectors of eight bring nothing beyond those of four: the memory is the limit by then.)
+/// Runs body() compiled for the widest vectors of the processor it runs on: packages are built for the first
+/// x86-64, whose vectors of two doubles take longer than the memory. (Vectors of eight bring nothing beyond
+/// those of four: the memory is the limit by then.)
 template <class Body>
 KOKKOS_INLINE_FUNCTION void with_widest_vectors(const Body &body)
 {
@@ -58,7 +61,8 @@ void with_widest_vectors_of_host(const Body &body)
 #endif
 }
 
-/// Runs body(integral_constant) with the bytes of the vectors that the processor has, 32 or 16, for kernels whose numbers are arranged for them; 32 where compilers have no vectors.
+/// Runs body(integral_constant) with the bytes of the vectors that the processor has, 32 or 16, for kernels
+/// whose numbers are arranged for them; 32 where compilers have no vectors.
 template <class Body>
 void with_vector_bytes(const Body &body)
 {
@@ -82,14 +86,18 @@ void with_vectors_of(const Body &body)
 KOKKOS_INLINE_FUNCTION void prefetch(const void *at)
 {
 #ifdef RIBBON_X86
-  asm volatile("prefetcht1 %0" : : "m"(*static_cast<const char *>(at))); // GCC drops calls of functions that do nothing but __builtin_prefetch
+  asm volatile("prefetcht1 %0"
+               :
+               : "m"(*static_cast<const char *>(
+                 at))); // GCC drops calls of functions that do nothing but __builtin_prefetch
 #else
   (void)at;
 #endif
 }
 
-/// Some neighbouring numbers in a register: 32 bytes of them where the compiler has such vectors, otherwise one. Arithmetic goes element by
-/// element and takes a Scalar for all of them. A compiler left to itself keeps what a sweep carries along in memory.
+/// Some neighbouring numbers in a register: 32 bytes of them where the compiler has such vectors, otherwise
+/// one. Arithmetic goes element by element and takes a Scalar for all of them. A compiler left to itself
+/// keeps what a sweep carries along in memory.
 template <class Scalar>
 struct PackOf {
   using type  = Scalar;
@@ -108,14 +116,16 @@ struct PackOf<float> {
 };
 #endif
 
-/// Packs go from function to function by reference: in which registers they would go by value depends on the target.
+/// Packs go from function to function by reference: in which registers they would go by
+/// value depends on the target.
 template <class Scalar, class Pack>
 KOKKOS_INLINE_FUNCTION void load_pack(const Scalar *from, Pack &pack)
 {
   if constexpr (std::is_same_v<Pack, Scalar>) pack = *from;
   else pack = *reinterpret_cast<const typename PackOf<Scalar>::loose *>(from);
 }
-/// With `past_caches`, whole lines of the cache are written to memory without being read before; `to` is a multiple of 32 bytes then.
+/// With `past_caches`, whole lines of the cache are written to memory without being read before; `to` is a
+/// multiple of 32 bytes then.
 template <class Scalar, class Pack>
 KOKKOS_INLINE_FUNCTION void store_pack(const Pack &pack, Scalar *to, [[maybe_unused]] bool past_caches)
 {
@@ -123,7 +133,9 @@ KOKKOS_INLINE_FUNCTION void store_pack(const Pack &pack, Scalar *to, [[maybe_unu
   else {
 #ifdef RIBBON_X86
     if (past_caches) {
-      for (int half = 0; half < 2; ++half) _mm_stream_si128(reinterpret_cast<__m128i *>(to) + half, reinterpret_cast<const __m128i *>(&pack)[half]);
+      for (int half = 0; half < 2; ++half)
+        _mm_stream_si128(reinterpret_cast<__m128i *>(to) + half,
+                         reinterpret_cast<const __m128i *>(&pack)[half]);
       return;
     }
 #endif
@@ -131,9 +143,11 @@ KOKKOS_INLINE_FUNCTION void store_pack(const Pack &pack, Scalar *to, [[maybe_unu
   }
 }
 
-/// Copies `count` elements. With `past_caches`, whole lines of the cache are written to memory without being read before.
+/// Copies `count` elements. With `past_caches`, whole lines of the cache are written to memory
+/// without being read before.
 template <class Scalar>
-KOKKOS_INLINE_FUNCTION void copy_out(const Scalar *from, Scalar *to, int count, [[maybe_unused]] bool past_caches)
+KOKKOS_INLINE_FUNCTION void copy_out(const Scalar *from, Scalar *to, int count,
+                                     [[maybe_unused]] bool past_caches)
 {
   int k = 0;
 #ifdef RIBBON_X86
@@ -142,7 +156,9 @@ KOKKOS_INLINE_FUNCTION void copy_out(const Scalar *from, Scalar *to, int count, 
     for (; k < count && reinterpret_cast<std::uintptr_t>(to + k) % 64 != 0; ++k) to[k] = from[k];
     for (; k + line <= count; k += line)
       for (int e = 0; e < 64; e += 16)
-        _mm_stream_si128(reinterpret_cast<__m128i *>(reinterpret_cast<char *>(to + k) + e), _mm_loadu_si128(reinterpret_cast<const __m128i *>(reinterpret_cast<const char *>(from + k) + e)));
+        _mm_stream_si128(
+          reinterpret_cast<__m128i *>(reinterpret_cast<char *>(to + k) + e),
+          _mm_loadu_si128(reinterpret_cast<const __m128i *>(reinterpret_cast<const char *>(from + k) + e)));
   }
 #endif
   RIBBON_SIMD
@@ -155,13 +171,16 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
 {
 #if defined(RIBBON_X86) && defined(__has_builtin)
   #if __has_builtin(__builtin_shufflevector)
-  if constexpr (std::is_same_v<Scalar, double>) { // halves meet as they are loaded, which leaves one shuffle for a row instead of two
+  if constexpr (
+    std::is_same_v<
+      Scalar, double>) { // halves meet as they are loaded, which leaves one shuffle for a row instead of two
     typedef double Two __attribute__((vector_size(16)));
     typedef double Loose __attribute__((vector_size(16), aligned(8), may_alias));
     for (int half = 0; half < 2; ++half) {
       Two part[4];
       for (int e = 0; e < 4; ++e) part[e] = *reinterpret_cast<const Loose *>(from[e] + 2 * half);
-      const auto even = __builtin_shufflevector(part[0], part[2], 0, 1, 2, 3), odd = __builtin_shufflevector(part[1], part[3], 0, 1, 2, 3);
+      const auto even = __builtin_shufflevector(part[0], part[2], 0, 1, 2, 3),
+                 odd  = __builtin_shufflevector(part[1], part[3], 0, 1, 2, 3);
       store_pack(__builtin_shufflevector(even, odd, 0, 4, 2, 6), to[2 * half], false);
       store_pack(__builtin_shufflevector(even, odd, 1, 5, 3, 7), to[2 * half + 1], false);
     }
@@ -172,8 +191,10 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
     typedef float Loose __attribute__((vector_size(16), aligned(4), may_alias));
     Four          row[4];
     for (int e = 0; e < 4; ++e) row[e] = *reinterpret_cast<const Loose *>(from[e]);
-    const Four even[2]                = {__builtin_shufflevector(row[0], row[1], 0, 4, 2, 6), __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6)};
-    const Four odd[2]                 = {__builtin_shufflevector(row[0], row[1], 1, 5, 3, 7), __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7)};
+    const Four even[2]                = {__builtin_shufflevector(row[0], row[1], 0, 4, 2, 6),
+                                         __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6)};
+    const Four odd[2]                 = {__builtin_shufflevector(row[0], row[1], 1, 5, 3, 7),
+                                         __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7)};
     *reinterpret_cast<Loose *>(to[0]) = __builtin_shufflevector(even[0], even[1], 0, 1, 4, 5);
     *reinterpret_cast<Loose *>(to[1]) = __builtin_shufflevector(odd[0], odd[1], 0, 1, 4, 5);
     *reinterpret_cast<Loose *>(to[2]) = __builtin_shufflevector(even[0], even[1], 2, 3, 6, 7);
@@ -187,24 +208,32 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
 }
 
 #ifdef RIBBON_X86
-__attribute__((target("avx"))) inline void stream_lines_avx(const double *from, std::ptrdiff_t stride, double *const (&to)[4])
+__attribute__((target("avx"))) inline void stream_lines_avx(const double *from, std::ptrdiff_t stride,
+                                                            double *const (&to)[4])
 {
   __m256d line[4][2]; // whole lines one after another: halves of several in turns take longer
   for (int half = 0; half < 2; ++half) {
     const double *const f = from + 4 * half * stride;
-    const __m256d       a = _mm256_load_pd(f), b = _mm256_load_pd(f + stride), c = _mm256_load_pd(f + 2 * stride), d = _mm256_load_pd(f + 3 * stride);
-    const __m256d       even01 = _mm256_unpacklo_pd(a, b), odd01 = _mm256_unpackhi_pd(a, b), even23 = _mm256_unpacklo_pd(c, d), odd23 = _mm256_unpackhi_pd(c, d);
-    line[0][half] = _mm256_permute2f128_pd(even01, even23, 0x20), line[1][half] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
-    line[2][half] = _mm256_permute2f128_pd(even01, even23, 0x31), line[3][half] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+    const __m256d a = _mm256_load_pd(f), b = _mm256_load_pd(f + stride), c = _mm256_load_pd(f + 2 * stride),
+                  d      = _mm256_load_pd(f + 3 * stride);
+    const __m256d even01 = _mm256_unpacklo_pd(a, b), odd01 = _mm256_unpackhi_pd(a, b),
+                  even23 = _mm256_unpacklo_pd(c, d), odd23 = _mm256_unpackhi_pd(c, d);
+    line[0][half] = _mm256_permute2f128_pd(even01, even23, 0x20),
+    line[1][half] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+    line[2][half] = _mm256_permute2f128_pd(even01, even23, 0x31),
+    line[3][half] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
   }
   for (int e = 0; e < 4; ++e) _mm256_stream_pd(to[e], line[e][0]), _mm256_stream_pd(to[e] + 4, line[e][1]);
 }
 #endif
 
-/// Writes to[e][k] = from[k * stride + e], e < 4, k < 8, past the caches, straight from registers; false, and nothing, where there are no such vectors. `from` and the stride are multiples of 32 bytes, each `to` is one
-/// of 64.
+/// Writes to[e][k] = from[k * stride + e], e < 4, k < 8, past the caches, straight from registers;
+/// false, and nothing, where there are no such vectors. `from` and the stride are multiples of 32
+/// bytes, each `to` is one of 64.
 template <class Scalar>
-KOKKOS_INLINE_FUNCTION bool stream_lines([[maybe_unused]] const Scalar *from, [[maybe_unused]] std::ptrdiff_t stride, [[maybe_unused]] Scalar *const (&to)[4])
+KOKKOS_INLINE_FUNCTION bool stream_lines([[maybe_unused]] const Scalar  *from,
+                                         [[maybe_unused]] std::ptrdiff_t stride,
+                                         [[maybe_unused]] Scalar *const (&to)[4])
 {
 #ifdef RIBBON_X86
   if constexpr (std::is_same_v<Scalar, double>) {

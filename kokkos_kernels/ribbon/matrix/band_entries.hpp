@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file band_entries.hpp  The entries of Bands as a function, for kernels that eliminate or check matrices where the coefficients live.
+/// @file band_entries.hpp  The entries of Bands as a function, for kernels that eliminate or check matrices
+///   where the coefficients live.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -18,17 +19,25 @@ struct BandEntries {
   Kokkos::View<const Scalar *, Memory>                       alpha, beta; ///< empty but for Lhs::shifted
 
   BandEntries() = default;
-  explicit BandEntries(const Bands<Scalar, Memory> &bands) : values(bands.values), rows(bands.rows()), repeats(bands.repeats), lower(bands.kl()), upper(bands.ku()), block(bands.block), periodic(bands.periodic)
+  explicit BandEntries(const Bands<Scalar, Memory> &bands)
+      : values(bands.values), rows(bands.rows()), repeats(bands.repeats), lower(bands.kl()),
+        upper(bands.ku()), block(bands.block), periodic(bands.periodic)
   {
     if (bands.lhs == Lhs::shifted) alpha = bands.alpha, beta = bands.beta;
   }
-  KOKKOS_FUNCTION std::int64_t matrices() const { return static_cast<std::int64_t>(alpha.data() ? alpha.extent(0) : values.extent(0)); }
+  KOKKOS_FUNCTION std::int64_t matrices() const
+  {
+    return static_cast<std::int64_t>(alpha.data() ? alpha.extent(0) : values.extent(0));
+  }
 
-  /// Entry (i, i + d) of matrix c, (a, b) of the block there; zero beyond the bands and outside a matrix that is not periodic.
-  KOKKOS_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t d, int a = 0, int b = 0) const
+  /// Entry (i, i + d) of matrix c, (a, b) of the block there; zero beyond the bands and outside a
+  /// matrix that is not periodic.
+  KOKKOS_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t d, int a = 0,
+                                    int b = 0) const
   {
     if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
-    const std::int64_t e = ((d + lower) * block + a) * block + b, k = repeated_row(i, static_cast<std::int64_t>(values.extent(1)) / 2, repeats);
+    const std::int64_t e = ((d + lower) * block + a) * block + b,
+                       k = repeated_row(i, static_cast<std::int64_t>(values.extent(1)) / 2, repeats);
     return alpha.data() ? alpha(c) * values(0, k, e) + beta(c) * values(1, k, e) : values(c, k, e);
   }
   /// Entry (i, i + d) of matrix c where blocks are seen as bands of single unknowns.
@@ -38,8 +47,12 @@ struct BandEntries {
     const std::int64_t a = i % block, j = a + d + block * (lower + 1), e = j / block - (lower + 1);
     return (*this)(c, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
   }
-  /// The power of two that brings the largest entry of a row between 1 and 2; 1 for rows of zeros, and where one is not finite.
-  KOKKOS_FUNCTION Real        row_scale(std::int64_t c, std::int64_t i, int a = 0) const { return power_of_two_for(row_max(c, i, a)); }
+  /// The power of two that brings the largest entry of a row between 1 and 2; 1 for rows of zeros,
+  /// and where one is not finite.
+  KOKKOS_FUNCTION Real row_scale(std::int64_t c, std::int64_t i, int a = 0) const
+  {
+    return power_of_two_for(row_max(c, i, a));
+  }
   KOKKOS_FUNCTION static Real power_of_two_for(Real largest)
   {
     Real scale = 1;
@@ -61,8 +74,9 @@ struct BandEntries {
   }
 };
 
-/// Smallest pivot relative to its row and where it is (line * rows + row): the result of a reduction over lines. -1 stands for a pivot or an
-/// entry that is not finite. Where lines are bad it is that of the first of them.
+/// Smallest pivot relative to its row and where it is (line * rows + row): the result of a
+/// reduction over lines. -1 stands for a pivot or an entry that is not finite. Where lines are bad
+/// it is that of the first of them.
 template <class Real>
 struct SmallestPivot {
   struct value_type {
@@ -71,17 +85,22 @@ struct SmallestPivot {
     std::int64_t loc;
   };
 
-  /// What a line starts with. Every line has its own: its zero pivot explains what is infinite after it, that of another line does not.
+  /// What a line starts with. Every line has its own: its zero pivot explains what is infinite after it, that
+  /// of another line does not.
   KOKKOS_FUNCTION static value_type start(std::int64_t at) { return {Real(1e30f), 0, at}; }
   KOKKOS_FUNCTION static void       see(Real pivot, Real scale, std::int64_t at, value_type &smallest)
   {
     if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
-    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
+    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1)
+                          : scale > 0                            ? pivot / scale
+                                                                 : Real(0);
     if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
   }
   KOKKOS_FUNCTION static void join(value_type &to, const value_type &from)
   {
-    const bool first = from.bad != to.bad ? from.bad > 0 : from.bad || from.val == to.val ? from.loc < to.loc : from.val < to.val;
+    const bool first = from.bad != to.bad               ? from.bad > 0
+                       : from.bad || from.val == to.val ? from.loc < to.loc
+                                                        : from.val < to.val;
     if (first) to = from;
   }
   /// A line is done.
@@ -103,7 +122,10 @@ public:
     using value_type       = typename SmallestPivot<Real>::value_type;
     using result_view_type = Kokkos::View<value_type, Memory>;
     value_type          *place;
-    KOKKOS_FUNCTION void join(value_type &to, const value_type &from) const { SmallestPivot<Real>::join(to, from); }
+    KOKKOS_FUNCTION void join(value_type &to, const value_type &from) const
+    {
+      SmallestPivot<Real>::join(to, from);
+    }
     RIBBON_JOIN_VOLATILE(value_type)
     KOKKOS_FUNCTION void             init(value_type &value) const { value = SmallestPivot<Real>::start(-1); }
     KOKKOS_FUNCTION value_type      &reference() const { return *place; }
@@ -113,7 +135,8 @@ public:
 
   PivotPlace() = default;
   template <class Exec>
-  explicit PivotPlace(const Exec &exec) : words_(allocate<Words>(exec, "ribbon::pivot", sizeof(value_type) / sizeof(int)))
+  explicit PivotPlace(const Exec &exec)
+      : words_(allocate<Words>(exec, "ribbon::pivot", sizeof(value_type) / sizeof(int)))
   {
   }
   reducer_type reducer() const { return {reinterpret_cast<value_type *>(words_.data())}; }
@@ -123,7 +146,10 @@ public:
   value_type found(const Exec &exec) const
   {
     value_type value;
-    Kokkos::deep_copy(exec, Kokkos::View<int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<int *>(&value), words_.size()), words_);
+    Kokkos::deep_copy(exec,
+                      Kokkos::View<int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        reinterpret_cast<int *>(&value), words_.size()),
+                      words_);
     exec.fence();
     return value;
   }

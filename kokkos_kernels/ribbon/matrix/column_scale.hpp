@@ -50,18 +50,25 @@ struct ColumnScaleKernel {
   Scales                                      row, column; ///< fourth roots; Finish: powers of two in column
   typename Bands<Scalar, Memory>::values_type to;          ///< of Apply; shifted lines get one matrix each
   /// bits small_column, ... per matrix; may be empty
-  Kokkos::View<int *, Memory>                 scaled;
-  Kokkos::View<int *, Memory>                 step;        ///< distance back to the other unknown of a ratio
+  Kokkos::View<int *, Memory> scaled;
+  Kokkos::View<int *, Memory> step; ///< distance back to the other unknown of a ratio
   /// exponents of the sizes of rows of matrix c: the largest at 2 c, the negative of the smallest at 2 c + 1
-  Kokkos::View<int *, Memory>                 sizes;
-  bool                                        forced = false; ///< units along the line count for any span
-  bool                                        along  = false; ///< units along the line count for any diagonal
+  Kokkos::View<int *, Memory> sizes;
+  bool                        forced = false; ///< units along the line count for any span
+  bool                        along  = false; ///< units along the line count for any diagonal
 
-  static constexpr int small_column = 1, units_along = 2, small_diagonal = 4, to_be_scaled = small_column | units_along;
+  static constexpr int small_column = 1, units_along = 2, small_diagonal = 4,
+                       to_be_scaled = small_column | units_along;
 
   KOKKOS_FUNCTION std::int64_t unknowns() const { return entry.rows * entry.block * entry.matrices(); }
-  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return ((i % entry.rows) + entry.rows) % entry.rows; }
-  KOKKOS_FUNCTION std::int64_t at(std::int64_t c, std::int64_t i, int a) const { return (i * entry.block + a) * entry.matrices() + c; }
+  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
+  {
+    return ((i % entry.rows) + entry.rows) % entry.rows;
+  }
+  KOKKOS_FUNCTION std::int64_t at(std::int64_t c, std::int64_t i, int a) const
+  {
+    return (i * entry.block + a) * entry.matrices() + c;
+  }
 
   /// Calls f(i, a, size) for the entries (i, a) of column (j, b) that are finite and not zero.
   template <class F>
@@ -101,21 +108,26 @@ struct ColumnScaleKernel {
   {
     const std::int64_t i    = q / entry.block;
     const auto         size = [&](std::int64_t u) {
-      return magnitude(entry(c, i, u / entry.block - i, static_cast<int>(q % entry.block), static_cast<int>(u % entry.block)));
+      return magnitude(entry(c, i, u / entry.block - i, static_cast<int>(q % entry.block),
+                                     static_cast<int>(u % entry.block)));
     };
     const Real here = size(j), there = size(k);
-    return here > 0 && there > 0 && is_finite(here) && is_finite(there) ? std::log2(there) - std::log2(here) : static_cast<Real>(NAN);
+    return here > 0 && there > 0 && is_finite(here) && is_finite(there) ? std::log2(there) - std::log2(here)
+                                                                        : static_cast<Real>(NAN);
   }
   /// column(t) = log2 of the ratio of two units: that of unknown k, and that of the nearest unknown before k
   /// that shares a row with it.
   KOKKOS_FUNCTION void operator()(Ratios, const std::int64_t t) const
   {
-    const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), j = k / entry.block, n = entry.rows * entry.block,
-                       reach = ((entry.lower > entry.upper ? entry.lower : entry.upper) + 1) * entry.block - 1;
-    const Real         largest = entry.row_max(c, j, static_cast<int>(k % entry.block));
+    const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), j = k / entry.block,
+                       n = entry.rows * entry.block,
+                       reach =
+                         ((entry.lower > entry.upper ? entry.lower : entry.upper) + 1) * entry.block - 1;
+    const Real largest = entry.row_max(c, j, static_cast<int>(k % entry.block));
     if (largest > 0 && is_finite(largest)) {
       const int exponent = std::ilogb(largest);
-      Kokkos::atomic_fetch_max(&sizes(2 * c), exponent), Kokkos::atomic_fetch_max(&sizes(2 * c + 1), -exponent);
+      Kokkos::atomic_fetch_max(&sizes(2 * c), exponent),
+        Kokkos::atomic_fetch_max(&sizes(2 * c + 1), -exponent);
     }
     column(t) = 0, step(t) = 0;
     for (std::int64_t back = 1; back <= 2 * reach && back <= k; ++back) {
@@ -138,21 +150,25 @@ struct ColumnScaleKernel {
     const std::int64_t n   = entry.rows * entry.block;
     Real               low = 0, high = 0;
     for (std::int64_t k = 0; k < n; ++k) {
-      const std::int64_t t = k * entry.matrices() + c;
+      const std::int64_t t   = k * entry.matrices() + c;
       const Real         sum = step(t) > 0 ? column(t) + column(t - step(t) * entry.matrices()) : Real(0);
       column(t) = sum, low = sum < low ? sum : low, high = sum > high ? sum : high;
     }
     const Real spread = high - low, rows = static_cast<Real>(sizes(2 * c) + sizes(2 * c + 1));
-    const bool are_units = spread > most_apart && spread <= most_times_rows * rows && (along || scaled(c) & small_diagonal);
+    const bool are_units =
+      spread > most_apart && spread <= most_times_rows * rows && (along || scaled(c) & small_diagonal);
     if (forced ? scaled(c) & small_column : are_units) scaled(c) |= units_along;
     row(c) = (low + high) / 2; // read by Start alone
   }
-  KOKKOS_FUNCTION void operator()(Any, const std::int64_t c, int &found) const { found |= scaled(c) & to_be_scaled; }
+  KOKKOS_FUNCTION void operator()(Any, const std::int64_t c, int &found) const
+  {
+    found |= scaled(c) & to_be_scaled;
+  }
   /// Initial values of the sweeps: fourth roots of units.
   KOKKOS_FUNCTION void operator()(Start, const std::int64_t t) const
   {
     constexpr Real     most = std::numeric_limits<Real>::max_exponent / 2;
-    const std::int64_t c = t % entry.matrices();
+    const std::int64_t c    = t % entry.matrices();
     const Real         unit = scaled(c) & units_along ? column(t) - row(c) : Real(0);
     column(t)               = std::exp2((unit > most ? most : unit < -most ? -most : unit) / 4);
   }
@@ -172,18 +188,23 @@ struct ColumnScaleKernel {
   {
     const std::int64_t c = t % entry.matrices(), k = t / entry.matrices();
     Real               sum = 0, count = 0;
-    each_of_column(c, k / entry.block, static_cast<int>(k % entry.block), [&](std::int64_t i, int a, Real size) {
-      sum += fourth_root(size) * row(at(c, i, a));
-      ++count;
-    });
+    each_of_column(c, k / entry.block, static_cast<int>(k % entry.block),
+                   [&](std::int64_t i, int a, Real size) {
+                     sum += fourth_root(size) * row(at(c, i, a));
+                     ++count;
+                   });
     column(t) = count > 0 ? count / sum : Real(1);
   }
   /// Rounds the scale to a power of two, within the square root of the range of the type.
   KOKKOS_FUNCTION void operator()(Finish, const std::int64_t t) const
   {
     constexpr int most     = std::numeric_limits<Real>::max_exponent / 2;
-    const Real    exponent = scaled(t % entry.matrices()) & to_be_scaled ? std::floor(4 * std::log2(column(t)) + Real(0.5)) : Real(0);
-    column(t)              = std::ldexp(Real(1), static_cast<int>(exponent > most ? most : exponent < -most ? -most : exponent));
+    const Real    exponent = scaled(t % entry.matrices()) & to_be_scaled
+                               ? std::floor(4 * std::log2(column(t)) + Real(0.5))
+                               : Real(0);
+    column(t)              = std::ldexp(Real(1), static_cast<int>(exponent > most    ? most
+                                                                  : exponent < -most ? -most
+                                                                                     : exponent));
   }
   /// One thread per row of a matrix.
   KOKKOS_FUNCTION void operator()(Apply, const std::int64_t t) const
@@ -192,7 +213,8 @@ struct ColumnScaleKernel {
     for (int d = -entry.lower; d <= entry.upper; ++d)
       for (int a = 0; a < entry.block; ++a)
         for (int b = 0; b < entry.block; ++b)
-          to(c, i, ((d + entry.lower) * entry.block + a) * entry.block + b) = entry(c, i, d, a, b) * column(at(c, wrap(i + d), b));
+          to(c, i, ((d + entry.lower) * entry.block + a) * entry.block + b) =
+            entry(c, i, d, a, b) * column(at(c, wrap(i + d), b));
   }
 };
 
@@ -207,7 +229,8 @@ struct UnscaleKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t t) const
   {
     const bool         along = out.row_stride < out.stride0;
-    const std::int64_t l = along ? t / out.rows : t % out.lines(), i = along ? t % out.rows : t / out.lines(), m = matrix(l);
+    const std::int64_t l = along ? t / out.rows : t % out.lines(), i = along ? t % out.rows : t / out.lines(),
+                       m = matrix(l);
     for (int b = 0; b < out.components; ++b)
       x[out(l, i) + b * out.component_stride] *= scale((i * out.components + b) * matrix.matrices + m);
   }
@@ -228,16 +251,17 @@ public:
   /// @param along  looks for them in all matrices
   ColumnScale(const Exec &exec, Input &bands, bool chains, bool along)
   {
-    Kernel     kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}, {}, {}};
-    const int  found = look(exec, kernel);
+    Kernel    kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}, {}, {}};
+    const int found = look(exec, kernel);
     // constant stencils have no units
-    chains           = chains && bands.repeats == 1 && (found != 0 || along);
+    chains = chains && bands.repeats == 1 && (found != 0 || along);
     if (!(found & Kernel::small_column) && !chains) return;
     kernel.scaled = flags(exec, static_cast<std::size_t>(bands.matrices())), kernel.along = along;
     if (found) look(exec, kernel);
     add_up(exec, kernel, chains);
     int any = 0;
-    Kokkos::parallel_reduce("ribbon::column_scale::any", policy<typename Kernel::Any>(exec, bands.matrices()), kernel, Kokkos::BOr<int>(any));
+    Kokkos::parallel_reduce("ribbon::column_scale::any", policy<typename Kernel::Any>(exec, bands.matrices()),
+                            kernel, Kokkos::BOr<int>(any));
     const Input given = bands;
     if (any) scale(exec, kernel, bands);
     if (any && !(found & Kernel::small_column) && spread() <= 1 << 10) { // sums of ratios that wander
@@ -276,7 +300,8 @@ public:
     double            most     = 1;
     for (std::size_t c = 0; c < matrices; ++c) {
       double low = host(c), high = host(c);
-      for (std::size_t k = c; k < host.extent(0); k += matrices) low = std::min<double>(low, host(k)), high = std::max<double>(high, host(k));
+      for (std::size_t k = c; k < host.extent(0); k += matrices)
+        low = std::min<double>(low, host(k)), high = std::max<double>(high, host(k));
       most = std::max(most, high / low);
     }
     return most;
@@ -286,7 +311,8 @@ public:
   void apply(const Exec &exec, Scalar *x, const LineSet &out, const MatrixOfLine &matrix) const
   {
     if (empty()) return;
-    Kokkos::parallel_for("ribbon::column_scale::unscale", indices(exec, out.lines() * out.rows), UnscaleKernel<Scalar, Memory>{scale_, matrix, x, out});
+    Kokkos::parallel_for("ribbon::column_scale::unscale", indices(exec, out.lines() * out.rows),
+                         UnscaleKernel<Scalar, Memory>{scale_, matrix, x, out});
   }
 
 private:
@@ -295,11 +321,16 @@ private:
 
   using Kernel = ColumnScaleKernel<Scalar, Memory>;
 
-  static auto flags(const Exec &exec, std::size_t count) { return allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::flags", count); }
-  static int  look(const Exec &exec, const Kernel &kernel)
+  static auto flags(const Exec &exec, std::size_t count)
+  {
+    return allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::flags", count);
+  }
+  static int look(const Exec &exec, const Kernel &kernel)
   {
     int found = 0;
-    Kokkos::parallel_reduce("ribbon::column_scale::look", policy<typename Kernel::Look>(exec, kernel.unknowns()), kernel, Kokkos::BOr<int>(found));
+    Kokkos::parallel_reduce("ribbon::column_scale::look",
+                            policy<typename Kernel::Look>(exec, kernel.unknowns()), kernel,
+                            Kokkos::BOr<int>(found));
     return found;
   }
   template <class Tag>
@@ -310,12 +341,13 @@ private:
   /// Computes the initial values of the sweeps.
   static void add_up(const Exec &exec, Kernel &kernel, bool chains)
   {
-    const auto unknowns = static_cast<std::size_t>(kernel.unknowns()), matrices = static_cast<std::size_t>(kernel.entry.matrices());
-    kernel.row    = allocate<typename Kernel::Scales>(exec, "ribbon::column_scale::row", unknowns);
-    kernel.column = allocate<typename Kernel::Scales>(exec, "ribbon::column_scale", unknowns);
+    const auto unknowns = static_cast<std::size_t>(kernel.unknowns()),
+               matrices = static_cast<std::size_t>(kernel.entry.matrices());
+    kernel.row          = allocate<typename Kernel::Scales>(exec, "ribbon::column_scale::row", unknowns);
+    kernel.column       = allocate<typename Kernel::Scales>(exec, "ribbon::column_scale", unknowns);
     if (!chains) return;
-    kernel.step   = flags(exec, unknowns);
-    kernel.sizes  = flags(exec, 2 * matrices);
+    kernel.step  = flags(exec, unknowns);
+    kernel.sizes = flags(exec, 2 * matrices);
     Kokkos::deep_copy(exec, kernel.sizes, -std::numeric_limits<real_t<Scalar>>::max_exponent);
     run(exec, typename Kernel::Ratios(), "ribbon::column_scale::ratios", kernel, kernel.unknowns());
     run(exec, typename Kernel::Chain(), "ribbon::column_scale::chain", kernel, kernel.entry.matrices());
@@ -333,8 +365,11 @@ private:
     }
     run(exec, typename Kernel::Finish(), "ribbon::column_scale::finish", kernel, unknowns);
     const auto matrices = static_cast<std::size_t>(bands.matrices());
-    kernel.to = allocate<typename Input::values_type>(exec, "ribbon::column_scale::bands", matrices, static_cast<std::size_t>(bands.rows()), bands.values.extent(2));
-    run(exec, typename Kernel::Apply(), "ribbon::column_scale::apply", kernel, bands.matrices() * bands.rows());
+    kernel.to =
+      allocate<typename Input::values_type>(exec, "ribbon::column_scale::bands", matrices,
+                                            static_cast<std::size_t>(bands.rows()), bands.values.extent(2));
+    run(exec, typename Kernel::Apply(), "ribbon::column_scale::apply", kernel,
+        bands.matrices() * bands.rows());
     bands.lower = bands.kl(), bands.upper = bands.ku(), bands.values = kernel.to, bands.repeats = 1;
     if (bands.lhs == Lhs::shifted) bands.lhs = Lhs::per_line;
     exec.fence(); // entries may be the caller's

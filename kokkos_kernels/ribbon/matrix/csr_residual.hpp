@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file csr_residual.hpp  Residuals b - A x in doubled precision, for refinement, and the sizes that judge them.
+/// @file csr_residual.hpp  Residuals b - A x in doubled precision, for refinement, and
+///   the sizes that judge them.
 #pragma once
 
 #include <ribbon/lines_from_csr.hpp>
@@ -10,9 +11,9 @@
 
 namespace ribbon {
 
-/// A sum of products in about twice the precision of Real: the error-free transformations of T. Ogita, S. M. Rump,
-/// S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005), algorithm 5.3 (Dot2), with a fused
-/// multiply-add. Single precision adds up in double precision.
+/// A sum of products in about twice the precision of Real: the error-free transformations of T. Ogita, S. M.
+/// Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005), algorithm 5.3 (Dot2), with a
+/// fused multiply-add. Single precision adds up in double precision.
 template <class Real>
 class DoubledSum {
 public:
@@ -43,7 +44,10 @@ class DoubledSum<Kokkos::complex<Real>> {
   using Scalar = Kokkos::complex<Real>;
 
 public:
-  KOKKOS_INLINE_FUNCTION explicit DoubledSum(const Scalar &first) : real_(first.real()), imaginary_(first.imag()) { }
+  KOKKOS_INLINE_FUNCTION explicit DoubledSum(const Scalar &first)
+      : real_(first.real()), imaginary_(first.imag())
+  {
+  }
   KOKKOS_INLINE_FUNCTION void subtract(const Scalar &a, const Scalar &b)
   {
     real_.subtract(a.real(), b.real()), real_.subtract(-a.imag(), b.imag());
@@ -62,8 +66,8 @@ enum class ResidualSizes {
             ///< Mathematik 6 (1964); R. D. Skeel, J. ACM 26 (1979)); 0 where r_i and s_i are 0
 };
 
-/// The rows of A (times an identity of `columns`: entry i of vector c is at i * columns + c) and their vectors, in two
-/// blocks: columns of this memory, and of others.
+/// The rows of A (times an identity of `columns`: entry i of vector c is at i * columns + c) and their
+/// vectors, in two blocks: columns of this memory, and of others.
 template <class Scalar, class Index>
 struct ResidualRows {
   CsrMatrix<Scalar, Index> block[2]; ///< the second may have no rows
@@ -103,10 +107,12 @@ struct ResidualKernel {
 /// @param r      (block[0].rows * columns); may be b
 /// @param sizes  (block[0].rows * columns), or null
 template <class Scalar, class Index, class Exec>
-void csr_residual(const Exec &exec, const ResidualRows<Scalar, Index> &A, Scalar *r, Scalar *sizes, ResidualSizes which)
+void csr_residual(const Exec &exec, const ResidualRows<Scalar, Index> &A, Scalar *r, Scalar *sizes,
+                  ResidualSizes which)
 {
-  Kokkos::parallel_for("ribbon::csr_residual", indices(exec, A.block[0].rows * A.columns),
-                       ResidualKernel<Scalar, Index>{A, r, sizes, which, std::numeric_limits<real_t<Scalar>>::infinity()});
+  Kokkos::parallel_for(
+    "ribbon::csr_residual", indices(exec, A.block[0].rows * A.columns),
+    ResidualKernel<Scalar, Index>{A, r, sizes, which, std::numeric_limits<real_t<Scalar>>::infinity()});
 }
 
 } // namespace ribbon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file determinants.hpp  log |det| and sign of every matrix of a batch, on demand: a LineSolver keeps neither, for one matrix per line.
+/// @file determinants.hpp  log |det| and sign of every matrix of a batch, on demand: a LineSolver keeps
+///   neither, for one matrix per line.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -11,8 +12,9 @@
 
 namespace ribbon {
 
-/// One thread per matrix: Gaussian elimination with row exchanges over a sliding window of rows, which are scaled by their largest entry. The
-/// last kl unknowns are kept to the end, and of a ring, as in orthogonal.hpp, the first ku as well.
+/// One thread per matrix: Gaussian elimination with row exchanges over a sliding window of rows, which are
+/// scaled by their largest entry. The last kl unknowns are kept to the end, and of a ring, as in
+/// orthogonal.hpp, the first ku as well.
 template <class Scalar, class Memory>
 struct DeterminantKernel {
   BandEntries<Scalar, Memory> entry;
@@ -57,9 +59,12 @@ struct DeterminantKernel {
 
   /// What a window of these bands takes.
   struct Shape {
-    int             kl, ku, kept, skipped, band, width; ///< unknowns that are kept to the end, and of them at the beginning; columns of the band, and of the window
+    /// unknowns that are kept to the end, and of them at the beginning; columns of
+    /// the band, and of the window
+    int             kl, ku, kept, skipped, band, width;
     KOKKOS_FUNCTION Shape(int lower, int upper, int block, bool ring)
-        : kl((lower + 1) * block - 1), ku((upper + 1) * block - 1), kept(ring ? kl + ku : kl), skipped(ring ? ku : 0), band(kl + ku + 1), width(band + (ring ? kept : 0))
+        : kl((lower + 1) * block - 1), ku((upper + 1) * block - 1), kept(ring ? kl + ku : kl),
+          skipped(ring ? ku : 0), band(kl + ku + 1), width(band + (ring ? kept : 0))
     {
     }
     KOKKOS_FUNCTION int words() const { return (kept + 1) * width; }
@@ -71,8 +76,10 @@ struct DeterminantKernel {
     const std::int64_t c = first + thread, n = entry.rows * entry.block;
     const bool         dense  = n < s.kept;
     const int          last   = dense ? static_cast<int>(n) : s.kept;
-    const auto         window = [&](int i, int e) -> Scalar         &{ return workspace[static_cast<std::int64_t>(i * s.width + e) * workers + thread]; };
-    Product            det;
+    const auto         window = [&](int i, int e) -> Scalar         &{
+      return workspace[static_cast<std::int64_t>(i * s.width + e) * workers + thread];
+    };
+    Product det;
     for (std::int64_t r = 0; r < n; ++r) {
       const bool         fills   = r < last; // the window fills, then one row leaves for each that arrives
       const int          place   = fills ? static_cast<int>(r) : s.kept;
@@ -97,27 +104,39 @@ struct DeterminantKernel {
     for (int i = 0; entry.periodic && !dense && i < last; ++i)
       for (int q = 0; q < last; ++q) window(i, q) += window(i, s.band + q);
     for (int k = 0; k < last; ++k) eliminate(window, k, last, last, det);
-    if (entry.periodic && !dense && s.ku % 2 == 1 && (n - s.ku) % 2 == 1) det.sign = -det.sign; // unknowns were taken ku places further
+    // unknowns were taken ku places further
+    if (entry.periodic && !dense && s.ku % 2 == 1 && (n - s.ku) % 2 == 1) det.sign = -det.sign;
     log_abs_det[c] = det.log_abs, sign[c] = det.sign;
   }
 };
 
-/// log |det| and det / |det| of all bands.matrices() matrices: of the shared one, of every class, of every line (per_line, shifted). A matrix with a
-/// pivot that vanishes has -infinity and 0, one with entries that are not finite NaN. Matrices that need pivoting lose nothing. Allocates a window
-/// per thread; returns when it is done. @throws std::invalid_argument where the views do not have an entry per matrix
+/// log |det| and det / |det| of all bands.matrices() matrices: of the shared one, of every class, of every
+/// line (per_line, shifted). A matrix with a pivot that vanishes has -infinity and 0, one with entries that
+/// are not finite NaN. Matrices that need pivoting lose nothing. Allocates a window per thread; returns when
+/// it is done. @throws std::invalid_argument where the views do not have an entry per matrix
 template <class Scalar, class Exec>
-void determinants(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Kokkos::View<double *, typename Exec::memory_space> &log_abs_det,
+void determinants(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+                  const Kokkos::View<double *, typename Exec::memory_space> &log_abs_det,
                   const Kokkos::View<Scalar *, typename Exec::memory_space> &sign)
 {
   using Memory                = typename Exec::memory_space;
   using Kernel                = DeterminantKernel<Scalar, Memory>;
-  const std::int64_t matrices = bands.matrices(), words = typename Kernel::Shape(bands.kl(), bands.ku(), bands.block, bands.periodic).words();
-  const std::int64_t together = std::min<std::int64_t>(matrices, std::max<std::int64_t>(1024, (std::int64_t(1) << 24) / words));
-  if (static_cast<std::int64_t>(log_abs_det.extent(0)) != matrices || static_cast<std::int64_t>(sign.extent(0)) != matrices)
-    throw std::invalid_argument("ribbon: determinants of " + std::to_string(matrices) + " matrices into " + std::to_string(log_abs_det.extent(0)) + " and " + std::to_string(sign.extent(0)) + " places");
-  const auto windows = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::determinants::windows", static_cast<std::size_t>(words * together));
+  const std::int64_t matrices = bands.matrices(),
+                     words =
+                       typename Kernel::Shape(bands.kl(), bands.ku(), bands.block, bands.periodic).words();
+  const std::int64_t together =
+    std::min<std::int64_t>(matrices, std::max<std::int64_t>(1024, (std::int64_t(1) << 24) / words));
+  if (static_cast<std::int64_t>(log_abs_det.extent(0)) != matrices ||
+      static_cast<std::int64_t>(sign.extent(0)) != matrices)
+    throw std::invalid_argument("ribbon: determinants of " + std::to_string(matrices) + " matrices into " +
+                                std::to_string(log_abs_det.extent(0)) + " and " +
+                                std::to_string(sign.extent(0)) + " places");
+  const auto windows = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::determinants::windows",
+                                                                static_cast<std::size_t>(words * together));
   for (std::int64_t first = 0; first < matrices; first += together)
-    Kokkos::parallel_for("ribbon::determinants", indices(exec, std::min(together, matrices - first)), Kernel{BandEntries<Scalar, Memory>(bands), first, together, windows.data(), log_abs_det.data(), sign.data()});
+    Kokkos::parallel_for("ribbon::determinants", indices(exec, std::min(together, matrices - first)),
+                         Kernel{BandEntries<Scalar, Memory>(bands), first, together, windows.data(),
+                                log_abs_det.data(), sign.data()});
   exec.fence();
 }
 

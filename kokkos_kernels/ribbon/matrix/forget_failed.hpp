@@ -28,10 +28,12 @@ struct ForgetFailedKernel {
 
 /// Puts NaN in the lines of matrices that failed. Asynchronous on exec.
 template <class Scalar, class Exec, class Memory>
-void forget_failed(const Exec &exec, Scalar *x, const LineSet &out, const Kokkos::View<int *, Memory> &failed, const MatrixOfLine &matrix)
+void forget_failed(const Exec &exec, Scalar *x, const LineSet &out, const Kokkos::View<int *, Memory> &failed,
+                   const MatrixOfLine &matrix)
 {
   const Scalar nothing(std::numeric_limits<real_t<Scalar>>::quiet_NaN());
-  Kokkos::parallel_for("ribbon::forget_failed", indices(exec, out.lines() * out.rows), ForgetFailedKernel<Scalar, Memory>{failed, matrix, x, out, nothing});
+  Kokkos::parallel_for("ribbon::forget_failed", indices(exec, out.lines() * out.rows),
+                       ForgetFailedKernel<Scalar, Memory>{failed, matrix, x, out, nothing});
 }
 
 } // namespace ribbon

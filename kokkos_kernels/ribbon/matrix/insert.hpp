@@ -17,9 +17,11 @@ struct InsertKernel {
 
 /// Puts values at their places, which differ. Asynchronous on exec.
 template <class Scalar, class Exec, class Memory>
-void insert_entries(const Exec &exec, Scalar *to, const Kokkos::View<Scalar *, Memory> &values, const Kokkos::View<std::int64_t *, Memory> &places)
+void insert_entries(const Exec &exec, Scalar *to, const Kokkos::View<Scalar *, Memory> &values,
+                    const Kokkos::View<std::int64_t *, Memory> &places)
 {
-  Kokkos::parallel_for("ribbon::insert", indices(exec, static_cast<std::int64_t>(places.extent(0))), InsertKernel<Scalar, Memory>{to, values, places});
+  Kokkos::parallel_for("ribbon::insert", indices(exec, static_cast<std::int64_t>(places.extent(0))),
+                       InsertKernel<Scalar, Memory>{to, values, places});
 }
 
 } // namespace ribbon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_matrices.hpp  Rows of the matrix of a line, for kernels that eliminate in flight: one matrix per line, or alpha_l A + beta_l B.
+/// @file line_matrices.hpp  Rows of the matrix of a line, for kernels that eliminate in flight: one matrix
+///   per line, or alpha_l A + beta_l B.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -18,18 +19,26 @@ struct OwnMatrices {
     const Scalar *at;
     std::int64_t  row_step, diagonal_step;
     int           lower, upper;
-    /// a[d + K] = entry at distance d of row `begin` + k, zero beyond the bands; entries outside the matrix are what is stored.
+    /// a[d + K] = entry at distance d of row `begin` + k, zero beyond the bands; entries outside the
+    /// matrix are what is stored.
     KOKKOS_FUNCTION void row(int k, Scalar (&a)[2 * K + 1]) const
     {
-      for (int d = -K; d <= K; ++d) a[d + K] = d < -lower || d > upper ? Scalar(0) : read_only_scalar(at + k * row_step + (d + lower) * diagonal_step);
+      for (int d = -K; d <= K; ++d)
+        a[d + K] = d < -lower || d > upper
+                     ? Scalar(0)
+                     : read_only_scalar(at + k * row_step + (d + lower) * diagonal_step);
     }
     /// Whether `count` rows from k on may be taken together.
     KOKKOS_FUNCTION bool agree(int, int) const { return true; }
   };
-  KOKKOS_FUNCTION Line line(std::int64_t l, std::int64_t begin) const { return {values + (l < lines ? l : l % lines) + begin * lines, lines, lines * rows, lower, upper}; }
+  KOKKOS_FUNCTION Line line(std::int64_t l, std::int64_t begin) const
+  {
+    return {values + (l < lines ? l : l % lines) + begin * lines, lines, lines * rows, lower, upper};
+  }
 };
 
-/// alpha_l A + beta_l B. Where A and B have one stencil each but for a few rows at their ends, the rows between are formed once for a line.
+/// alpha_l A + beta_l B. Where A and B have one stencil each but for a few rows at their ends, the rows
+/// between are formed once for a line.
 template <class Scalar, int K>
 struct ShiftedMatrices {
   static constexpr bool from_memory = false;
@@ -50,7 +59,8 @@ struct ShiftedMatrices {
     {
       for (int d = -K; d <= K; ++d) {
         const Scalar *at = values + 2 * (k + (d + lower) * rows);
-        a[d + K]         = d < -lower || d > upper ? Scalar(0) : alpha * read_only_scalar(at) + beta * read_only_scalar(at + 1);
+        a[d + K]         = d < -lower || d > upper ? Scalar(0)
+                                                   : alpha * read_only_scalar(at) + beta * read_only_scalar(at + 1);
       }
     }
     KOKKOS_FUNCTION void row(int k, Scalar (&a)[2 * K + 1]) const
@@ -68,7 +78,8 @@ struct ShiftedMatrices {
     line.values = values + 2 * begin, line.rows = rows, line.lower = lower, line.upper = upper;
     line.alpha = alpha[m], line.beta = beta[m];
     line.first = static_cast<int>(equal_begin - begin), line.last = static_cast<int>(equal_end - begin);
-    if (equal_begin < equal_end) line.form(static_cast<int>(rows / 2 - begin), line.equal); // a row without entries outside the matrix
+    // a row without entries outside the matrix
+    if (equal_begin < equal_end) line.form(static_cast<int>(rows / 2 - begin), line.equal);
     return line;
   }
 };
@@ -76,7 +87,8 @@ struct ShiftedMatrices {
 /// One matrix per line, the line running fastest, or two for alpha_l A + beta_l B.
 template <class Scalar>
 struct MatricesInFlight {
-  const Scalar *values;                           ///< entry (line, i, e) at line + lines (i + rows e); of A and B at c + 2 (i + rows e)
+  /// entry (line, i, e) at line + lines (i + rows e); of A and B at c + 2 (i + rows e)
+  const Scalar *values;
   const Scalar *alpha = nullptr, *beta = nullptr; ///< null: one matrix per line
   std::int64_t  lines, rows;
   int           lower, upper;

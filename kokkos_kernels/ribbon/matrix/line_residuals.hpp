@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_residuals.hpp  The largest number of every line of a batch, which lines are done, and those left alone.
+/// @file line_residuals.hpp  The largest number of every line of a batch, which lines are
+///   done, and those left alone.
 #pragma once
 
 #include <ribbon/line_set.hpp>
@@ -9,8 +10,9 @@
 
 namespace ribbon {
 
-/// Where several lines lie behind each other in one line of a LineSet of places, which element and which of the lines is at a place (lines of the packing: packing.hpp); -1: none.
-/// Every line is in one line of the set, without gaps.
+/// Where several lines lie behind each other in one line of a LineSet of places, which element and which
+/// of the lines is at a place (lines of the packing: packing.hpp); -1: none. Every line is in one line
+/// of the set, without gaps.
 template <class Memory>
 struct PackedPlaces {
   using Table = Kokkos::View<const std::int64_t *, Memory>;
@@ -40,14 +42,17 @@ struct LineMaximaKernel {
   Real                 infinite;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t all = lines.lines(), tiles = (all + tile - 1) / tile, first = (contiguous ? k / chunks : k % tiles) * tile, chunk = contiguous ? k % chunks : k / tiles;
-    const int          count = static_cast<int>(all - first < tile ? all - first : tile);
-    const Scalar      *at[tile];
-    Real               m[tile];
+    const std::int64_t all = lines.lines(), tiles = (all + tile - 1) / tile,
+                       first = (contiguous ? k / chunks : k % tiles) * tile,
+                       chunk = contiguous ? k % chunks : k / tiles;
+    const int     count      = static_cast<int>(all - first < tile ? all - first : tile);
+    const Scalar *at[tile];
+    Real          m[tile];
     for (int t = 0; t < tile; ++t) at[t] = x + lines.begin(t < count ? first + t : first), m[t] = 0;
     for (std::int64_t i = chunk; i < lines.rows; i += chunks)
       for (int a = 0; a < lines.components; ++a)
-        for (int t = 0; t < tile; ++t) enlarge(m[t], at[t][i * lines.row_stride + a * lines.component_stride], infinite);
+        for (int t = 0; t < tile; ++t)
+          enlarge(m[t], at[t][i * lines.row_stride + a * lines.component_stride], infinite);
     for (int t = 0; t < count; ++t)
       if (chunks == 1) largest[first + t] = m[t];
       else Kokkos::atomic_fetch_max(largest + first + t, m[t]);
@@ -78,28 +83,44 @@ struct PartMaximaKernel {
   }
 };
 
-/// largest[l] = max |x| over the unknowns of line l, infinity where one is not finite. Asynchronous on exec, allocates nothing.
+/// largest[l] = max |x| over the unknowns of line l, infinity where one is not finite. Asynchronous
+/// on exec, allocates nothing.
 /// @param largest  (lines.lines()), in memory of exec
 template <class Scalar, class Exec>
 void line_maxima(const Exec &exec, const LineSet &lines, const Scalar *x, real_t<Scalar> *largest)
 {
-  using Real             = real_t<Scalar>;
-  constexpr int tile     = is_device_space<Exec> ? 1 : 16; // a host reads whole cache lines of lines that lie side by side
+  using Real = real_t<Scalar>;
+  // a host reads whole cache lines of lines that lie side by side
+  constexpr int tile     = is_device_space<Exec> ? 1 : 16;
   const Real    infinite = std::numeric_limits<Real>::infinity();
   const bool    behind   = lines.is_contiguous();
   std::int64_t  chunks   = 1;
-  if (is_device_space<Exec> && lines.rows > 64) chunks = std::max<std::int64_t>(lines.rows / 64, behind ? 32 : 1); // neighbouring threads read neighbouring numbers
-  if (chunks > 1) Kokkos::deep_copy(exec, Kokkos::View<Real *, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(largest, static_cast<std::size_t>(lines.lines())), Real(0));
-  const auto run = [&](auto kernel, std::int64_t tiles) { Kokkos::parallel_for("ribbon::line_maxima", indices(exec, tiles * chunks), kernel); };
+  // neighbouring threads read neighbouring numbers
+  if (is_device_space<Exec> && lines.rows > 64)
+    chunks = std::max<std::int64_t>(lines.rows / 64, behind ? 32 : 1);
+  if (chunks > 1)
+    Kokkos::deep_copy(
+      exec,
+      Kokkos::View<Real *, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+        largest, static_cast<std::size_t>(lines.lines())),
+      Real(0));
+  const auto run = [&](auto kernel, std::int64_t tiles) {
+    Kokkos::parallel_for("ribbon::line_maxima", indices(exec, tiles * chunks), kernel);
+  };
   if (behind) run(LineMaximaKernel<Scalar, 1>{lines, x, largest, chunks, true, infinite}, lines.lines());
-  else run(LineMaximaKernel<Scalar, tile>{lines, x, largest, chunks, false, infinite}, (lines.lines() + tile - 1) / tile);
+  else
+    run(LineMaximaKernel<Scalar, tile>{lines, x, largest, chunks, false, infinite},
+        (lines.lines() + tile - 1) / tile);
 }
 
 /// The same of lines that are packed: largest[p] for every part p that has a place.
 template <class Scalar, class Exec>
-void line_maxima(const Exec &exec, const PackedPlaces<typename Exec::memory_space> &packed, const Scalar *x, real_t<Scalar> *largest)
+void line_maxima(const Exec &exec, const PackedPlaces<typename Exec::memory_space> &packed, const Scalar *x,
+                 real_t<Scalar> *largest)
 {
-  Kokkos::parallel_for("ribbon::line_maxima", indices(exec, packed.places.lines()), PartMaximaKernel<Scalar, typename Exec::memory_space>{packed, x, largest, std::numeric_limits<real_t<Scalar>>::infinity()});
+  Kokkos::parallel_for("ribbon::line_maxima", indices(exec, packed.places.lines()),
+                       PartMaximaKernel<Scalar, typename Exec::memory_space>{
+                         packed, x, largest, std::numeric_limits<real_t<Scalar>>::infinity()});
 }
 
 /// Residuals of lines beside what each may have, and since when a line has no more.
@@ -107,7 +128,8 @@ template <class Real, class Memory>
 struct LineStates {
   Kokkos::View<Real *, Memory> largest; ///< of the residual
   Kokkos::View<Real *, Memory> scale;   ///< of the right-hand side; of the first residual where that is zero
-  Kokkos::View<int *, Memory>  closed;  ///< the iteration in which the line was found to be done, -1: it is not
+  /// the iteration in which the line was found to be done, -1: it is not
+  Kokkos::View<int *, Memory> closed;
 };
 
 template <class Real, class Memory>
@@ -118,7 +140,8 @@ struct JudgeKernel {
   KOKKOS_FUNCTION void     operator()(const std::int64_t l, Real &worst) const
   {
     if (iteration == 0 && states.scale(l) == 0) states.scale(l) = states.largest(l);
-    const Real relative = rtol * states.scale(l), allowed = relative > abstol ? relative : abstol, size = states.largest(l);
+    const Real relative = rtol * states.scale(l), allowed = relative > abstol ? relative : abstol,
+               size = states.largest(l);
     const bool open = !(size <= allowed) || size == infinite;
     if (open) states.closed(l) = -1;
     else if (states.closed(l) < 0) states.closed(l) = iteration;
@@ -131,11 +154,14 @@ struct JudgeKernel {
 /// @param iteration  0: scales that are zero become `largest`
 /// @return the largest of largest / max(rtol scale, abstol): more than 1 where a line is open
 template <class Real, class Exec>
-Real judge(const Exec &exec, const LineStates<Real, typename Exec::memory_space> &states, Real rtol, Real abstol, int iteration)
+Real judge(const Exec &exec, const LineStates<Real, typename Exec::memory_space> &states, Real rtol,
+           Real abstol, int iteration)
 {
   Real worst = 0;
   Kokkos::parallel_reduce("ribbon::judge", indices(exec, static_cast<std::int64_t>(states.largest.extent(0))),
-                          JudgeKernel<Real, typename Exec::memory_space>{states, rtol, abstol, std::numeric_limits<Real>::infinity(), iteration}, Kokkos::Max<Real>(worst));
+                          JudgeKernel<Real, typename Exec::memory_space>{
+                            states, rtol, abstol, std::numeric_limits<Real>::infinity(), iteration},
+                          Kokkos::Max<Real>(worst));
   return std::max(worst, Real(0)); // no lines: Max's own least number
 }
 
@@ -147,7 +173,8 @@ struct ClearKernel {
   bool                 contiguous;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t l = contiguous ? k / lines.rows : k % lines.lines(), i = contiguous ? k % lines.rows : k / lines.lines();
+    const std::int64_t l = contiguous ? k / lines.rows : k % lines.lines(),
+                       i = contiguous ? k % lines.rows : k / lines.lines();
     if (closed[l] < 0) return;
     for (int a = 0; a < lines.components; ++a) x[lines(l, i) + a * lines.component_stride] = Scalar(0);
   }
@@ -170,12 +197,16 @@ struct ClearPartsKernel {
 template <class Scalar, class Exec>
 void clear_closed(const Exec &exec, const LineSet &lines, const int *closed, Scalar *x)
 {
-  Kokkos::parallel_for("ribbon::clear_closed", indices(exec, lines.lines() * lines.rows), ClearKernel<Scalar>{lines, closed, x, lines.is_contiguous()});
+  Kokkos::parallel_for("ribbon::clear_closed", indices(exec, lines.lines() * lines.rows),
+                       ClearKernel<Scalar>{lines, closed, x, lines.is_contiguous()});
 }
 template <class Scalar, class Exec>
-void clear_closed(const Exec &exec, const PackedPlaces<typename Exec::memory_space> &packed, const int *closed, Scalar *x)
+void clear_closed(const Exec &exec, const PackedPlaces<typename Exec::memory_space> &packed,
+                  const int *closed, Scalar *x)
 {
-  Kokkos::parallel_for("ribbon::clear_closed", indices(exec, static_cast<std::int64_t>(packed.element.extent(0))), ClearPartsKernel<Scalar, typename Exec::memory_space>{packed, closed, x});
+  Kokkos::parallel_for("ribbon::clear_closed",
+                       indices(exec, static_cast<std::int64_t>(packed.element.extent(0))),
+                       ClearPartsKernel<Scalar, typename Exec::memory_space>{packed, closed, x});
 }
 
 } // namespace ribbon

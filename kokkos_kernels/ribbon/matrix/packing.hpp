@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file packing.hpp  Lines whose unknowns lie anywhere in an array: copied to a LineSet and back through a table.
+/// @file packing.hpp  Lines whose unknowns lie anywhere in an array: copied to a LineSet
+///   and back through a table.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -18,12 +19,14 @@ struct Packing {
 
 /// From the elements at all places, -1 where there is none; every element is at one place, or none.
 template <class Exec>
-Packing<typename Exec::memory_space> make_packing(const Exec &exec, const std::vector<std::int64_t> &element, std::int64_t elements)
+Packing<typename Exec::memory_space> make_packing(const Exec &exec, const std::vector<std::int64_t> &element,
+                                                  std::int64_t elements)
 {
   std::vector<std::int64_t> place(static_cast<std::size_t>(elements), -1);
   for (std::size_t k = 0; k < element.size(); ++k)
     if (element[k] >= 0) place[static_cast<std::size_t>(element[k])] = static_cast<std::int64_t>(k);
-  const Packing<typename Exec::memory_space> packing = {upload(exec, "ribbon::place", place), upload(exec, "ribbon::element", element)};
+  const Packing<typename Exec::memory_space> packing = {upload(exec, "ribbon::place", place),
+                                                        upload(exec, "ribbon::element", element)};
   exec.fence(); // the vectors end here
   return packing;
 }
@@ -54,20 +57,25 @@ struct UnpackKernel {
   }
 };
 
-/// Every place of `to` gets its element of `from`, or zero. Elements have `components` unknowns, side by side. Asynchronous on exec.
+/// Every place of `to` gets its element of `from`, or zero. Elements have `components` unknowns, side by
+/// side. Asynchronous on exec.
 template <class Scalar, class Exec>
-void pack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components, const Scalar *from, Scalar *to)
+void pack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components,
+          const Scalar *from, Scalar *to)
 {
   const auto n = static_cast<std::int64_t>(packing.element.extent(0)) * components;
-  Kokkos::parallel_for("ribbon::pack", indices(exec, n), PackKernel<Scalar, decltype(packing.element)>{packing.element, components, from, to});
+  Kokkos::parallel_for("ribbon::pack", indices(exec, n),
+                       PackKernel<Scalar, decltype(packing.element)>{packing.element, components, from, to});
 }
 
 /// Every element of `to` that has a place gets what is there in `from`. Asynchronous on exec.
 template <class Scalar, class Exec>
-void unpack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components, const Scalar *from, Scalar *to)
+void unpack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components,
+            const Scalar *from, Scalar *to)
 {
   const auto n = static_cast<std::int64_t>(packing.place.extent(0)) * components;
-  Kokkos::parallel_for("ribbon::unpack", indices(exec, n), UnpackKernel<Scalar, decltype(packing.place)>{packing.place, components, from, to});
+  Kokkos::parallel_for("ribbon::unpack", indices(exec, n),
+                       UnpackKernel<Scalar, decltype(packing.place)>{packing.place, components, from, to});
 }
 
 } // namespace ribbon

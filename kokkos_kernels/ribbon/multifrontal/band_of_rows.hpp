@@ -11,10 +11,14 @@ template <class Scalar>
 struct BandOfRows {
   const Scalar          *band;
   int                    kl, ku;
-  KOKKOS_FUNCTION Scalar at(std::int64_t row, std::int64_t distance) const { return distance < -kl || distance > ku ? Scalar(0) : band[row * (kl + ku + 1) + kl + distance]; }
+  KOKKOS_FUNCTION Scalar at(std::int64_t row, std::int64_t distance) const
+  {
+    return distance < -kl || distance > ku ? Scalar(0) : band[row * (kl + ku + 1) + kl + distance];
+  }
 };
 
-/// Keeps a band as it is factored: rows from the entry kl before the diagonal on, for BandHalves. One thread per row.
+/// Keeps a band as it is factored: rows from the entry kl before the diagonal on, for
+/// BandHalves. One thread per row.
 template <class Scalar>
 struct CopyBand {
   Chain                chain;
@@ -38,7 +42,8 @@ struct CopyBand {
 template <class Scalar, class Exec>
 void copy_band(const Exec &exec, const Chain &chain, const ChainEntries<Scalar> &A, Scalar *band)
 {
-  Kokkos::parallel_for("ribbon::copy_band", indices(exec, chain.chains * chain.rows), CopyBand<Scalar>{chain, A, band});
+  Kokkos::parallel_for("ribbon::copy_band", indices(exec, chain.chains * chain.rows),
+                       CopyBand<Scalar>{chain, A, band});
 }
 
 } // namespace ribbon::multifrontal

@@ -15,15 +15,18 @@ struct EdgeRows {
   int                  kl, ku;
   KOKKOS_FUNCTION void operator()(const std::int64_t column) const
   {
-    for (int k = 0; k < kl + ku; ++k) to[k * columns + column] = b[(k < ku ? k : rows - kl + k - ku) + column * ldb];
+    for (int k = 0; k < kl + ku; ++k)
+      to[k * columns + column] = b[(k < ku ? k : rows - kl + k - ku) + column * ldb];
   }
 };
 
 /// The kl + ku rows of b at the ends of a piece, row by row. Asynchronous on exec.
 template <class Scalar, class Exec>
-void edge_rows(const Exec &exec, const Scalar *b, std::int64_t ldb, std::int64_t rows, std::int64_t columns, int kl, int ku, Scalar *to)
+void edge_rows(const Exec &exec, const Scalar *b, std::int64_t ldb, std::int64_t rows, std::int64_t columns,
+               int kl, int ku, Scalar *to)
 {
-  Kokkos::parallel_for("ribbon::edge_rows", indices(exec, columns), EdgeRows<Scalar>{b, to, ldb, rows, columns, kl, ku});
+  Kokkos::parallel_for("ribbon::edge_rows", indices(exec, columns),
+                       EdgeRows<Scalar>{b, to, ldb, rows, columns, kl, ku});
 }
 
 } // namespace ribbon::multifrontal

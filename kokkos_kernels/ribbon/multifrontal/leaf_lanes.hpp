@@ -9,20 +9,25 @@
 
 namespace ribbon::multifrontal {
 
-/// A group of lanes has a leaf and some columns, of which `parts` lanes share one: each has every parts-th of the numbers that go along with it, 2 W + 1 a column. Rows of the vectors and factors come to scratch some
+/// A group of lanes has a leaf and some columns, of which `parts` lanes share one: each has every parts-th of
+/// the numbers that go along with it, 2 W + 1 a column. Rows of the vectors and factors come to scratch some
 /// steps at a time. A lane alone, as on hosts, reads factors where they are.
 template <class Scalar>
 struct LeafLanes {
   static constexpr int max_threads = 128;
   struct Shape {
-    int parts, columns, chunk, groups; ///< parts x columns lanes, a warp or one, in so many groups; steps that come at a time
-    int numbers = 0;                   ///< that a group has in scratch, where those that go along with a column are in registers of its lane
+    /// parts x columns lanes, a warp or one, in so many groups; steps that come at a time
+    int parts, columns, chunk, groups;
+    /// that a group has in scratch, where those that go along with a column are in registers of its lane
+    int numbers = 0;
 
-    int                               threads() const { return groups * lanes(); }
-    KOKKOS_INLINE_FUNCTION int        lanes() const { return parts * columns; }
-    KOKKOS_INLINE_FUNCTION static int window(int W) { return 2 * W + 1; } ///< numbers of a column, and of a step at most
+    int                        threads() const { return groups * lanes(); }
+    KOKKOS_INLINE_FUNCTION int lanes() const { return parts * columns; }
+    /// numbers of a column, and of a step at most
+    KOKKOS_INLINE_FUNCTION static int window(int W) { return 2 * W + 1; }
     KOKKOS_INLINE_FUNCTION int        ld() const { return columns | 1; }
-    KOKKOS_INLINE_FUNCTION std::size_t bytes(int W) const ///< of a group; odd numbers, so that lanes alone read different banks
+    /// of a group; odd numbers, so that lanes alone read different banks
+    KOKKOS_INLINE_FUNCTION std::size_t bytes(int W) const
     {
       if (numbers > 0) return device::align16(static_cast<std::size_t>(numbers) * sizeof(Scalar));
       const int all = window(W) * columns + chunk * ld() + (lanes() > 1 ? chunk * window(W) : 0);
@@ -32,7 +37,10 @@ struct LeafLanes {
     std::size_t scratch(int W) const { return device::align16(static_cast<std::size_t>(groups) * bytes(W)); }
     /// Groups that so many leaves and columns take.
     KOKKOS_INLINE_FUNCTION std::int64_t blocks(std::int64_t n) const { return (n + columns - 1) / columns; }
-    std::int64_t                        teams(std::int64_t leaves, std::int64_t n) const { return (leaves * blocks(n) + groups - 1) / groups; }
+    std::int64_t                        teams(std::int64_t leaves, std::int64_t n) const
+    {
+      return (leaves * blocks(n) + groups - 1) / groups;
+    }
   };
   Shape shape;
 
@@ -56,11 +64,17 @@ struct LeafLanes {
     if (shape.lanes() > 1) device::lane_barrier(32);
   }
   /// Number k of a lane's column.
-  KOKKOS_INLINE_FUNCTION Scalar &number(const Lane &l, int k) const { return l.window[k * shape.columns + l.here]; }
+  KOKKOS_INLINE_FUNCTION Scalar &number(const Lane &l, int k) const
+  {
+    return l.window[k * shape.columns + l.here];
+  }
   /// Row r of the chunk.
   KOKKOS_INLINE_FUNCTION Scalar &row(const Lane &l, int r) const { return l.rows[r * shape.ld() + l.here]; }
   KOKKOS_INLINE_FUNCTION bool    is_active(const Lane &l) const { return l.here < l.columns; }
-  KOKKOS_INLINE_FUNCTION Scalar  sum_of_parts(const Scalar &mine) const { return device::lane_sum(mine, shape.parts, shape.columns); }
+  KOKKOS_INLINE_FUNCTION Scalar  sum_of_parts(const Scalar &mine) const
+  {
+    return device::lane_sum(mine, shape.parts, shape.columns);
+  }
   /// Calls body(k) for the numbers k < n that a lane has of its column.
   template <class Body>
   KOKKOS_INLINE_FUNCTION void for_own(const Lane &l, int n, const Body &body) const
@@ -68,14 +82,16 @@ struct LeafLanes {
     for (int k = l.part; k < n; k += shape.parts) body(k);
   }
 
-  /// The same, with factors and numbers: use(factor(k), number, its place), four of them at a time, so that they come together.
+  /// The same, with factors and numbers: use(factor(k), number, its place), four of them at a time,
+  /// so that they come together.
   template <class Factor, class Use>
   KOKKOS_INLINE_FUNCTION void for_own(const Lane &l, int n, const Factor &factor, const Use &use) const
   {
     constexpr int together = 4;
     Scalar       *numbers  = l.window + l.here;
     if (shape.parts > 4) { // a lane has few
-      for (int k = l.part; k < n; k += shape.parts) use(factor(k), numbers[k * shape.columns], numbers[k * shape.columns]);
+      for (int k = l.part; k < n; k += shape.parts)
+        use(factor(k), numbers[k * shape.columns], numbers[k * shape.columns]);
       return;
     }
     for (int first = l.part; first < n; first += together * shape.parts) {
@@ -114,7 +130,8 @@ struct LeafLanes {
       if (r < n) put(r, first + c, l.rows[r * shape.ld() + c]);
     }
   }
-  /// Rows of a leaf before or behind those of its steps, n of them, get(k, column), which lanes then have as numbers: the first W.
+  /// Rows of a leaf before or behind those of its steps, n of them, get(k, column), which lanes then
+  /// have as numbers: the first W.
   template <class Get>
   KOKKOS_INLINE_FUNCTION void bring_numbers(const Lane &l, int W, const Get &get) const
   {
@@ -140,23 +157,29 @@ struct LeafLanes {
       sync();
     }
   }
-  /// Calls body(s, r, factors) for the `own` steps s of a leaf, one after another or the other way round, once get(s, column) and the factors, `count` numbers a step from `from` on, have come to scratch: row(r). What is
-  /// there then goes to put(s, column, value).
+  /// Calls body(s, r, factors) for the `own` steps s of a leaf, one after another or the other way round,
+  /// once get(s, column) and the factors, `count` numbers a step from `from` on, have come to scratch:
+  /// row(r). What is there then goes to put(s, column, value).
   template <class Get, class Body, class Put>
-  KOKKOS_INLINE_FUNCTION void for_steps(const Lane &l, int own, bool forward, const Scalar *from, int stride, int count, const Get &get, const Body &body, const Put &put) const
+  KOKKOS_INLINE_FUNCTION void for_steps(const Lane &l, int own, bool forward, const Scalar *from, int stride,
+                                        int count, const Get &get, const Body &body, const Put &put) const
   {
     const int chunks = (own + shape.chunk - 1) / shape.chunk;
     for (int c = 0; c < chunks; ++c) {
-      const int s = (forward ? c : chunks - 1 - c) * shape.chunk, n = own - s < shape.chunk ? own - s : shape.chunk;
+      const int s = (forward ? c : chunks - 1 - c) * shape.chunk,
+                n = own - s < shape.chunk ? own - s : shape.chunk;
       bring(l, n, [&](int r, std::int64_t column) { return get(s + r, column); });
       const Scalar *factors = from + static_cast<std::int64_t>(s) * count * stride;
       if (shape.lanes() > 1)
         device::copy_in_fours(
-          l.lane, shape.lanes(), n * count, [&](int e) { return factors[e * stride]; }, [&](int e, const Scalar &value) { l.factors[e] = value; });
+          l.lane, shape.lanes(), n * count, [&](int e) { return factors[e * stride]; },
+          [&](int e, const Scalar &value) { l.factors[e] = value; });
       sync();
       for (int k = 0; k < n; ++k) {
         const int r = forward ? k : n - 1 - k;
-        body(s + r, r, shape.lanes() > 1 ? Numbers{l.factors + r * count, 1} : Numbers{factors + r * count * stride, stride});
+        body(s + r, r,
+             shape.lanes() > 1 ? Numbers{l.factors + r * count, 1}
+                               : Numbers{factors + r * count * stride, stride});
       }
       sync();
       store(l, n, [&](int k, std::int64_t column, const Scalar &value) { put(s + k, column, value); });
@@ -167,7 +190,8 @@ struct LeafLanes {
 
   /// Calls body(lane) for the threads of a team, for so many leaves and columns.
   template <class Team, class Body>
-  KOKKOS_INLINE_FUNCTION void for_lanes(const Team &team, int W, std::int64_t leaves, std::int64_t columns, const Body &body) const
+  KOKKOS_INLINE_FUNCTION void for_lanes(const Team &team, int W, std::int64_t leaves, std::int64_t columns,
+                                        const Body &body) const
   {
     const std::int64_t blocks = shape.blocks(columns);
     const auto         thread = [&](int v) {
@@ -178,8 +202,10 @@ struct LeafLanes {
       if (l.node >= leaves) return;
       l.lane = v % shape.lanes(), l.here = l.lane % shape.columns, l.part = l.lane / shape.columns;
       l.column  = block * shape.columns + l.here;
-      l.columns = static_cast<int>(columns - block * shape.columns < shape.columns ? columns - block * shape.columns : shape.columns);
-      l.window  = reinterpret_cast<Scalar *>(team.scratch() + static_cast<std::size_t>(Team::is_virtual ? 0 : group) * shape.bytes(W));
+      l.columns = static_cast<int>(
+        columns - block * shape.columns < shape.columns ? columns - block * shape.columns : shape.columns);
+      l.window = reinterpret_cast<Scalar *>(
+        team.scratch() + static_cast<std::size_t>(Team::is_virtual ? 0 : group) * shape.bytes(W));
       l.rows    = l.window + (shape.numbers > 0 ? 0 : Shape::window(W) * shape.columns);
       l.factors = l.rows + shape.chunk * shape.ld();
       body(l);

@@ -13,8 +13,9 @@ KOKKOS_INLINE_FUNCTION int between(std::int32_t from, std::int32_t to)
   return static_cast<int>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from));
 }
 
-/// Entries of some rows of a leaf that follow each other: the first, counted from that of the tile, and how many. Where the rows lack entries of the band, -1 - how many: then their column indices are read, too, and
-/// where each row begins.
+/// Entries of some rows of a leaf that follow each other: the first, counted from that of the tile, and how
+/// many. Where the rows lack entries of the band, -1 - how many: then their column indices are read, too,
+/// and where each row begins.
 struct alignas(8) LeafRun {
   int                         first, count;
   KOKKOS_INLINE_FUNCTION bool has_gaps() const { return count < 0; }
@@ -34,7 +35,8 @@ KOKKOS_INLINE_FUNCTION const Scalar *one_address(const Scalar *a)
 /// @param v  one of Threads threads
 /// @tparam Together  runs whose places are read before the first is asked for
 template <int Threads, int Together, class Scalar, int Places, int Entries, class Gaps>
-KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun (&runs)[32], int v, Scalar (&value)[32][Places], const Gaps &with_gaps)
+KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun (&runs)[32], int v,
+                                       Scalar (&value)[32][Places], const Gaps &with_gaps)
 {
   constexpr int warp = 32, leaves = 32;
   const int     e    = v % warp;
@@ -64,13 +66,15 @@ KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun 
 
 /// The same for runs that have `Entries` entries each, without gaps.
 template <int Warps, int Entries, class Scalar, int Places>
-KOKKOS_INLINE_FUNCTION void stage_equal_runs(const Scalar *first_value, const LeafRun (&runs)[32], int v, Scalar (&value)[32][Places])
+KOKKOS_INLINE_FUNCTION void stage_equal_runs(const Scalar *first_value, const LeafRun (&runs)[32], int v,
+                                             Scalar (&value)[32][Places])
 {
   constexpr int warp = 32, leaves = 32, share = (leaves + Warps - 1) / Warps;
   const int     e = v % warp, first = v / warp * share;
   int           place[share]; // all are known before the first is asked for
   RIBBON_UNROLL
-  for (int k = 0; k < share; ++k) place[k] = runs[leaves % Warps == 0 || first + k < leaves ? first + k : leaves - 1].first;
+  for (int k = 0; k < share; ++k)
+    place[k] = runs[leaves % Warps == 0 || first + k < leaves ? first + k : leaves - 1].first;
   if (e < Entries) {
     const Scalar *from = one_address(first_value + e);
     Scalar       *to   = value[first] + e;

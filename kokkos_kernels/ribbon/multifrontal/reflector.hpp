@@ -8,8 +8,9 @@
 
 namespace ribbon::multifrontal {
 
-/// The same number, which the compiler takes for another: what follows from it is found again in every turn of a loop instead of kept in registers that are not there, and a choice among registers
-/// does not become an index, for which these go to memory.
+/// The same number, which the compiler takes for another: what follows from it is found again in every turn
+/// of a loop instead of kept in registers that are not there, and a choice among registers does not become an
+/// index, for which these go to memory.
 KOKKOS_INLINE_FUNCTION int renewed(int a)
 {
 #ifdef __CUDA_ARCH__
@@ -45,7 +46,8 @@ KOKKOS_INLINE_FUNCTION Real reciprocal_root(Real a)
 }
 
 #ifdef __CUDA_ARCH__
-/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Nothing waits for what can be found at the same time: the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where
+/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Nothing waits for what can be found at the same time:
+/// the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where
 /// size^2 is zero or out of the ordinary.
 KOKKOS_INLINE_FUNCTION bool make_reflector_quickly(double alpha, double rest, Reflector<double> &h)
 {
@@ -55,9 +57,11 @@ KOKKOS_INLINE_FUNCTION bool make_reflector_quickly(double alpha, double rest, Re
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(size2)); // 20 bits
   const double size = fabs(alpha), error = fma(-size2, y * y, 1.0);
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(z) : "d"(fma(size, y, 1.0)));
-  const double one_over_size = fma(fma(error, 0.375, 0.5), error * y, y), tau = fma(size, one_over_size, 1.0), rest_of_z = fma(-tau, z, 1.0);
-  const double one_over = copysign(one_over_size, alpha);
-  h                     = {tau, one_over * fma(z, fma(rest_of_z, rest_of_z, rest_of_z), z), -size2 * one_over, -one_over, one_over};
+  const double one_over_size = fma(fma(error, 0.375, 0.5), error * y, y), tau = fma(size, one_over_size, 1.0),
+               rest_of_z = fma(-tau, z, 1.0);
+  const double one_over  = copysign(one_over_size, alpha);
+  h = {tau, one_over * fma(z, fma(rest_of_z, rest_of_z, rest_of_z), z), -size2 * one_over, -one_over,
+       one_over};
   return true;
 }
 #endif
@@ -83,8 +87,10 @@ KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, rea
     const Real one_over = real > 0 ? one_over_size : -one_over_size, tau = Real(1) + real * one_over;
     return {tau, one_over / tau, -size2 * one_over, -one_over, one_over};
   }
-  const Real   beta = real > 0 ? -size2 * one_over_size : size2 * one_over_size, one_over_beta = real > 0 ? -one_over_size : one_over_size;
-  const Scalar tau_conjugate = conjugate((Scalar(beta) - alpha) * one_over_beta), factor = reciprocal(alpha - Scalar(beta));
+  const Real beta            = real > 0 ? -size2 * one_over_size : size2 * one_over_size,
+             one_over_beta   = real > 0 ? -one_over_size : one_over_size;
+  const Scalar tau_conjugate = conjugate((Scalar(beta) - alpha) * one_over_beta),
+               factor        = reciprocal(alpha - Scalar(beta));
   return {tau_conjugate, factor, beta, one_over_beta, tau_conjugate * factor};
 }
 
@@ -94,7 +100,8 @@ KOKKOS_INLINE_FUNCTION constexpr Real least_pivot()
 {
   return std::is_same_v<Real, float> ? static_cast<Real>(0x1p-51) : static_cast<Real>(0x1p-485);
 }
-/// The pivot that a reflection leaves: beta, or zero where its column has no entry whose square keeps all of its digits, so that beta has none to rely on.
+/// The pivot that a reflection leaves: beta, or zero where its column has no entry whose square keeps all of
+/// its digits, so that beta has none to rely on.
 template <class Real>
 KOKKOS_INLINE_FUNCTION Real pivot_of(Real beta)
 {
@@ -102,7 +109,8 @@ KOKKOS_INLINE_FUNCTION Real pivot_of(Real beta)
   return beta < least && beta > -least ? Real(0) : beta;
 }
 
-/// The upper 32 bits of |a|, which order numbers by size to 20 bits: what is compared often is compared as integers.
+/// The upper 32 bits of |a|, which order numbers by size to 20 bits: what is compared
+/// often is compared as integers.
 KOKKOS_INLINE_FUNCTION int size_word(double a)
 {
 #ifdef __CUDA_ARCH__
@@ -130,7 +138,8 @@ KOKKOS_INLINE_FUNCTION double of_size_word(int word)
 #endif
 }
 
-/// The exponent e that puts 2^-e times a number of this size between 1/2 and 1, as far as Real has such powers; 0 for zero, infinity and NaN.
+/// The exponent e that puts 2^-e times a number of this size between 1/2 and 1, as far as Real has such
+/// powers; 0 for zero, infinity and NaN.
 template <class Real>
 KOKKOS_INLINE_FUNCTION int exponent_of(int size_word_of_largest)
 {
@@ -149,19 +158,20 @@ KOKKOS_INLINE_FUNCTION constexpr int least_exponent()
 {
   return std::is_same_v<Real, float> ? -60 : -600;
 }
-/// Columns whose entries, rows scaled, are all smaller have another unit than the others: the scales of rows then count
-/// their largest columns alone.
+/// Columns whose entries, rows scaled, are all smaller have another unit than the others: the scales of rows
+/// then count their largest columns alone.
 inline constexpr double least_of_column = 1.0 / 16;
 
-/// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the matrix, that column, the sum of log |R_jj|; and of the rows the sum of the exponents
-/// that were taken out, and the first that has zeros only.
+/// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the
+/// matrix, that column, the sum of log |R_jj|; and of the rows the sum of the exponents that were taken out,
+/// and the first that has zeros only.
 template <class Real>
 struct PivotStatistics {
-  Real         smallest   = Real(1e30);
-  std::int64_t column     = -1;
-  double       log_det    = 0;
-  double       product    = 1;
-  bool         not_finite = false;
+  Real         smallest         = Real(1e30);
+  std::int64_t column           = -1;
+  double       log_det          = 0;
+  double       product          = 1;
+  bool         not_finite       = false;
   bool         has_small_column = false; ///< see least_of_column; told by orthogonal elimination and band LU
   bool         is_tiny          = false; ///< a row of the matrix, or a pivot: see least_exponent()
   std::int64_t exponents = 0, zero_row = no_row;
@@ -204,7 +214,8 @@ struct PivotStatistics {
       product = 1, smallest = 0; // none that follows is smaller
       return;
     }
-    settle(), product = static_cast<double>(size), settle(); // one by one: the product of both may be 0 or infinite
+    // one by one: the product of both may be 0 or infinite
+    settle(), product = static_cast<double>(size), settle();
     if (!not_finite && !(size >= smallest * scale)) smallest = size / scale, column = j;
     if (!not_finite && size == Real(0) && smallest != Real(0)) smallest = 0, column = j; // the first stays
   }
@@ -216,13 +227,16 @@ struct PivotStatistics {
   /// The same where columns of both lie among each other: of equal pivots the first counts.
   KOKKOS_INLINE_FUNCTION void join_among(const PivotStatistics &other)
   {
-    const bool was_finite = !not_finite, is_first = other.column >= 0 && other.column < column && other.not_finite == not_finite && other.smallest == smallest;
+    const bool was_finite = !not_finite, is_first = other.column >= 0 && other.column < column &&
+                                                    other.not_finite == not_finite &&
+                                                    other.smallest == smallest;
     join(other);
     if (is_first || (was_finite && other.not_finite)) column = other.column;
   }
   KOKKOS_INLINE_FUNCTION void join(const PivotStatistics &other)
   {
-    if (!not_finite && (other.not_finite || other.smallest < smallest)) smallest = other.smallest, column = other.column;
+    if (!not_finite && (other.not_finite || other.smallest < smallest))
+      smallest = other.smallest, column = other.column;
     not_finite       = not_finite || other.not_finite;
     has_small_column = has_small_column || other.has_small_column;
     is_tiny          = is_tiny || other.is_tiny;
@@ -234,7 +248,9 @@ struct PivotStatistics {
   }
 };
 
-/// The pivots of a leaf, by steps. Of leaves side by side one or the other has a new smallest quotient in most steps, so that it is divided at the end: till then `smallest` is that of |R_jj|, and the column its step.
+/// The pivots of a leaf, by steps. Of leaves side by side one or the other has a new smallest
+/// quotient in most steps, so that it is divided at the end: till then `smallest` is that of
+/// |R_jj|, and the column its step.
 template <class Real>
 struct LeafPivots {
   PivotStatistics<Real> statistics;
@@ -246,7 +262,10 @@ struct LeafPivots {
     Real   smallest, scale;
   };
   KOKKOS_INLINE_FUNCTION Seen seen() const { return {statistics.product, statistics.smallest, scale}; }
-  KOKKOS_INLINE_FUNCTION void take(Real beta, Real largest, int step) { take(seen(), beta, largest, is_finite(largest), step); }
+  KOKKOS_INLINE_FUNCTION void take(Real beta, Real largest, int step)
+  {
+    take(seen(), beta, largest, is_finite(largest), step);
+  }
   /// @param now  seen(), which may be read long before it is needed
   /// @param largest  entry of the column
   KOKKOS_INLINE_FUNCTION void take(const Seen &now, Real beta, Real largest, bool largest_is_finite, int step)
@@ -256,7 +275,8 @@ struct LeafPivots {
     if (!statistics.is_tame() || !largest_is_finite) {
       statistics.smallest /= scale, scale = 1, statistics.product = now.product;
       statistics.look(size, largest, step);
-    } else if (!(size * now.scale >= now.smallest * largest)) statistics.smallest = size, scale = largest, statistics.column = step;
+    } else if (!(size * now.scale >= now.smallest * largest))
+      statistics.smallest = size, scale = largest, statistics.column = step;
   }
   /// @param first  column of step 0
   KOKKOS_INLINE_FUNCTION PivotStatistics<Real> finished(std::int64_t first) const

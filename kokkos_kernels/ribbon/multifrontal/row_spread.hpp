@@ -6,15 +6,16 @@
 
 namespace ribbon::multifrontal {
 
-/// The largest and the smallest of the largest entries of rows that have two entries, or more, that are numbers and not
-/// zero. One thread per row.
+/// The largest and the smallest of the largest entries of rows that have two entries, or more, that are
+/// numbers and not zero. One thread per row.
 template <class Scalar, class Index>
 struct RowSpread {
   using Real       = real_t<Scalar>;
   using value_type = Kokkos::MinMaxScalar<Real>;
   CsrMatrix<Scalar, Index> local, outside;
 
-  KOKKOS_FUNCTION static void look(const CsrMatrix<Scalar, Index> &rows, std::int64_t row, Real &largest, int &entries)
+  KOKKOS_FUNCTION static void look(const CsrMatrix<Scalar, Index> &rows, std::int64_t row, Real &largest,
+                                   int &entries)
   {
     if (rows.rows == 0) return;
     const auto end = rows.row_begin[row + 1];
@@ -37,10 +38,13 @@ struct RowSpread {
 
 /// What RowSpread finds in the first `rows` rows; max_val < min_val where no row counts. Waits.
 template <class Scalar, class Index, class Exec>
-Kokkos::MinMaxScalar<real_t<Scalar>> row_spread(const Exec &exec, const ChainMatrix<Scalar, Index> &A, std::int64_t rows)
+Kokkos::MinMaxScalar<real_t<Scalar>> row_spread(const Exec &exec, const ChainMatrix<Scalar, Index> &A,
+                                                std::int64_t rows)
 {
   Kokkos::MinMaxScalar<real_t<Scalar>> found;
-  Kokkos::parallel_reduce("ribbon::row_spread", indices(exec, rows), RowSpread<Scalar, Index>{A.local, A.outside}, Kokkos::MinMax<real_t<Scalar>>(found));
+  Kokkos::parallel_reduce("ribbon::row_spread", indices(exec, rows),
+                          RowSpread<Scalar, Index>{A.local, A.outside},
+                          Kokkos::MinMax<real_t<Scalar>>(found));
   return found;
 }
 

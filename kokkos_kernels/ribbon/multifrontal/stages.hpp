@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file stages.hpp  One launch for all levels of a tree on the way up: of the teams that work below a node the one that comes last goes on with it.
+/// @file stages.hpp  One launch for all levels of a tree on the way up: of the teams that work below a node
+///   the one that comes last goes on with it.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -20,7 +21,8 @@ KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_un
   device::lane_barrier(32); // groups of a warp go together
 }
 
-/// Counts the teams that have come to the nodes where stages end, those of the lowest stage left out. All are zero before and after a launch.
+/// Counts the teams that have come to the nodes where stages end, those of the lowest stage left out. All are
+/// zero before and after a launch.
 struct Arrivals {
   int *counts = nullptr; ///< at_top, gone_on; (chains, size(tree), blocks)
 
@@ -30,15 +32,21 @@ struct Arrivals {
     return lowest == tree.top() ? tree.joins : tree.first[tree.stage_top(lowest)];
   }
   KOKKOS_INLINE_FUNCTION static std::int64_t size(const Tree &tree) { return tree.joins - before(tree); }
-  /// Numbers that the counts of `blocks` take, and two of teams that have come to the top and gone on from there.
-  static std::int64_t         count(const Tree &tree, std::int64_t blocks) { return tree.chain.chains * size(tree) * blocks + 2; }
-  KOKKOS_INLINE_FUNCTION int *at(const Tree &tree, std::int64_t chain, int level, std::int64_t node, std::int64_t block, std::int64_t blocks) const
+  /// Numbers that the counts of `blocks` take, and two of teams that have come to the
+  /// top and gone on from there.
+  static std::int64_t count(const Tree &tree, std::int64_t blocks)
+  {
+    return tree.chain.chains * size(tree) * blocks + 2;
+  }
+  KOKKOS_INLINE_FUNCTION int *at(const Tree &tree, std::int64_t chain, int level, std::int64_t node,
+                                 std::int64_t block, std::int64_t blocks) const
   {
     return counts + 2 + (chain * size(tree) + tree.first[level] + node - before(tree)) * blocks + block;
   }
 };
 
-/// Whether the team is the last of `all` that come here; what the others wrote before is then visible to it. `flag`: in team scratch.
+/// Whether the team is the last of `all` that come here; what the others wrote before is then visible to
+/// it. `flag`: in team scratch.
 template <class Team>
 KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, int *flag)
 {
@@ -55,22 +63,30 @@ KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, in
   return *flag != 0;
 }
 
-/// Goes on from a node where a stage ends to the one above where the next does; false at the top, and for all teams but the one that comes there last. `block`: of `blocks` that are independent of each other.
+/// Goes on from a node where a stage ends to the one above where the next does; false at the top, and for all
+/// teams but the one that comes there last. `block`: of `blocks` that are independent of each other.
 template <class Team>
-KOKKOS_INLINE_FUNCTION bool goes_on(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, Levels &stage, std::int64_t &node, std::int64_t block, std::int64_t blocks, int *flag)
+KOKKOS_INLINE_FUNCTION bool goes_on(const Team &team, const Tree &tree, const Arrivals &arrivals,
+                                    std::int64_t chain, Levels &stage, std::int64_t &node, std::int64_t block,
+                                    std::int64_t blocks, int *flag)
 {
   if (stage.top >= tree.top()) return false;
   const Levels       next{stage.top, tree.stage_top(stage.top)};
   const std::int64_t above    = node >> ((next.top < tree.levels ? next.top : tree.levels) - next.bottom);
   const NodeRange    children = tree.below(next.top, above, next.bottom);
-  if (!comes_last(team, arrivals.at(tree, chain, next.top, above, block, blocks), static_cast<int>(children.end - children.begin), flag)) return false;
+  if (!comes_last(team, arrivals.at(tree, chain, next.top, above, block, blocks),
+                  static_cast<int>(children.end - children.begin), flag))
+    return false;
   stage = next, node = above;
   return true;
 }
 
-/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team comes last; returns whether it came to the top.
+/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team
+/// comes last; returns whether it came to the top.
 template <class Team, class Work>
-KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, std::int64_t node, std::int64_t block, std::int64_t blocks, int *flag, const Work &work)
+KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arrivals &arrivals,
+                                  std::int64_t chain, std::int64_t node, std::int64_t block,
+                                  std::int64_t blocks, int *flag, const Work &work)
 {
   Levels stage{0, tree.stage_top(0)};
   work(stage, node);
@@ -78,7 +94,8 @@ KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arri
   return stage.top >= tree.top();
 }
 
-/// The team that has come to the top says so to all of a league; what was written before is visible to those that have waited.
+/// The team that has come to the top says so to all of a league; what was written before is visible
+/// to those that have waited.
 template <class Team>
 KOKKOS_INLINE_FUNCTION void announce_top(const Team &team, const Arrivals &arrivals)
 {

@@ -12,14 +12,19 @@ struct TurnDense {
   const Scalar        *b;
   Scalar              *to;
   std::int64_t         ldb, rows;
-  KOKKOS_FUNCTION void operator()(const std::int64_t item) const { to[item] = b[item / rows + item % rows * ldb]; }
+  KOKKOS_FUNCTION void operator()(const std::int64_t item) const
+  {
+    to[item] = b[item / rows + item % rows * ldb];
+  }
 };
 
 /// The transpose of b, of rows x columns, without gaps between its columns. Asynchronous on exec.
 template <class Scalar, class Exec>
-void turn_dense(const Exec &exec, const Scalar *b, std::int64_t ldb, std::int64_t rows, std::int64_t columns, Scalar *to)
+void turn_dense(const Exec &exec, const Scalar *b, std::int64_t ldb, std::int64_t rows, std::int64_t columns,
+                Scalar *to)
 {
-  Kokkos::parallel_for("ribbon::transpose", indices(exec, rows * columns), TurnDense<Scalar>{b, to, ldb, rows});
+  Kokkos::parallel_for("ribbon::transpose", indices(exec, rows * columns),
+                       TurnDense<Scalar>{b, to, ldb, rows});
 }
 
 } // namespace ribbon::multifrontal

@@ -8,7 +8,8 @@
 
 namespace ribbon {
 
-/// Number `key` of a sequence uniform in [-1, 1), the same on every machine (splitmix64: Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// Number `key` of a sequence uniform in [-1, 1), the same on every machine (splitmix64: Steele, Lea & Flood,
+/// "Fast splittable pseudorandom number generators", OOPSLA 2014).
 template <class Real>
 KOKKOS_INLINE_FUNCTION Real noise(std::uint64_t key)
 {

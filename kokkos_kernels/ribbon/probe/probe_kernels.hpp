@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file probe_kernels.hpp  The kernels of the probe (probe.hpp): right-hand sides whose solutions are known, and norms of what is left of them.
+/// @file probe_kernels.hpp  The kernels of the probe (probe.hpp): right-hand sides whose solutions are known,
+///   and norms of what is left of them.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -17,18 +18,21 @@ inline constexpr int probe_kinds = 6;
 
 template <class Scalar, class Memory>
 struct Probe {
-  using Real  = real_t<Scalar>;
-  using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
+  using Real = real_t<Scalar>;
+  /// max: backward error and its matrix; min: reciprocal condition
+  using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type;
   struct Fill { };
   struct Measure { };
   struct MeasureStrip { };
   struct Judge { };
-  static constexpr int first_given = 4; ///< of the kinds whose right-hand side is given; of the others it is the solution
+  /// of the kinds whose right-hand side is given; of the others it is the solution
+  static constexpr int first_given = 4;
 
   BandEntries<Scalar, Memory> entry;
-  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices; or see class_of_line
-  int                         kind;
-  Scalar                     *x;
+  /// line l: matrix l % matrices, right-hand side kind + l / matrices; or see class_of_line
+  LineSet set;
+  int     kind;
+  Scalar *x;
 
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
   {
@@ -40,14 +44,16 @@ struct Probe {
   {
     if (round == 0 && k == 0) return Scalar(1);
     if (round == 0 && k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
-    const std::uint64_t key = (static_cast<std::uint64_t>(k + probe_kinds * round) << 40) + static_cast<std::uint64_t>(2 * i);
+    const std::uint64_t key =
+      (static_cast<std::uint64_t>(k + probe_kinds * round) << 40) + static_cast<std::uint64_t>(2 * i);
     if constexpr (std::is_floating_point_v<Scalar>) return noise<Real>(key);
     else return Scalar(noise<Real>(key), noise<Real>(key + 1));
   }
   /// Unknowns that differ in size.
   KOKKOS_FUNCTION Scalar graded(int k, std::int64_t i) const
   {
-    const auto exponent = static_cast<int>(20 * noise<Real>((static_cast<std::uint64_t>(k) << 41) + static_cast<std::uint64_t>(i)));
+    const auto exponent = static_cast<int>(
+      20 * noise<Real>((static_cast<std::uint64_t>(k) << 41) + static_cast<std::uint64_t>(i)));
     return given(k, i) * std::ldexp(Real(1), exponent);
   }
   /// Unknowns are numbered through: i * entry.block + component.
@@ -62,8 +68,11 @@ struct Probe {
       }
     return f;
   }
-  KOKKOS_FUNCTION std::int64_t matrix_of(std::int64_t l) const { return class_of_line ? class_of_line[l] : l % entry.matrices(); }
-  KOKKOS_FUNCTION int          kind_of(std::int64_t l) const
+  KOKKOS_FUNCTION std::int64_t matrix_of(std::int64_t l) const
+  {
+    return class_of_line ? class_of_line[l] : l % entry.matrices();
+  }
+  KOKKOS_FUNCTION int kind_of(std::int64_t l) const
   {
     return batch ? kind : static_cast<int>((kind + l / entry.matrices()) % probe_kinds);
   }
@@ -72,12 +81,13 @@ struct Probe {
   {
     if (!(a <= m)) m = is_finite(a) ? a : infinity; // NaN, too
   }
-  /// A residual or a right-hand side relative to the sum of magnitudes of its row: the matrix has norm 1 then, and rows
-  /// in small units count as much as others.
+  /// A residual or a right-hand side relative to the sum of magnitudes of its row: the matrix has norm 1
+  /// then, and rows in small units count as much as others.
   KOKKOS_FUNCTION static Real relative(Real size, Real sum) { return sum > 0 ? size / sum : size; }
-  /// Takes row i of line l, which has matrix c and right-hand side k, into the norms of the residual, the solution and
-  /// the right-hand side.
-  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t c, int k, std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
+  /// Takes row i of line l, which has matrix c and right-hand side k, into the norms of the residual, the
+  /// solution and the right-hand side.
+  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t c, int k, std::int64_t i, Real &norm_r, Real &norm_x,
+                           Real &norm_b) const
   {
     for (int a = 0; a < entry.block; ++a) {
       const Scalar f   = right_hand_side(c, k, i, a);
@@ -104,7 +114,8 @@ struct Probe {
     const Real unit  = norm_x > 1 ? norm_x : Real(1); // no product overflows
     Real       error = norm_r == 0 ? Real(0) : norm_r / unit / (norm_x / unit + norm_b / unit);
     const Real rcond = norm_b / norm_x;
-    if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // a solution that overflows is none
+    // a solution that overflows is none
+    if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
     if (error > found.max_val) found.max_val = error, found.max_loc = c;
     if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
     if (bad && !(error <= most_error && rcond > least_rcond)) bad[c] = 1;
@@ -112,7 +123,7 @@ struct Probe {
   /// On a host: one thread per line ...
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
-    Real norm_r = 0, norm_x = 0, norm_b = 0;
+    Real               norm_r = 0, norm_x = 0, norm_b = 0;
     const std::int64_t c = matrix_of(l);
     const int          k = kind_of(l);
     for (std::int64_t i = 0; i < set.rows; ++i) see(l, c, k, i, norm_r, norm_x, norm_b);
@@ -123,7 +134,8 @@ struct Probe {
   {
     Real               norm[3] = {};
     const std::int64_t l       = t % set.lines();
-    each_of_strip(t, [&](std::int64_t c, int k, std::int64_t i) { see(l, c, k, i, norm[0], norm[1], norm[2]); });
+    each_of_strip(t,
+                  [&](std::int64_t c, int k, std::int64_t i) { see(l, c, k, i, norm[0], norm[1], norm[2]); });
     for (int m = 0; m < 3; ++m) raise(norms + 3 * (first + l) + m, norm[m]);
   }
   KOKKOS_FUNCTION void operator()(Judge, const std::int64_t l, Found &found) const
@@ -132,10 +144,11 @@ struct Probe {
     memcpy(norm, norms + 3 * l, sizeof norm);
     judge(matrix_of(l % set.lines()), norm[0], norm[1], norm[2], found);
   }
-  using Word = std::conditional_t<sizeof(Real) == 4, unsigned int, unsigned long long>; ///< sizes compare as their bits do
-  Word        *norms = nullptr;
-  std::int64_t first = 0; ///< lines of the passes before
-  int          strip = 1; ///< rows of a thread
+  /// sizes compare as their bits do
+  using Word                        = std::conditional_t<sizeof(Real) == 4, unsigned int, unsigned long long>;
+  Word                       *norms = nullptr;
+  std::int64_t                first = 0; ///< lines of the passes before
+  int                         strip = 1; ///< rows of a thread
   KOKKOS_FUNCTION static void raise(Word *to, Real size)
   {
     Word bits;
@@ -147,14 +160,16 @@ struct Probe {
   bool       batch         = false;   ///< all lines have right-hand side `kind`
   bool       componentwise = false;   ///< see ProbeOptions
   int        round         = 0;       ///< above 0: other random right-hand sides, and no constant ones
-  int       *bad           = nullptr; ///< a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
-  Real       most_error = 0, least_rcond = 0;
+  /// a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
+  int *bad        = nullptr;
+  Real most_error = 0, least_rcond = 0;
 
   KOKKOS_FUNCTION void operator()(Fill, const std::int64_t t) const
   {
     const std::int64_t l = t % set.lines();
     each_of_strip(t, [&](std::int64_t c, int k, std::int64_t i) {
-      for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(c, k, i, a);
+      for (int a = 0; a < entry.block; ++a)
+        x[set(l, i) + a * set.component_stride] = right_hand_side(c, k, i, a);
     });
     for (int m = 0; norms && t < set.lines() && m < 3; ++m) norms[3 * (first + l) + m] = 0;
   }
@@ -170,7 +185,8 @@ struct Probe {
   }
 };
 
-/// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie, so that rows are read once and in vectors. Their known solution is the same.
+/// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie,
+/// so that rows are read once and in vectors. Their known solution is the same.
 template <class Scalar, class Memory>
 struct ProbeTiles {
   using Kernel               = Probe<Scalar, Memory>;
@@ -211,7 +227,8 @@ struct ProbeTiles {
       });
       const Scalar *x = probe.x + probe.set(tile.line, i);
       for (int l = 0; l < tile.lines; ++l) {
-        norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])), norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
+        norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])),
+          norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
         norm_x.see(l, magnitude(x[l * probe.set.stride0]));
       }
     }
@@ -240,8 +257,10 @@ private:
   };
   Tile at(std::int64_t t) const
   {
-    const std::int64_t matrices = probe.entry.matrices(), first = t % tiles * width, line = t / tiles * matrices + first;
-    return {first, line, static_cast<int>(std::min<std::int64_t>(width, matrices - first)), probe.kind_of(line)};
+    const std::int64_t matrices = probe.entry.matrices(), first = t % tiles * width,
+                       line = t / tiles * matrices + first;
+    return {first, line, static_cast<int>(std::min<std::int64_t>(width, matrices - first)),
+            probe.kind_of(line)};
   }
   /// Calls f(j, entries (i, j) of the matrices) for the diagonals of row i.
   template <class F>
@@ -254,7 +273,7 @@ private:
       if (entry.alpha.data())
         for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d);
       else {
-        const auto    k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats);
+        const auto k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats);
         const Scalar *v = &entry.values(tile.matrix, k, d + entry.lower); // the next matrix is beside
         if (tile.lines == width) std::copy_n(v, width, e);                // in registers
         else std::copy_n(v, tile.lines, e);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file refine.hpp  Residuals, in the precision of vectors, of lines whose matrices are kept in a shorter one.
+/// @file refine.hpp  Residuals, in the precision of vectors, of lines whose matrices
+///   are kept in a shorter one.
 ///
-/// round_bands() (precision.hpp) keeps R = alpha A in float. Solves in float are refined in double with the matrix that
-/// is there, A' = R / alpha:
+/// round_bands() (precision.hpp) keeps R = alpha A in float. Solves in float are refined in double with the
+/// matrix that is there, A' = R / alpha:
 ///
 ///     r = b - A' x,   x += S r       with S, the solve in float, near the inverse of A'
 ///
-/// so that x -> A'^-1 b is linear to the roundoff of double: Higham, Accuracy and Stability of Numerical Algorithms,
-/// SIAM (2002), chapter 12.
+/// so that x -> A'^-1 b is linear to the roundoff of double: Higham, Accuracy and Stability of Numerical
+/// Algorithms, SIAM (2002), chapter 12.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -30,11 +31,14 @@ struct ShortResidualKernel {
   const Scalar              *b; ///< null: zeros
   const Scalar              *x;
   Scalar                    *r;
-  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return ((i % entry.rows) + entry.rows) % entry.rows; }
-  KOKKOS_FUNCTION void         operator()(const std::int64_t k) const
+  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
   {
-    const std::int64_t l = contiguous ? k / at.rows : k % at.lines(), i = contiguous ? k % at.rows : k / at.lines(),
-                       c = matrix(l);
+    return ((i % entry.rows) + entry.rows) % entry.rows;
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t l = contiguous ? k / at.rows : k % at.lines(),
+                       i = contiguous ? k % at.rows : k / at.lines(), c = matrix(l);
     const int first = transposed ? -entry.upper : -entry.lower, last = transposed ? entry.lower : entry.upper;
     for (int a = 0; a < entry.block; ++a) {
       Scalar sum(0);
@@ -52,28 +56,21 @@ struct ShortResidualKernel {
   }
 };
 
-/// r = b - A' x line by line, or with the transpose of A'; r and x lie on `at`, b on `in` (null: zeros). r must not be
-/// x. Asynchronous on exec, allocates nothing.
+/// r = b - A' x line by line, or with the transpose of A'; r and x lie on `at`, b on `in` (null: zeros). r
+/// must not be x. Asynchronous on exec, allocates nothing.
 /// @param rounded  alpha A, of `lines` lines; `at` has a multiple of these
 template <class Scalar, class Short, class Exec>
-void short_residual(const Exec &exec, const Bands<Short, typename Exec::memory_space> &rounded, std::int64_t lines,
-                    Scalar alpha, bool transposed, const LineSet &in, const Scalar *b, const LineSet &at,
-                    const Scalar *x, Scalar *r)
+void short_residual(const Exec &exec, const Bands<Short, typename Exec::memory_space> &rounded,
+                    std::int64_t lines, Scalar alpha, bool transposed, const LineSet &in, const Scalar *b,
+                    const LineSet &at, const Scalar *x, Scalar *r)
 {
-  using Memory = typename Exec::memory_space;
+  using Memory               = typename Exec::memory_space;
   const int *const   classes = rounded.lhs == Lhs::classes ? rounded.class_of_line.data() : nullptr;
   const MatrixOfLine matrix{classes, rounded.matrices(), 0, lines};
   Kokkos::parallel_for("ribbon::short_residual", indices(exec, at.lines() * at.rows),
-                       ShortResidualKernel<Scalar, Short, Memory>{BandEntries<Short, Memory>(rounded),
-                                                                  matrix,
-                                                                  alpha,
-                                                                  transposed,
-                                                                  at.is_contiguous(),
-                                                                  in,
-                                                                  at,
-                                                                  b,
-                                                                  x,
-                                                                  r});
+                       ShortResidualKernel<Scalar, Short, Memory>{BandEntries<Short, Memory>(rounded), matrix,
+                                                                  alpha, transposed, at.is_contiguous(), in,
+                                                                  at, b, x, r});
 }
 
 template <class Scalar>
@@ -84,7 +81,8 @@ struct SumLinesKernel {
   bool                 contiguous;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t l = contiguous ? k / at.rows : k % at.lines(), i = contiguous ? k % at.rows : k / at.lines();
+    const std::int64_t l = contiguous ? k / at.rows : k % at.lines(),
+                       i = contiguous ? k % at.rows : k / at.lines();
     for (int a = 0; a < at.components; ++a) {
       const std::int64_t place                 = at(l, i) + a * at.component_stride;
       to[out(l, i) + a * out.component_stride] = x[place] + d[place];
@@ -94,7 +92,8 @@ struct SumLinesKernel {
 
 /// to = x + d line by line; x and d lie on `at`, `to` on `out`. Asynchronous on exec, allocates nothing.
 template <class Scalar, class Exec>
-void sum_lines(const Exec &exec, const LineSet &at, const Scalar *x, const Scalar *d, const LineSet &out, Scalar *to)
+void sum_lines(const Exec &exec, const LineSet &at, const Scalar *x, const Scalar *d, const LineSet &out,
+               Scalar *to)
 {
   Kokkos::parallel_for("ribbon::sum_lines", indices(exec, at.lines() * at.rows),
                        SumLinesKernel<Scalar>{at, out, x, d, to, out.is_contiguous()});
@@ -103,7 +102,10 @@ void sum_lines(const Exec &exec, const LineSet &at, const Scalar *x, const Scala
 template <class Scalar>
 struct NoiseKernel {
   Scalar              *x;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k) const { x[k] = noise<Scalar>(static_cast<std::uint64_t>(k)); }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    x[k] = noise<Scalar>(static_cast<std::uint64_t>(k));
+  }
 };
 
 /// n random numbers of [-1, 1). Asynchronous on exec.
@@ -127,8 +129,8 @@ struct BelowRangeKernel {
   }
 };
 
-/// matrix * rows + row of the first row of `bands` whose entries are all below the range of the shorter numbers, -1:
-/// there is none. Waits for the answer.
+/// matrix * rows + row of the first row of `bands` whose entries are all below the range of the shorter
+/// numbers, -1: there is none. Waits for the answer.
 template <class Scalar, class Short, class Exec>
 std::int64_t first_row_below_range(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
                                    const Bands<Short, typename Exec::memory_space> &rounded)

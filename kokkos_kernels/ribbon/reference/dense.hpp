@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file dense.hpp  The plain serial reference: one line as a dense matrix, Gaussian elimination with partial pivoting.
+/// @file dense.hpp  The plain serial reference: one line as a dense matrix, Gaussian
+///   elimination with partial pivoting.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -9,11 +10,13 @@
 
 namespace ribbon::reference {
 
-/// Matrix c of host bands as a dense row-major matrix of n B unknowns; the only place that spells out what bands, blocks and `periodic` mean.
+/// Matrix c of host bands as a dense row-major matrix of n B unknowns; the only place that spells out what
+/// bands, blocks and `periodic` mean.
 template <class Scalar>
 std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t c)
 {
-  const auto          n = bands.rows(), B = static_cast<std::int64_t>(bands.block), kl = static_cast<std::int64_t>(bands.kl()), ku = static_cast<std::int64_t>(bands.ku());
+  const auto n = bands.rows(), B = static_cast<std::int64_t>(bands.block),
+             kl = static_cast<std::int64_t>(bands.kl()), ku = static_cast<std::int64_t>(bands.ku());
   std::vector<Scalar> A(static_cast<std::size_t>(n * B * n * B), Scalar(0));
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t d = -kl; d <= ku; ++d) {
@@ -22,7 +25,9 @@ std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::in
       if (j < 0 || j >= n) continue;
       for (std::int64_t a = 0; a < B; ++a)
         for (std::int64_t b = 0; b < B; ++b)
-          A[static_cast<std::size_t>((i * B + a) * n * B + j * B + b)] += bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(bands.stored(i)), static_cast<std::size_t>(((d + kl) * B + a) * B + b));
+          A[static_cast<std::size_t>((i * B + a) * n * B + j * B + b)] +=
+            bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(bands.stored(i)),
+                         static_cast<std::size_t>(((d + kl) * B + a) * B + b));
     }
   return A;
 }
@@ -55,7 +60,8 @@ std::vector<Scalar> solve(std::vector<Scalar> A, std::vector<Scalar> b)
 
 /// ||b - A x|| / (||A|| ||x|| + ||b||) in maximum norms.
 template <class Scalar>
-double backward_error(const std::vector<Scalar> &A, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+double backward_error(const std::vector<Scalar> &A, const std::vector<Scalar> &x,
+                      const std::vector<Scalar> &b)
 {
   const std::size_t n = b.size();
   double            r = 0, a = 0, xs = 0, bs = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file sparse.hpp  The plain serial reference for long lines: Gaussian elimination with partial pivoting on rows that hold what is not zero.
+/// @file sparse.hpp  The plain serial reference for long lines: Gaussian elimination with partial pivoting on
+///   rows that hold what is not zero.
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -16,7 +17,8 @@ namespace ribbon::reference {
 /// @param b  n numbers
 /// @return x; empty where some column has no pivot
 template <class Scalar>
-std::vector<Scalar> solve(const std::vector<std::vector<std::pair<std::int64_t, Scalar>>> &A, const std::vector<Scalar> &b)
+std::vector<Scalar> solve(const std::vector<std::vector<std::pair<std::int64_t, Scalar>>> &A,
+                          const std::vector<Scalar>                                       &b)
 {
   using Wide      = wide_t<Scalar>;
   const auto n    = b.size();
@@ -43,7 +45,8 @@ std::vector<Scalar> solve(const std::vector<std::vector<std::pair<std::int64_t, 
     for (std::size_t i : begin[k]) {
       if (i == p) continue;
       const Wide factor = rows[i].begin()->second / rows[p].begin()->second;
-      for (auto e = std::next(rows[p].begin()); e != rows[p].end(); ++e) rows[i][e->first] -= factor * e->second;
+      for (auto e = std::next(rows[p].begin()); e != rows[p].end(); ++e)
+        rows[i][e->first] -= factor * e->second;
       x[i] -= factor * x[p];
       rows[i].erase(rows[i].begin());
       if (rows[i].empty()) return {};

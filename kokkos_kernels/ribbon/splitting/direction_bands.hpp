@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file direction_bands.hpp  Bands of A_1 .. A_D straight from the rows of J (docs/adi.md): found, compared and written
+/// @file direction_bands.hpp  Bands of A_1 .. A_D straight from the rows of J (docs/adi.md):
+///   found, compared and written
 /// in one pass over the rows, where these are. Compiled where it is used, like direction_split_kernels.hpp.
 #pragma once
 
@@ -8,7 +9,8 @@
 
 namespace ribbon {
 
-/// The elements of a process: a box of a grid, x running fastest. An element is `components` consecutive rows.
+/// The elements of a process: a box of a grid, x running fastest. An element is
+/// `components` consecutive rows.
 struct GridBox {
   std::int64_t size[3]    = {1, 1, 1}; ///< elements of the process
   std::int64_t begin[3]   = {0, 0, 0}; ///< the first of them in the grid
@@ -29,17 +31,23 @@ struct RowOfBox {
   {
     const std::int64_t e = box.components == 1 ? r : r / box.components, plane = e / box.size[0];
     component = static_cast<int>(box.components == 1 ? 0 : r - e * box.components);
-    along[0] = e - plane * box.size[0], along[2] = plane / box.size[1], along[1] = plane - along[2] * box.size[1];
+    along[0] = e - plane * box.size[0], along[2] = plane / box.size[1],
+    along[1] = plane - along[2] * box.size[1];
   }
-  KOKKOS_INLINE_FUNCTION RowOfBox(std::int64_t x, std::int64_t y, std::int64_t z) : along{x, y, z}, component(0) { }
-  /// Element u of the box in the order of tiles: eight lines along x side by side, which their bands are, too.
+  KOKKOS_INLINE_FUNCTION RowOfBox(std::int64_t x, std::int64_t y, std::int64_t z)
+      : along{x, y, z}, component(0)
+  {
+  }
+  /// Element u of the box in the order of tiles: eight lines along x side by side,
+  /// which their bands are, too.
   KOKKOS_INLINE_FUNCTION static RowOfBox in_tiles(const GridBox &box, std::int64_t u)
   {
     constexpr std::int64_t width = 8;
     const std::int64_t     nx = box.size[0], plane = nx * box.size[1], z = u / plane, v = u - z * plane;
-    const std::int64_t     tile = v / (width * nx), w = v - tile * width * nx, left = box.size[1] - tile * width;
-    const std::int64_t     wide = left < width ? left : width, block = w / (width * wide), first = block * width;
-    const std::int64_t     rest = w - first * wide, end = nx - first, length = end < width ? end : width, y = rest / length;
+    const std::int64_t tile = v / (width * nx), w = v - tile * width * nx, left = box.size[1] - tile * width;
+    const std::int64_t wide = left < width ? left : width, block = w / (width * wide), first = block * width;
+    const std::int64_t rest = w - first * wide, end = nx - first, length = end < width ? end : width,
+                       y = rest / length;
     return RowOfBox(first + rest - y * length, tile * width + y, z);
   }
   /// Its number, of one component.
@@ -47,17 +55,25 @@ struct RowOfBox {
   {
     return along[0] + box.size[0] * (along[1] + box.size[1] * along[2]);
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t at(int axis) const { return axis == 0 ? along[0] : axis == 1 ? along[1] : along[2]; }
+  KOKKOS_INLINE_FUNCTION std::int64_t at(int axis) const
+  {
+    return axis == 0 ? along[0] : axis == 1 ? along[1] : along[2];
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t line(const GridBox &box, int axis) const
   {
-    return axis == 0 ? along[1] + box.size[1] * along[2] : along[0] + box.size[0] * (axis == 1 ? along[2] : along[1]);
+    return axis == 0 ? along[1] + box.size[1] * along[2]
+                     : along[0] + box.size[0] * (axis == 1 ? along[2] : along[1]);
   }
   /// Row `i` of a line.
-  KOKKOS_INLINE_FUNCTION static std::int64_t row(const GridBox &box, int axis, std::int64_t line, std::int64_t i,
-                                                 int component)
+  KOKKOS_INLINE_FUNCTION static std::int64_t row(const GridBox &box, int axis, std::int64_t line,
+                                                 std::int64_t i, int component)
   {
     const std::int64_t first = box.size[axis == 0 ? 1 : 0], slow = line / first, fast = line - slow * first;
-    const std::int64_t x = axis == 0 ? i : fast, y = axis == 1 ? i : axis == 0 ? fast : slow, z = axis == 2 ? i : slow;
+    const std::int64_t x = axis == 0 ? i : fast,
+                       y = axis == 1   ? i
+                           : axis == 0 ? fast
+                                       : slow,
+                       z = axis == 2 ? i : slow;
     return (x + box.size[0] * (y + box.size[1] * z)) * box.components + component;
   }
 };
@@ -107,7 +123,8 @@ struct BandCounts {
   SplitCounts  counts;
   std::int64_t not_finite = INT64_MAX; ///< first row that was written with an entry that is not finite
   unsigned     changed    = 0;         ///< rows were written that differ from what was there
-  unsigned     misfit     = 0; ///< rows differ from the matrix that lines share, or do not fit the shape of the bands
+  /// rows differ from the matrix that lines share, or do not fit the shape of the bands
+  unsigned misfit = 0;
 
   KOKKOS_INLINE_FUNCTION BandCounts &operator+=(const BandCounts &o)
   {
@@ -142,7 +159,8 @@ struct WaysKernel {
     return of(r, row, column, unused);
   }
   /// @param apart  gets the distance of the elements along an axis
-  KOKKOS_FORCEINLINE_FUNCTION std::uint16_t of(std::int64_t r, const RowOfBox &row, std::int64_t column, std::int64_t &apart) const
+  KOKKOS_FORCEINLINE_FUNCTION std::uint16_t of(std::int64_t r, const RowOfBox &row, std::int64_t column,
+                                               std::int64_t &apart) const
   {
     const std::int64_t B = box.components, f = B == 1 ? column : column / B, delta = f - (B == 1 ? r : r / B);
     const std::int64_t nx = box.size[0], plane = nx * box.size[1], component = column - f * B;
@@ -185,9 +203,9 @@ struct WaysKernel {
 /// Takes the entries of a row to see which bands they need.
 template <class Scalar>
 struct TakeShape {
-  FoundShapes        &found;
-  const GridBox      &box;
-  const RowOfBox     &row;
+  FoundShapes    &found;
+  const GridBox  &box;
+  const RowOfBox &row;
   const int (&axes)[3]; ///< of the directions
   std::int64_t r;
 
@@ -206,9 +224,9 @@ struct TakeShape {
   }
 };
 
-/// Answers: half-bandwidths of the directions, whether they have rings, and blocks; INT64_MAX less the first row that is
-/// not finite. By atomics, which few rows need: as parallel_reduce this kernel and FillKernel stopped with an illegal
-/// instruction in threads without a row (CUDA 13.0, sm_90).
+/// Answers: half-bandwidths of the directions, whether they have rings, and blocks; INT64_MAX less the first
+/// row that is not finite. By atomics, which few rows need: as parallel_reduce this kernel and FillKernel
+/// stopped with an illegal instruction in threads without a row (CUDA 13.0, sm_90).
 template <class Scalar, class Index, int Reach>
 struct ShapeKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
@@ -236,8 +254,8 @@ struct ShapeKernel {
 /// Where the entries of a row lie in the bands of a direction.
 template <class Scalar>
 struct BandRow {
-  Scalar      *first = nullptr; ///< null: nobody wants it
-  Scalar      *mass  = nullptr;
+  Scalar      *first  = nullptr; ///< null: nobody wants it
+  Scalar      *mass   = nullptr;
   std::int64_t stride = 0, place = 0, all = 0;
   int          half_bandwidth = 0, block = 1, component = 0;
   bool         periodic = false;
@@ -249,7 +267,8 @@ struct BandRow {
     const std::int64_t line = to.block == 1 ? l * box.components + row.component : l;
     set_to(box, row, to, to.per_line ? line : to.class_of_line ? to.class_of_line[line] : 0);
   }
-  KOKKOS_FUNCTION void set_to(const GridBox &box, const RowOfBox &row, const BandsToFill<Scalar> &to, std::int64_t matrix)
+  KOKKOS_FUNCTION void set_to(const GridBox &box, const RowOfBox &row, const BandsToFill<Scalar> &to,
+                              std::int64_t matrix)
   {
     const std::int64_t at = matrix + to.matrices * row.at(to.axis);
     first = to.value + at, stride = to.matrices * to.rows;
@@ -288,8 +307,8 @@ struct BandRow {
 template <class Scalar>
 struct TakeCompared {
   const BandRow<Scalar> (&rows)[3];
-  int                     nonzeros[3] = {0, 0, 0};
-  unsigned                differs = 0, beyond = 0;
+  int      nonzeros[3] = {0, 0, 0};
+  unsigned differs = 0, beyond = 0;
 
   KOKKOS_FUNCTION explicit TakeCompared(const BandRow<Scalar> (&r)[3]) : rows(r) { }
   KOKKOS_FUNCTION void operator()(int part, int, const Scalar &v, int offset, int component)
@@ -309,8 +328,8 @@ struct TakeCompared {
 template <class Scalar>
 struct TakeWritten {
   const BandRow<Scalar> (&rows)[3];
-  unsigned                directions;
-  bool                    finite = true;
+  unsigned directions;
+  bool     finite = true;
 
   KOKKOS_FUNCTION TakeWritten(const BandRow<Scalar> (&r)[3], unsigned written) : rows(r), directions(written)
   {
@@ -361,32 +380,40 @@ struct FillAnswers {
   }
 };
 
-/// The bands are described in memory of the kernel: Kokkos sends functors of more than 512 bytes through constant memory.
+/// The bands are described in memory of the kernel: Kokkos sends functors of more than 512
+/// bytes through constant memory.
 template <class Scalar, class Index, int Reach>
 struct FillKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
   GridBox                           box;
   const BandsToFill<Scalar>        *to; ///< of three directions
-  unsigned                          wanted, shared, fresh; ///< directions: all, those that lines share, those to be written
-  bool                              stars;                 ///< rows may be split by split_star(), all bands being tridiagonal
-  bool                              tiles;                 ///< rows come in tiles: those of one component
-  FillAnswers                       answers;
+  /// directions: all, those that lines share, those to be written
+  unsigned wanted, shared, fresh;
+  /// rows may be split by split_star(), all bands being tridiagonal
+  bool        stars;
+  bool        tiles; ///< rows come in tiles: those of one component
+  FillAnswers answers;
 
   using Splitter = RowSplitter<Scalar, Index, Reach>;
 
-  KOKKOS_FUNCTION Scalar mass(std::int64_t r) const { return splitter.in.mass ? splitter.in.mass[r] : Scalar(1); }
+  KOKKOS_FUNCTION Scalar mass(std::int64_t r) const
+  {
+    return splitter.in.mass ? splitter.in.mass[r] : Scalar(1);
+  }
 
   /// Compares three entries of direction d, or writes them.
-  KOKKOS_FUNCTION void take_star(const RowOfBox &row, std::int64_t r, int d, const Scalar (&v)[3], BandCounts &found) const
+  KOKKOS_FUNCTION void take_star(const RowOfBox &row, std::int64_t r, int d, const Scalar (&v)[3],
+                                 BandCounts &found) const
   {
     const BandsToFill<Scalar> &t = to[d];
     if (!t.value) return;
     const std::int64_t i = row.at(t.axis), place = box.begin[t.axis] + i;
-    const std::int64_t l = t.per_line || t.class_of_line ? row.line(box, t.axis) : 0;
-    const std::int64_t at = (t.per_line ? l : t.class_of_line ? t.class_of_line[l] : 0) + t.matrices * i;
+    const std::int64_t l      = t.per_line || t.class_of_line ? row.line(box, t.axis) : 0;
+    const std::int64_t at     = (t.per_line ? l : t.class_of_line ? t.class_of_line[l] : 0) + t.matrices * i;
     const std::int64_t stride = t.matrices * t.rows;
     Scalar            *p      = t.value + at;
-    const bool         around = (place == 0 && !(v[0] == Scalar(0))) || (place + 1 == box.all[t.axis] && !(v[2] == Scalar(0)));
+    const bool         around =
+      (place == 0 && !(v[0] == Scalar(0))) || (place + 1 == box.all[t.axis] && !(v[2] == Scalar(0)));
     if (!t.fresh) {
       if (p[0] == v[0] && p[stride] == v[1] && p[2 * stride] == v[2] && !(around && !t.periodic) &&
           (!t.mass || t.mass[at] == mass(r)))
@@ -463,7 +490,7 @@ struct RepresentativesKernel {
   const std::int64_t               *line; ///< of every matrix
   KOKKOS_FUNCTION void              operator()(const std::int64_t u) const
   {
-    const int          parts = box.components; // rows of an element, of which a line without blocks has one
+    const int          parts  = box.components; // rows of an element, of which a line without blocks has one
     const std::int64_t matrix = u / parts % to.matrices, i = u / parts / to.matrices;
     const int          own = static_cast<int>(u % parts);
     const std::int64_t l   = to.block == 1 ? line[matrix] / box.components : line[matrix];
@@ -507,7 +534,8 @@ struct ShiftKernel {
   {
     const int B = block;
     for (int c = 0; c < B; ++c) {
-      const Scalar m = mass ? mass[u + stride * c] : Scalar(1), factor = m == Scalar(0) ? Scalar(-1) : Scalar(-a);
+      const Scalar m      = mass ? mass[u + stride * c] : Scalar(1),
+                   factor = m == Scalar(0) ? Scalar(-1) : Scalar(-a);
       for (int d = 0; d <= 2 * half_bandwidth; ++d)
         for (int e = 0; e < B; ++e) {
           const std::int64_t k = u + stride * ((d * B + c) * B + e);
@@ -543,13 +571,14 @@ struct DiffersKernel {
 /// @param reach  the largest offset along an axis
 /// @return the first row whose columns do not ascend, -1: there is none
 template <class Scalar, class Index, class Exec>
-std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const GridBox &box, std::uint16_t *way,
-                       int *reach)
+std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const GridBox &box,
+                       std::uint16_t *way, int *reach)
 {
   FoundShapes found;
   if (A.rows > 0)
     Kokkos::parallel_reduce("ribbon::find_ways", indices(exec, A.rows),
-                            direction_bands::WaysKernel<Scalar, Index>{A, box, way}, Kokkos::Sum<FoundShapes>(found));
+                            direction_bands::WaysKernel<Scalar, Index>{A, box, way},
+                            Kokkos::Sum<FoundShapes>(found));
   exec.fence();
   *reach = static_cast<int>(std::max<std::int64_t>(found.half_bandwidth[0], 1));
   return found.not_finite == INT64_MAX ? -1 : found.not_finite;
@@ -558,15 +587,18 @@ std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, cons
 /// The shapes that the bands of all rows need, or those of the first few rows. Waits.
 /// @param axes  of the directions
 template <class Scalar, class Index, class Exec>
-FoundShapes band_shapes(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box, const int (&axes)[3],
-                        bool few)
+FoundShapes band_shapes(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box,
+                        const int (&axes)[3], bool few)
 {
-  using Rows              = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
-  const std::int64_t n    = few ? std::min<std::int64_t>(rows.J[0].rows, 4096) : rows.J[0].rows;
+  using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
+  const std::int64_t n     = few ? std::min<std::int64_t>(rows.J[0].rows, 4096) : rows.J[0].rows;
   const auto         words = upload(exec, "ribbon::band_shapes", std::vector<std::int64_t>(10, 0));
-  const auto run = [&](const auto &kernel) { Kokkos::parallel_for("ribbon::band_shapes", Rows(exec, 0, n), kernel); };
+  const auto         run   = [&](const auto &kernel) {
+    Kokkos::parallel_for("ribbon::band_shapes", Rows(exec, 0, n), kernel);
+  };
   if (n > 0 && rows.reach <= 1)
-    run(direction_bands::ShapeKernel<Scalar, Index, 1>{{rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
+    run(
+      direction_bands::ShapeKernel<Scalar, Index, 1>{{rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
   else if (n > 0)
     run(direction_bands::ShapeKernel<Scalar, Index, Way::farthest>{
       {rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
@@ -591,7 +623,8 @@ BandCounts fill_bands(const Exec &exec, const GridRows<Scalar, Index> &rows, con
   for (int d = 0; d < 3; ++d) {
     if (!to[d].value) continue;
     stars = stars && to[d].half_bandwidth == 1;
-    // a host writes a row of one line along x after the other to places far apart, of which a tile has a whole cache line
+    // a host writes a row of one line along x after the other to places far apart, of which a
+    // tile has a whole cache line
     tiles = tiles || (!is_device_space<Exec> && to[d].per_line && to[d].axis == 0 && box.components == 1);
     wanted |= 1u << d, shared |= unsigned(!to[d].per_line) << d, fresh |= unsigned(to[d].fresh) << d;
   }
@@ -599,8 +632,10 @@ BandCounts fill_bands(const Exec &exec, const GridRows<Scalar, Index> &rows, con
   using Rows       = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
   using Words      = std::vector<std::int64_t>;
   const auto there = upload(exec, "ribbon::bands_to_fill", std::vector<BandsToFill<Scalar>>(to, to + 3));
-  const auto words = upload(exec, "ribbon::fill_bands", Words(direction_bands::FillAnswers::places * direction_bands::FillAnswers::words, 0));
-  const auto run   = [&](const auto &kernel) {
+  const auto words =
+    upload(exec, "ribbon::fill_bands",
+           Words(direction_bands::FillAnswers::places * direction_bands::FillAnswers::words, 0));
+  const auto run = [&](const auto &kernel) {
     Kokkos::parallel_for("ribbon::fill_bands", Rows(exec, 0, rows.J[0].rows), kernel);
   };
   if (rows.reach <= 1)
@@ -624,8 +659,9 @@ void fill_representatives(const Exec &exec, const GridRows<Scalar, Index> &rows,
     Kokkos::parallel_for("ribbon::fill_representatives", policy,
                          direction_bands::RepresentativesKernel<Scalar, Index, 1>{{rows}, box, to, d, line});
   else
-    Kokkos::parallel_for("ribbon::fill_representatives", policy,
-                         direction_bands::RepresentativesKernel<Scalar, Index, Way::farthest>{{rows}, box, to, d, line});
+    Kokkos::parallel_for(
+      "ribbon::fill_representatives", policy,
+      direction_bands::RepresentativesKernel<Scalar, Index, Way::farthest>{{rows}, box, to, d, line});
 }
 
 /// Whether lines that share a matrix have the same mass. Waits.
@@ -642,19 +678,19 @@ bool masses_agree(const Exec &exec, const Scalar *mass, const GridBox &box, cons
 
 /// The same matrices, one per line. Asynchronous on exec.
 template <class Scalar, class Exec>
-Bands<Scalar, typename Exec::memory_space> one_per_line(const Exec                                       &exec,
-                                                        const Bands<Scalar, typename Exec::memory_space> &bands,
-                                                        std::int64_t                                      lines)
+Bands<Scalar, typename Exec::memory_space>
+one_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t lines)
 {
   auto result = bands;
   if (bands.lhs == Lhs::per_line) return result;
   result.lhs = Lhs::per_line, result.class_of_line = {};
   result.values = allocate<decltype(bands.values)>(exec, "ribbon::bands", static_cast<std::size_t>(lines),
                                                    bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::one_per_line", indices(exec, static_cast<std::int64_t>(result.values.size())),
-                       direction_bands::ExpandKernel<Scalar>{
-                         bands.values.data(), result.values.data(),
-                         bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr, lines, bands.matrices()});
+  Kokkos::parallel_for(
+    "ribbon::one_per_line", indices(exec, static_cast<std::int64_t>(result.values.size())),
+    direction_bands::ExpandKernel<Scalar>{bands.values.data(), result.values.data(),
+                                          bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr,
+                                          lines, bands.matrices()});
   return result;
 }
 
@@ -664,13 +700,14 @@ bool numbers_differ(const Exec &exec, std::int64_t n, const Scalar *x, const Sca
 {
   int differs = 0;
   if (n > 0)
-    Kokkos::parallel_reduce("ribbon::numbers_differ", indices(exec, n), direction_bands::DiffersKernel<Scalar>{x, y},
-                            Kokkos::BOr<int>(differs));
+    Kokkos::parallel_reduce("ribbon::numbers_differ", indices(exec, n),
+                            direction_bands::DiffersKernel<Scalar>{x, y}, Kokkos::BOr<int>(differs));
   exec.fence();
   return differs != 0;
 }
 
-/// P = s M - a A in rows of differential equations, -A in algebraic ones: bands of the shape of A. Asynchronous on exec.
+/// P = s M - a A in rows of differential equations, -A in algebraic ones: bands of the shape
+/// of A. Asynchronous on exec.
 /// @param mass  (matrices, rows, block); null: ones
 template <class Scalar, class Exec>
 void shift_bands(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &A, const Scalar *mass,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file direction_split_kernels.hpp  What direction_split.hpp declares. Compiled where it is used, with that one's scalar, not into the library of kernels for every scalar.
+/// @file direction_split_kernels.hpp  What direction_split.hpp declares. Compiled where it is used, with that
+///   one's scalar, not into the library of kernels for every scalar.
 #pragma once
 
 #include <ribbon/splitting/row_splitter.hpp>
@@ -16,7 +17,8 @@ namespace ribbon {
 
 namespace direction_split {
 
-/// Takes the numbers of a row, part by part, in the order of storage: to store them, or to see whether they are there.
+/// Takes the numbers of a row, part by part, in the order of storage: to store them, or to
+/// see whether they are there.
 template <class Scalar, class Index, bool writes>
 struct TakeParts {
   static constexpr int             most = SplitParts<Scalar, Index>::most;
@@ -61,12 +63,15 @@ struct PartsKernel {
 };
 
 template <bool writes, class Scalar, class Index, class Exec>
-SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
+SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar, Index> &rows,
+                      const SplitParts<Scalar, Index> &parts)
 {
   SplitCounts counts;
   // rows wait for memory most of the time: many at once, with fewer registers each
   using Rows     = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 5>>;
-  const auto run = [&](const auto &kernel) { Kokkos::parallel_reduce(label, Rows(exec, 0, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts)); };
+  const auto run = [&](const auto &kernel) {
+    Kokkos::parallel_reduce(label, Rows(exec, 0, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts));
+  };
   if (rows.J[0].rows > 0) {
     if (rows.reach <= 1) run(PartsKernel<Scalar, Index, writes, 1>{{rows}, parts});
     else run(PartsKernel<Scalar, Index, writes, Way::farthest>{{rows}, parts});
@@ -81,7 +86,8 @@ struct AxesKernel {
   KOKKOS_FUNCTION void    operator()(const std::int64_t r, unsigned &axes) const
   {
     for (int b = 0; b < 2; ++b)
-      for (Index k = rows.J[b].rows > 0 ? rows.J[b].row_begin[r] : 0; rows.J[b].rows > 0 && k < rows.J[b].row_begin[r + 1]; ++k) {
+      for (Index k = rows.J[b].rows > 0 ? rows.J[b].row_begin[r] : 0;
+           rows.J[b].rows > 0 && k < rows.J[b].row_begin[r + 1]; ++k) {
         const int axis = Way::axis(rows.way[b][k]);
         if (axis >= 0 && rows.J[b].value[k] != Scalar(0)) axes |= 1u << axis;
       }
@@ -141,7 +147,8 @@ struct RowSumKernel {
     double sum = 0;
     if (mass[r] == Scalar(0)) return;
     for (int b = 0; b < 2; ++b)
-      for (Index k = A[b].rows > 0 ? A[b].row_begin[r] : 0; A[b].rows > 0 && k < A[b].row_begin[r + 1]; ++k) sum += static_cast<double>(magnitude(A[b].value[k]));
+      for (Index k = A[b].rows > 0 ? A[b].row_begin[r] : 0; A[b].rows > 0 && k < A[b].row_begin[r + 1]; ++k)
+        sum += static_cast<double>(magnitude(A[b].value[k]));
     if (!is_finite(sum)) sum = HUGE_VAL;
     if (sum > largest) largest = sum;
   }
@@ -182,22 +189,28 @@ unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows, un
 }
 
 template <class Scalar, class Index, class Exec>
-SplitCounts compare_parts(const Exec &exec, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
+SplitCounts compare_parts(const Exec &exec, const GridRows<Scalar, Index> &rows,
+                          const SplitParts<Scalar, Index> &parts)
 {
   return direction_split::run_parts<false>(exec, "ribbon::compare_parts", rows, parts);
 }
 
 template <class Scalar, class Index, class Exec>
-SplitCounts write_parts(const Exec &exec, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
+SplitCounts write_parts(const Exec &exec, const GridRows<Scalar, Index> &rows,
+                        const SplitParts<Scalar, Index> &parts)
 {
   return direction_split::run_parts<true>(exec, "ribbon::write_parts", rows, parts);
 }
 
 template <class Scalar, class Index, class Exec>
-bool scale_algebraic_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass, Scalar *const (&to)[2], bool write)
+bool scale_algebraic_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass,
+                          Scalar *const (&to)[2], bool write)
 {
   std::int64_t differ = 0;
-  if (A[0].rows > 0) Kokkos::parallel_reduce("ribbon::scale_algebraic_rows", indices(exec, A[0].rows), direction_split::GivenKernel<Scalar, Index>{{A[0], A[1]}, mass, {to[0], to[1]}, write}, differ);
+  if (A[0].rows > 0)
+    Kokkos::parallel_reduce(
+      "ribbon::scale_algebraic_rows", indices(exec, A[0].rows),
+      direction_split::GivenKernel<Scalar, Index>{{A[0], A[1]}, mass, {to[0], to[1]}, write}, differ);
   exec.fence();
   return differ > 0;
 }
@@ -205,22 +218,29 @@ bool scale_algebraic_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[
 template <class Scalar, class Index, class Exec>
 void mark_diagonal_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], Scalar *mass)
 {
-  Kokkos::parallel_for("ribbon::mark_diagonal_rows", indices(exec, A[0].rows), direction_split::DiagonalRowsKernel<Scalar, Index>{{A[0], A[1]}, mass});
+  Kokkos::parallel_for("ribbon::mark_diagonal_rows", indices(exec, A[0].rows),
+                       direction_split::DiagonalRowsKernel<Scalar, Index>{{A[0], A[1]}, mass});
 }
 
 template <class Scalar, class Index, class Exec>
 double largest_row_sum(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass)
 {
   double largest = 0;
-  if (A[0].rows > 0) Kokkos::parallel_reduce("ribbon::largest_row_sum", indices(exec, A[0].rows), direction_split::RowSumKernel<Scalar, Index>{{A[0], A[1]}, mass}, Kokkos::Max<double>(largest));
+  if (A[0].rows > 0)
+    Kokkos::parallel_reduce("ribbon::largest_row_sum", indices(exec, A[0].rows),
+                            direction_split::RowSumKernel<Scalar, Index>{{A[0], A[1]}, mass},
+                            Kokkos::Max<double>(largest));
   exec.fence();
   return largest > 0 ? largest : 0; // no rows: Max's own least number
 }
 
 template <class Scalar, class Index, class Exec>
-void shifted_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass, bool diagonal, real_t<Scalar> s, real_t<Scalar> a, Scalar *const (&P)[2])
+void shifted_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass, bool diagonal,
+                  real_t<Scalar> s, real_t<Scalar> a, Scalar *const (&P)[2])
 {
-  Kokkos::parallel_for("ribbon::shifted_rows", indices(exec, A[0].rows), direction_split::ShiftedKernel<Scalar, Index>{{A[0], A[1]}, mass, diagonal, s, a, {P[0], P[1]}});
+  Kokkos::parallel_for(
+    "ribbon::shifted_rows", indices(exec, A[0].rows),
+    direction_split::ShiftedKernel<Scalar, Index>{{A[0], A[1]}, mass, diagonal, s, a, {P[0], P[1]}});
 }
 
 } // namespace ribbon

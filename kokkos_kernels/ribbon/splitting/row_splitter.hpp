@@ -6,16 +6,19 @@
 
 namespace ribbon {
 
-/// Splits the rows of GridRows. With S_d = sum of the couplings along d and r_i = J_ii + sum_j J_ij - shift M_ii, rows of differential equations get (A_d)_ij = -J_ij and (A_d)_ii = S_d - e_d.
-/// What there is of each direction is kept in arrays with indices that the compiler knows, without branches, so that they are registers; what few rows need is a function that is called.
+/// Splits the rows of GridRows. With S_d = sum of the couplings along d and r_i = J_ii + sum_j J_ij - shift
+/// M_ii, rows of differential equations get (A_d)_ij = -J_ij and (A_d)_ii = S_d - e_d. What there is of each
+/// direction is kept in arrays with indices that the compiler knows, without branches, so that they are
+/// registers; what few rows need is a function that is called.
 /// @tparam Reach  no less than the reach of the rows
 template <class Scalar, class Index, int Reach>
 class RowSplitter {
 public:
   GridRows<Scalar, Index> in;
 
-  /// Calls emit(part, block, number, offset, component) for every entry of the parts of row r, in the order in which they
-  /// are stored: the column is the component of the element `offset` further along the direction of the part.
+  /// Calls emit(part, block, number, offset, component) for every entry of the parts of row r, in the
+  /// order in which they are stored: the column is the component of the element `offset` further along
+  /// the direction of the part.
   /// @return s_b, 0 for a row of differential equations
   template <class Emit>
   KOKKOS_FUNCTION Scalar split(std::int64_t r, SplitCounts &counts, Emit &emit) const
@@ -27,13 +30,13 @@ public:
     return Scalar(0);
   }
 
-  /// What a row with one component and its nearest neighbours alone is split into: (A_d)_ij of the neighbour before it, of
-  /// itself and of the one behind it.
+  /// What a row with one component and its nearest neighbours alone is split into: (A_d)_ij of the neighbour
+  /// before it, of itself and of the one behind it.
   struct Star {
     Scalar value[3][3];
   };
-  /// Whether row r is such a row of a differential equation, and what it is split into: the same numbers as those of split(),
-  /// at a fraction of its time on a host. For 1 component, Reach 1 and a diagonal M.
+  /// Whether row r is such a row of a differential equation, and what it is split into: the same numbers as
+  /// those of split(), at a fraction of its time on a host. For 1 component, Reach 1 and a diagonal M.
   KOKKOS_FUNCTION bool split_star(std::int64_t r, SplitCounts &counts, Star &star) const
   {
     if (is_algebraic(r)) return false;
@@ -43,9 +46,9 @@ public:
     s.inner = read_star(r, s, side);
     for (int d = 0; d < 3; ++d) {
       const Scalar before = side[d][0], after = side[d][2];
-      s.along[d]   = before + after;
-      s.size[d]    = size_of(before) + size_of(after);
-      s.missing[d] = is_zero(before) != is_zero(after) ? -(before + after) : Scalar(0);
+      s.along[d]       = before + after;
+      s.size[d]        = size_of(before) + size_of(after);
+      s.missing[d]     = is_zero(before) != is_zero(after) ? -(before + after) : Scalar(0);
       star.value[d][0] = -before, star.value[d][2] = -after;
     }
     Scalar own[3];
@@ -63,12 +66,15 @@ private:
 
   /// Of one row. Couplings are those to the component of the row itself where nothing else is said.
   struct Sums {
-    Scalar       along[3];                 ///< S_d
-    Scalar       inner;                    ///< J_ii
-    Scalar       other;                    ///< along no direction
-    Scalar       missing[3];               ///< what the diagonal has for neighbours that were eliminated, were their couplings those of the other side
-    double       size[3], every[3], stray; ///< sums of |J_ij| along d, to all components, and along no direction to all
-    std::int64_t mixed;                    ///< entries along no direction that are not zero
+    Scalar along[3]; ///< S_d
+    Scalar inner;    ///< J_ii
+    Scalar other;    ///< along no direction
+    /// what the diagonal has for neighbours that were eliminated, were their
+    /// couplings those of the other side
+    Scalar missing[3];
+    /// sums of |J_ij| along d, to all components, and along no direction to all
+    double       size[3], every[3], stray;
+    std::int64_t mixed; ///< entries along no direction that are not zero
   };
 
   KOKKOS_FUNCTION static double size_of(const Scalar &v) { return static_cast<double>(magnitude(v)); }
@@ -78,11 +84,17 @@ private:
     else return static_cast<double>(v.real());
   }
   KOKKOS_FUNCTION static bool   is_zero(const Scalar &v) { return v == Scalar(0); }
-  KOKKOS_FUNCTION static Scalar scale_of(const Scalar &diagonal) { return is_zero(diagonal) ? Scalar(1) : Scalar(1) / diagonal; }
-  KOKKOS_FUNCTION bool          is_algebraic(std::int64_t r) const { return in.mass && is_zero(in.mass[r]); }
-  KOKKOS_FUNCTION Scalar        mass_at(std::int64_t r) const { return in.mass ? in.mass[r] : Scalar(1); }
-  KOKKOS_FUNCTION Scalar        entry(int b, Index k) const { return in.factor * in.J[b].value[k]; }
-  KOKKOS_FUNCTION int           component_of(std::int64_t r) const { return in.components == 1 ? 0 : static_cast<int>((in.first_component + r) % in.components); }
+  KOKKOS_FUNCTION static Scalar scale_of(const Scalar &diagonal)
+  {
+    return is_zero(diagonal) ? Scalar(1) : Scalar(1) / diagonal;
+  }
+  KOKKOS_FUNCTION bool   is_algebraic(std::int64_t r) const { return in.mass && is_zero(in.mass[r]); }
+  KOKKOS_FUNCTION Scalar mass_at(std::int64_t r) const { return in.mass ? in.mass[r] : Scalar(1); }
+  KOKKOS_FUNCTION Scalar entry(int b, Index k) const { return in.factor * in.J[b].value[k]; }
+  KOKKOS_FUNCTION int    component_of(std::int64_t r) const
+  {
+    return in.components == 1 ? 0 : static_cast<int>((in.first_component + r) % in.components);
+  }
   /// Number of the direction, Way::same, or Way::mixed for couplings along an axis without a direction, too.
   KOKKOS_FUNCTION int direction_of(std::uint16_t way) const
   {
@@ -101,7 +113,8 @@ private:
     Scalar               v[3][2 * Reach + 1] = {};
     KOKKOS_FUNCTION void add(int d, int offset, const Scalar &value)
     {
-      if constexpr (Reach == 1) with_direction(d, [&](int e) { with_direction(offset + 1, [&](int k) { v[e][k] += value; }); });
+      if constexpr (Reach == 1)
+        with_direction(d, [&](int e) { with_direction(offset + 1, [&](int k) { v[e][k] += value; }); });
       else v[d][Reach + offset] += value;
     }
   };
@@ -116,7 +129,8 @@ private:
       for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
         const Scalar v = entry(b, k);
         const int    d = direction_of(in.way[b][k]), side_of = Way::offset(in.way[b][k]) + 1;
-        if (d >= 0) with_direction(d, [&](int e) { with_direction(side_of, [&](int o) { side[e][o] = v; }); });
+        if (d >= 0)
+          with_direction(d, [&](int e) { with_direction(side_of, [&](int o) { side[e][o] = v; }); });
         else if (d == Way::same) inner += v;
         else s.other += v, s.mixed += !is_zero(v);
       }
@@ -142,9 +156,15 @@ private:
     return of_way[same];
 #endif
   }
-  KOKKOS_FUNCTION static double total_of(const Sums &s) { return size_of(s.inner) + s.size[0] + s.size[1] + s.size[2]; }
+  KOKKOS_FUNCTION static double total_of(const Sums &s)
+  {
+    return size_of(s.inner) + s.size[0] + s.size[1] + s.size[2];
+  }
   /// 0 for what rounding leaves of numbers of this size.
-  KOKKOS_FUNCTION static Scalar rounded(const Scalar &rest, double total) { return size_of(rest) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * total ? Scalar(0) : rest; }
+  KOKKOS_FUNCTION static Scalar rounded(const Scalar &rest, double total)
+  {
+    return size_of(rest) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * total ? Scalar(0) : rest;
+  }
 
   KOKKOS_FUNCTION Sums sum_up(std::int64_t r) const
   {
@@ -180,7 +200,11 @@ private:
   }
 
   /// r_i.
-  KOKKOS_FUNCTION Scalar rest_of(std::int64_t r, const Sums &s) const { return rounded(s.inner + s.other + s.along[0] + s.along[1] + s.along[2] - in.shift * mass_at(r), total_of(s)); }
+  KOKKOS_FUNCTION Scalar rest_of(std::int64_t r, const Sums &s) const
+  {
+    return rounded(s.inner + s.other + s.along[0] + s.along[1] + s.along[2] - in.shift * mass_at(r),
+                   total_of(s));
+  }
 
   /// The column of row r nearest to it along direction d; -1: none on this process.
   KOKKOS_FUNCTION std::int64_t nearest(std::int64_t r, int d) const
@@ -189,15 +213,17 @@ private:
     int          least  = Way::farthest + 1;
     for (Index k = in.J[0].row_begin[r]; k < in.J[0].row_begin[r + 1]; ++k) {
       const std::uint16_t way = in.way[0][k];
-      if (direction_of(way) != d || Way::component(way) != component_of(r) || is_zero(in.J[0].value[k])) continue;
+      if (direction_of(way) != d || Way::component(way) != component_of(r) || is_zero(in.J[0].value[k]))
+        continue;
       const int offset = Way::offset(way), distance = offset < 0 ? -offset : offset;
       if (distance < least) least = distance, column = in.J[0].column[k];
     }
     return column;
   }
 
-  /// What an end of a line along d at row r makes of what it may stand for: 1 where a neighbour was eliminated, 0 at a Neumann end. Known where nothing else ends, else asked of the next row
-  /// along another direction that ends. False where no row of this process tells.
+  /// What an end of a line along d at row r makes of what it may stand for: 1 where a neighbour was
+  /// eliminated, 0 at a Neumann end. Known where nothing else ends, else asked of the next row along another
+  /// direction that ends. False where no row of this process tells.
   template <int depth>
   KOKKOS_FUNCTION bool share_of_end(std::int64_t r, int d, Scalar &share) const
   {
@@ -218,7 +244,8 @@ private:
     return true;
   }
 
-  /// Where lines of several directions end at a row, neighbours tell which of them were cut off: a corner between Neumann and Dirichlet conditions.
+  /// Where lines of several directions end at a row, neighbours tell which of them were cut off: a corner
+  /// between Neumann and Dirichlet conditions.
   RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections weigh_ends(std::int64_t r, OfDirections missing) const
   {
     OfDirections weighed = missing;
@@ -246,7 +273,8 @@ private:
     double least = 0; // of what may stand for a neighbour
     for (int d = 0; d < 3; ++d)
       if (!is_zero(missing[d]) && !(least > 0 && least <= size_of(missing[d]))) least = size_of(missing[d]);
-    // so much less is no neighbour: reaction at Neumann ends, and where upwind differences have one side alone
+    // so much less is no neighbour: reaction at Neumann ends, and where upwind
+    // differences have one side alone
     if (size_of(rest) < 0.1 * least) missing[0] = missing[1] = missing[2] = Scalar(0);
     else if (!is_zero(missing[0]) + !is_zero(missing[1]) + !is_zero(missing[2]) > 1) {
       const RowSplitter  self    = *this; // of which the function gets an address
@@ -256,7 +284,9 @@ private:
     const Scalar all  = missing[0] + missing[1] + missing[2];
     const bool   ends = real_part(rest) * real_part(all) > 0;
     if (!ends && real_part(rest) < 0) rest = Scalar(0), ++counts.growth;
-    for (int d = 0; d < 3; ++d) own[d] = s.along[d] - (ends ? missing[d] / all * rest : rest / Scalar(static_cast<real_t<Scalar>>(in.directions)));
+    for (int d = 0; d < 3; ++d)
+      own[d] = s.along[d] -
+               (ends ? missing[d] / all * rest : rest / Scalar(static_cast<real_t<Scalar>>(in.directions)));
   }
 
   /// The diagonal entry of M.
@@ -269,7 +299,8 @@ private:
     return m;
   }
 
-  /// The same for an entry of the element off the diagonal: what couplings to component c do not explain is shared evenly.
+  /// The same for an entry of the element off the diagonal: what couplings to component c do not
+  /// explain is shared evenly.
   RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections entries_of_element(std::int64_t r, int c, double total) const
   {
     Scalar       rest(0);
@@ -284,7 +315,8 @@ private:
       }
     }
     rest = rounded(rest, total);
-    for (int d = 0; d < in.directions; ++d) found.of[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
+    for (int d = 0; d < in.directions; ++d)
+      found.of[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
     return found;
   }
 
@@ -305,9 +337,10 @@ private:
   }
 
   template <class Emit>
-  KOKKOS_FUNCTION void split_differential(std::int64_t r, const Sums &s, SplitCounts &counts, Emit &emit) const
+  KOKKOS_FUNCTION void split_differential(std::int64_t r, const Sums &s, SplitCounts &counts,
+                                          Emit &emit) const
   {
-    const double total = total_of(s);
+    const double total     = total_of(s);
     const int    component = component_of(r);
     Scalar       own[3];
     diagonals(r, s, counts, own);
@@ -355,7 +388,8 @@ private:
         const Scalar        v      = scale * entry(b, k);
         emit(0, b, v, offset, Way::component(way));
         for (int e = 0; e < in.directions; ++e)
-          if (d == e || d == Way::same) emit(e + 1, b, e == own ? -v : Scalar(0), offset, Way::component(way));
+          if (d == e || d == Way::same)
+            emit(e + 1, b, e == own ? -v : Scalar(0), offset, Way::component(way));
       });
     return scale;
   }

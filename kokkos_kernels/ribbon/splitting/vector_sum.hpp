@@ -25,7 +25,8 @@ struct VectorSumKernel {
 };
 
 template <int terms, class Scalar, class Exec>
-bool vector_sum_of(const Exec &exec, std::int64_t n, const Scalar *x, const Scalar *const k[], const Scalar w[], Scalar *y)
+bool vector_sum_of(const Exec &exec, std::int64_t n, const Scalar *x, const Scalar *const k[],
+                   const Scalar w[], Scalar *y)
 {
   VectorSumKernel<Scalar, terms> kernel{x, {}, {}, y};
   int                            bad = 0;
@@ -34,11 +35,13 @@ bool vector_sum_of(const Exec &exec, std::int64_t n, const Scalar *x, const Scal
   return bad == 0;
 }
 
-/// y = x + sum over j < terms of w_j k_j; arrays of n numbers in memory of exec, y none of the others, 1 <= terms <= largest_vector_sum. Reads (terms + 1) n numbers, writes n, allocates nothing.
-/// Waits for the answer.
+/// y = x + sum over j < terms of w_j k_j; arrays of n numbers in memory of exec, y none of the
+/// others, 1 <= terms <= largest_vector_sum. Reads (terms + 1) n numbers, writes n, allocates
+/// nothing. Waits for the answer.
 /// @return whether every number of y is finite
 template <class Scalar, class Exec>
-bool vector_sum(const Exec &exec, std::int64_t n, const Scalar *x, int terms, const Scalar *const k[], const Scalar w[], Scalar *y)
+bool vector_sum(const Exec &exec, std::int64_t n, const Scalar *x, int terms, const Scalar *const k[],
+                const Scalar w[], Scalar *y)
 {
   switch (terms) {
   case 1:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cr_pcr.hpp  Cyclic reduction until few equations are left, then parallel cyclic reduction on those (Zhang, Cohen & Owens 2010, section 3.5).
+/// @file cr_pcr.hpp  Cyclic reduction until few equations are left, then parallel cyclic reduction on those
+///   (Zhang, Cohen & Owens 2010, section 3.5).
 ///
-/// One kernel for the three methods: it switches where at most `switch_rows` equations are left, at 1 (cyclic reduction), at n (parallel
-/// cyclic reduction) or between. A team holds a tile of lines in scratch; every line is read once and written once. Nothing is factored:
-/// the matrices are read, and eliminated, in every solve.
+/// One kernel for the three methods: it switches where at most `switch_rows` equations are left, at 1
+/// (cyclic reduction), at n (parallel cyclic reduction) or between. A team holds a tile of lines in
+/// scratch; every line is read once and written once. Nothing is factored: the matrices are read, and
+/// eliminated, in every solve.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/cyclic_reduction.hpp>
@@ -15,11 +17,15 @@
 
 namespace ribbon {
 
-/// Pivots of a solve, kept for a report. A row is scaled by a pivot at every level; their product is the pivot of the row before scaling.
+/// Pivots of a solve, kept for a report. A row is scaled by a pivot at every level; their product is the
+/// pivot of the row before scaling.
 template <class Real>
 struct ReductionPivots {
-  Real *product  = nullptr; ///< (matrix, row): the latest pivot relative to the largest entry of the row; null in solves that are not watched
-  Real *smallest = nullptr; ///< (matrix, row): the smallest; -2 for an entry that is not finite, -1 for a pivot
+  /// (matrix, row): the latest pivot relative to the largest entry of the row; null in
+  /// solves that are not watched
+  Real *product = nullptr;
+  /// (matrix, row): the smallest; -2 for an entry that is not finite, -1 for a pivot
+  Real *smallest = nullptr;
   Real *of_line  = nullptr; ///< (matrix): the smallest of all rows
   int  *row      = nullptr; ///< (matrix): where that is
 
@@ -40,7 +46,8 @@ struct ReductionPivots {
   {
     of_line[line] = smallest[line * rows], row[line] = 0;
     for (std::int64_t i = 1; i < rows && of_line[line] != 0; ++i)
-      if (smallest[line * rows + i] < of_line[line] || smallest[line * rows + i] == 0) of_line[line] = smallest[line * rows + i], row[line] = static_cast<int>(i);
+      if (smallest[line * rows + i] < of_line[line] || smallest[line * rows + i] == 0)
+        of_line[line] = smallest[line * rows + i], row[line] = static_cast<int>(i);
   }
 };
 
@@ -62,12 +69,19 @@ struct ReductionKernel {
   LineSet                     in, out;
   ReductionPivots<Real>       pivots;
 
-  static ReductionRoom room(int B, std::size_t team) { return {Equations::words(B) * sizeof(Scalar), Equations::border_words(B) * sizeof(Scalar), team}; }
+  static ReductionRoom room(int B, std::size_t team)
+  {
+    return {Equations::words(B) * sizeof(Scalar), Equations::border_words(B) * sizeof(Scalar), team};
+  }
 
-  KOKKOS_FUNCTION std::int64_t matrix(std::int64_t line) const { return class_of_line ? class_of_line[line % classified] : line % entry.matrices(); }
+  KOKKOS_FUNCTION std::int64_t matrix(std::int64_t line) const
+  {
+    return class_of_line ? class_of_line[line % classified] : line % entry.matrices();
+  }
 
   /// Row i of matrix c, scaled; `place` is an equation or the separator.
-  KOKKOS_FUNCTION void fill(const Equations &all, std::int64_t c, int i, const Equation &to, bool is_separator, bool watched) const
+  KOKKOS_FUNCTION void fill(const Equations &all, std::int64_t c, int i, const Equation &to,
+                            bool is_separator, bool watched) const
   {
     const int                B = all.B();
     PivotBlock<Scalar, Most> M;
@@ -85,7 +99,8 @@ struct ReductionKernel {
     }
     if (is_separator) {
       if (watched) pivots.first(c * entry.rows + i, scale, scale);
-      if (watched && scale > 0) pivots.product[c * entry.rows + i] = 1 / scale; // close() has the pivot itself
+      // close() has the pivot itself
+      if (watched && scale > 0) pivots.product[c * entry.rows + i] = 1 / scale;
       return;
     }
     const Real pivot = M.factor(B);
@@ -99,16 +114,21 @@ struct ReductionKernel {
     Equations all;
     all.tile = shape, all.block = entry.block, all.ring = entry.periodic;
     all.memory                = reinterpret_cast<Scalar *>(team.scratch());
-    const std::size_t numbers = static_cast<std::size_t>(shape.places) * static_cast<std::size_t>(shape.pitch) * static_cast<std::size_t>(2 * all.B() * all.B() + all.B());
-    all.border                = reinterpret_cast<Scalar *>(team.scratch() + device::align16(numbers * sizeof(Scalar)));
-    const int          B = all.B(), open = shape.rows, rows = open + (all.ring ? 1 : 0), levels = shape.levels;
+    const std::size_t numbers = static_cast<std::size_t>(shape.places) *
+                                static_cast<std::size_t>(shape.pitch) *
+                                static_cast<std::size_t>(2 * all.B() * all.B() + all.B());
+    all.border  = reinterpret_cast<Scalar *>(team.scratch() + device::align16(numbers * sizeof(Scalar)));
+    const int B = all.B(), open = shape.rows, rows = open + (all.ring ? 1 : 0), levels = shape.levels;
     const std::int64_t first = team.league_rank() * shape.lanes(), lines = in.lines();
-    const auto         line    = [&](int lane) { return first + lane < lines ? first + lane : lines - 1; }; // the last tile repeats the last line
-    const auto         watched = [&](int lane) { return pivots.product && first + lane < lines; };
-    const auto         note    = [&](int i, int lane, Real pivot) {
+    // the last tile repeats the last line
+    const auto line    = [&](int lane) { return first + lane < lines ? first + lane : lines - 1; };
+    const auto watched = [&](int lane) { return pivots.product && first + lane < lines; };
+    const auto note    = [&](int i, int lane, Real pivot) {
       if (watched(lane)) pivots.next(matrix(line(lane)) * entry.rows + i, pivot);
     };
-    const auto place = [&](int i, int lane) { return i == open ? all.separator(lane) : all.equation(0, i, lane); };
+    const auto place = [&](int i, int lane) {
+      return i == open ? all.separator(lane) : all.equation(0, i, lane);
+    };
 
     device::Threads<Idle, Team> threads(team, team.scratch());
     threads.for_each([&](int v, Idle &) {
@@ -124,13 +144,19 @@ struct ReductionKernel {
       device::async_wait(0);
     });
     team.barrier();
-    threads.for_each([&](int v, Idle &) { shape.for_equations(rows, v, team.size(), [&](int i, int lane) { fill(all, matrix(line(lane)), i, place(i, lane), i == open, watched(lane)); }); });
+    threads.for_each([&](int v, Idle &) {
+      shape.for_equations(rows, v, team.size(), [&](int i, int lane) {
+        fill(all, matrix(line(lane)), i, place(i, lane), i == open, watched(lane));
+      });
+    });
     team.barrier();
 
     for (int level = 0; level < levels; ++level) reduce(all, level, threads, team, note);
     reduce_in_parallel(all, threads, team, note);
     if (all.ring) {
-      threads.for_each([&](int v, Idle &) { shape.for_equations(1, v, team.size(), [&](int, int lane) { note(open, lane, all.close(lane)); }); });
+      threads.for_each([&](int v, Idle &) {
+        shape.for_equations(1, v, team.size(), [&](int, int lane) { note(open, lane, all.close(lane)); });
+      });
       team.barrier();
       threads.for_each([&](int v, Idle &) {
         shape.for_equations(shape.equations(levels), v, team.size(), [&](int k, int lane) {
@@ -144,7 +170,9 @@ struct ReductionKernel {
     for (int level = levels - 1; level >= 0; --level) substitute(all, level, threads, team);
 
     threads.for_each([&](int v, Idle &) {
-      if (pivots.product) shape.for_equations(1, v, team.size(), [&](int, int lane) { watched(lane) ? pivots.gather(line(lane), rows) : void(); });
+      if (pivots.product)
+        shape.for_equations(1, v, team.size(),
+                            [&](int, int lane) { watched(lane) ? pivots.gather(line(lane), rows) : void(); });
       else
         shape.for_rows(out, rows, v, team.size(), [&](int i, int lane) {
           if (first + lane >= lines) return;
@@ -167,57 +195,81 @@ public:
   /// @param switch_rows  parallel cyclic reduction where at most so many equations are left; 1: never
   /// @param lanes        lines of a team, a power of two; 0 leaves the choice to the solver
   /// fits() is false where no line fits the scratch of a team; nothing else may be called then
-  Reduction(const Exec &exec, const LineSet &lines, const Bands<Scalar, Memory> &bands, std::int64_t switch_rows, int lanes) : bands_(copy(exec, bands)), entry_(bands_)
+  Reduction(const Exec &exec, const LineSet &lines, const Bands<Scalar, Memory> &bands,
+            std::int64_t switch_rows, int lanes)
+      : bands_(copy(exec, bands)), entry_(bands_)
   {
     exec.fence();
     const int  rows = static_cast<int>(lines.rows) - (bands.periodic ? 1 : 0);
-    const auto room = bands.block == 1 ? ReductionKernel<Scalar, 1, Memory>::room(1, device::scratch_limit(exec)) : ReductionKernel<Scalar, 8, Memory>::room(bands.block, device::scratch_limit(exec));
+    const auto room = bands.block == 1
+                        ? ReductionKernel<Scalar, 1, Memory>::room(1, device::scratch_limit(exec))
+                        : ReductionKernel<Scalar, 8, Memory>::room(bands.block, device::scratch_limit(exec));
     tile_           = choose_reduction_tile<Exec>(lines, rows, switch_rows, switch_rows > 1, lanes, room);
     scratch_        = room.bytes(tile_);
     fits_           = rows == 0 || tile_.places > 0;
   }
 
-  bool        fits() const { return fits_; }
-  bool        takes(const Bands<Scalar, Memory> &bands) const { return bands.half_bandwidth() <= 1 && bands.block == entry_.block && bands.periodic == entry_.periodic; }
-  std::size_t bytes() const { return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar); }
+  bool fits() const { return fits_; }
+  bool takes(const Bands<Scalar, Memory> &bands) const
+  {
+    return bands.half_bandwidth() <= 1 && bands.block == entry_.block && bands.periodic == entry_.periodic;
+  }
+  std::size_t bytes() const
+  {
+    return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar);
+  }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel; in place where b == x and both layouts agree.
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const
+  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel; in place where b ==
+  /// x and both layouts agree.
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const int *class_of_line, std::int64_t classified) const
   {
     run(exec, entry_, b, in, x, out, class_of_line, classified, {});
   }
   /// The same with other matrices, one per line, of the same block, periodic or not as those.
-  void solve(const Exec &exec, const Bands<Scalar, Memory> &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  void solve(const Exec &exec, const Bands<Scalar, Memory> &bands, const Scalar *b, const LineSet &in,
+             Scalar *x, const LineSet &out) const
   {
     run(exec, BandEntries<Scalar, Memory>(bands), b, in, x, out, nullptr, 1, {});
   }
 
-  /// The smallest pivot that a solve meets, or that of the first matrix where it is no larger than the tolerance, and the matrix and row where it does; -1: not finite.
-  void smallest_pivot(const Exec &exec, double tolerance, double &smallest, std::int64_t &matrix, std::int64_t &row) const
+  /// The smallest pivot that a solve meets, or that of the first matrix where it is no larger than the
+  /// tolerance, and the matrix and row where it does; -1: not finite.
+  void smallest_pivot(const Exec &exec, double tolerance, double &smallest, std::int64_t &matrix,
+                      std::int64_t &row) const
   {
-    const std::size_t matrices = static_cast<std::size_t>(bands_.matrices()), rows = static_cast<std::size_t>(bands_.rows());
-    const auto        words   = allocate<Kokkos::View<Real *, Memory>>(exec, "ribbon::reduction::pivots", matrices * (2 * rows + 1));
-    const auto        places  = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::reduction::rows", matrices);
-    const auto        set     = LineSet::interleaved(static_cast<std::int64_t>(rows), static_cast<std::int64_t>(matrices)).with_components(entry_.block);
-    Real             *of_line = words.data(), *product = of_line + matrices, *each = product + matrices * rows;
+    const std::size_t matrices = static_cast<std::size_t>(bands_.matrices()),
+                      rows     = static_cast<std::size_t>(bands_.rows());
+    const auto words =
+      allocate<Kokkos::View<Real *, Memory>>(exec, "ribbon::reduction::pivots", matrices * (2 * rows + 1));
+    const auto places = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::reduction::rows", matrices);
+    const auto set =
+      LineSet::interleaved(static_cast<std::int64_t>(rows), static_cast<std::int64_t>(matrices))
+        .with_components(entry_.block);
+    Real *of_line = words.data(), *product = of_line + matrices, *each = product + matrices * rows;
     run(exec, entry_, nullptr, set, nullptr, set, nullptr, 1, {product, each, of_line, places.data()});
     exec.fence();
-    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(words, std::pair<std::size_t, std::size_t>(0, matrices)));
+    const auto found = Kokkos::create_mirror_view_and_copy(
+      Kokkos::HostSpace(), Kokkos::subview(words, std::pair<std::size_t, std::size_t>(0, matrices)));
     const auto where = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), places);
     smallest         = 1e300;
     for (std::size_t c = 0; c < matrices && smallest > tolerance; ++c)
-      if (static_cast<double>(found(c)) < smallest) smallest = static_cast<double>(found(c)), matrix = static_cast<std::int64_t>(c), row = where(c);
+      if (static_cast<double>(found(c)) < smallest)
+        smallest = static_cast<double>(found(c)), matrix = static_cast<std::int64_t>(c), row = where(c);
     if (smallest < 0) smallest = -1;
   }
 
 private:
-  void run(const Exec &exec, const BandEntries<Scalar, Memory> &entry, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified,
+  void run(const Exec &exec, const BandEntries<Scalar, Memory> &entry, const Scalar *b, const LineSet &in,
+           Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified,
            const ReductionPivots<Real> &pivots) const
   {
     const auto launch = [&](auto most) {
       using Kernel = ReductionKernel<Scalar, most(), Memory>;
-      device::launch(exec, "ribbon::cyclic_reduction", {(in.lines() + tile_.lanes() - 1) / tile_.lanes(), tile_.threads(Kernel::max_threads), scratch_},
-                     Kernel{entry, class_of_line, classified, tile_, b, x, in, out, pivots});
+      device::launch(
+        exec, "ribbon::cyclic_reduction",
+        {(in.lines() + tile_.lanes() - 1) / tile_.lanes(), tile_.threads(Kernel::max_threads), scratch_},
+        Kernel{entry, class_of_line, classified, tile_, b, x, in, out, pivots});
     };
     if (entry_.block == 1) launch(std::integral_constant<int, 1>{});
     else launch(std::integral_constant<int, 8>{});

@@ -36,8 +36,8 @@ namespace ribbon {
 struct FactoredReductionShape {
   int rows = 0, group = 1, block = 1; ///< rows of a line; rows of an equation (K); unknowns of a row (B)
 
-  KOKKOS_INLINE_FUNCTION int size() const { return group * block; } ///< S
-  KOKKOS_INLINE_FUNCTION int equations() const { return (rows + group - 1) / group; }
+  KOKKOS_INLINE_FUNCTION int        size() const { return group * block; } ///< S
+  KOKKOS_INLINE_FUNCTION int        equations() const { return (rows + group - 1) / group; }
   KOKKOS_INLINE_FUNCTION static int kept(int equations) { return equations / 2; }
   KOKKOS_INLINE_FUNCTION static int left_out(int equations) { return equations - equations / 2; }
   KOKKOS_INLINE_FUNCTION static int place(int level, int k) { return ((k + 1) << level) - 1; }
@@ -87,7 +87,8 @@ struct FactoredReductionSolve {
     }
   }
   /// sum += a row of a block, times v. `from`: first entry of the row; `column`: distance of its entries.
-  KOKKOS_INLINE_FUNCTION void multiply(const Scalar *from, std::int64_t column, const Scalar *v, Scalar &sum) const
+  KOKKOS_INLINE_FUNCTION void multiply(const Scalar *from, std::int64_t column, const Scalar *v,
+                                       Scalar &sum) const
   {
     each(shape.size(), [&](int e) { add_product(sum, read_only_scalar(from + e * column), v[e]); });
   }
@@ -107,8 +108,9 @@ struct FactoredReductionSolve {
     device::Threads<Idle, Team> threads(team, team.scratch());
     threads.for_each([&](int v, Idle &) {
       share(v, all, [&](int lane, int k, int a) {
-        const int row              = k * shape.group + a / B;
-        r[lane * n + k * S + a] = row < shape.rows ? b[in(begin + lane, row) + a % B * in.component_stride] : Scalar(0);
+        const int row = k * shape.group + a / B;
+        r[lane * n + k * S + a] =
+          row < shape.rows ? b[in(begin + lane, row) + a % B * in.component_stride] : Scalar(0);
       });
     });
     team.barrier();
@@ -120,9 +122,10 @@ struct FactoredReductionSolve {
         share(v, kept, [&](int lane, int j, int a) {
           const Scalar      *from   = of(lane) + at + j * S + a;
           const std::int64_t column = std::int64_t(kept) * S;
-          Scalar            *line   = r + lane * n, sum = line[shape.place(level, 2 * j + 1) * S + a];
+          Scalar            *line = r + lane * n, sum = line[shape.place(level, 2 * j + 1) * S + a];
           multiply(from, column, line + shape.place(level, 2 * j) * S, sum);
-          if (2 * j + 2 < m) multiply(from + S * column, column, line + shape.place(level, 2 * j + 2) * S, sum);
+          if (2 * j + 2 < m)
+            multiply(from + S * column, column, line + shape.place(level, 2 * j + 2) * S, sum);
           line[shape.place(level, 2 * j + 1) * S + a] = sum;
         });
       });
@@ -130,9 +133,9 @@ struct FactoredReductionSolve {
       at += shape.words(m);
     }
     for (; level >= 0; --level) {
-      m                  = all >> level;
-      const int left_out = shape.left_out(m);
-      const std::int64_t here = at + shape.kept_words(m);
+      m                           = all >> level;
+      const int          left_out = shape.left_out(m);
+      const std::int64_t here     = at + shape.kept_words(m);
       threads.for_each([&](int v, Idle &) {
         share(v, left_out, [&](int lane, int j, int a) {
           const Scalar      *from   = of(lane) + here + j * S + a;
@@ -141,7 +144,8 @@ struct FactoredReductionSolve {
           Scalar             sum(0), *line = y + lane * n;
           multiply(from, column, r + lane * n + k * S, sum);
           if (j > 0) multiply(from + S * column, column, line + shape.place(level, 2 * j - 1) * S, sum);
-          if (2 * j + 1 < m) multiply(from + 2 * S * column, column, line + shape.place(level, 2 * j + 1) * S, sum);
+          if (2 * j + 1 < m)
+            multiply(from + 2 * S * column, column, line + shape.place(level, 2 * j + 1) * S, sum);
           line[k * S + a] = sum;
           const int row   = k * shape.group + a / B;
           if (row < shape.rows) x[out(begin + lane, row) + a % B * out.component_stride] = sum;
@@ -180,9 +184,10 @@ struct FactoredReductionFactor {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const std::int64_t          c = team.league_rank();
+    const std::int64_t          c           = team.league_rank();
     const std::int64_t          of_equation = std::int64_t(3) * shape.size() * shape.size();
-    Scalar *const               mine[2] = {odd + c * of_equation * (shape.equations() / 2), even + c * of_equation * (shape.equations() / 4)};
+    Scalar *const               mine[2]     = {odd + c * of_equation * (shape.equations() / 2),
+                                               even + c * of_equation * (shape.equations() / 4)};
     device::Threads<Idle, Team> threads(team, team.scratch());
     threads.for_each([&](int v, Idle &) { v == 0 ? void(pivots[c] = 0) : void(); });
     team.barrier();
@@ -195,7 +200,8 @@ struct FactoredReductionFactor {
         for (int j = v; j < shape.kept(level.count); j += team.size()) keep(level, c, j);
       });
       team.barrier();
-      level = {level.number + 1, shape.kept(level.count), level.at + shape.words(level.count), level.next, mine[1 - level.number % 2]};
+      level = {level.number + 1, shape.kept(level.count), level.at + shape.words(level.count), level.next,
+               mine[1 - level.number % 2]};
     }
   }
 
@@ -233,14 +239,14 @@ struct FactoredReductionFactor {
     const int S = shape.size(), B = shape.block;
     Block     result;
     RIBBON_UNROLL
-    for (int a = 0; a < Most; ++a)
-      RIBBON_UNROLL
-      for (int b = 0; b < Most; ++b) {
-        const int i = k * shape.group + a / B, j = (k + w) * shape.group + b / B;
-        if (a >= S || b >= S || (level.number == 0 && i >= shape.rows)) result.a[a][b] = w == 0 && a == b ? Scalar(1) : Scalar(0);
-        else if (level.number > 0) result.a[a][b] = level.now[((w + 1) * S * S + a * S + b) * level.count + k];
-        else if (j >= 0 && j < shape.rows) result.a[a][b] = entry(c, i, j - i, a % B, b % B);
-      }
+    for (int a = 0; a < Most; ++a) RIBBON_UNROLL
+    for (int b = 0; b < Most; ++b) {
+      const int i = k * shape.group + a / B, j = (k + w) * shape.group + b / B;
+      if (a >= S || b >= S || (level.number == 0 && i >= shape.rows))
+        result.a[a][b] = w == 0 && a == b ? Scalar(1) : Scalar(0);
+      else if (level.number > 0) result.a[a][b] = level.now[((w + 1) * S * S + a * S + b) * level.count + k];
+      else if (j >= 0 && j < shape.rows) result.a[a][b] = entry(c, i, j - i, a % B, b % B);
+    }
     return result;
   }
   /// Largest entry of the rows of the equation that begins with `row`.
@@ -254,26 +260,25 @@ struct FactoredReductionFactor {
       }
     return largest;
   }
-  KOKKOS_FUNCTION void store(std::int64_t c, std::int64_t begin, int w, int count_of, int j, const Block &block, Real sign) const
+  KOKKOS_FUNCTION void store(std::int64_t c, std::int64_t begin, int w, int count_of, int j,
+                             const Block &block, Real sign) const
   {
-    const int S = shape.size();
+    const int S  = shape.size();
     Scalar   *to = factors + c * words + begin;
     RIBBON_UNROLL
-    for (int b = 0; b < Most; ++b)
-      RIBBON_UNROLL
-      for (int a = 0; a < Most; ++a)
-        if (a < S && b < S) to[((std::int64_t(w) * S + b) * count_of + j) * S + a] = block.a[a][b] * sign;
+    for (int b = 0; b < Most; ++b) RIBBON_UNROLL
+    for (int a = 0; a < Most; ++a)
+      if (a < S && b < S) to[((std::int64_t(w) * S + b) * count_of + j) * S + a] = block.a[a][b] * sign;
   }
   KOKKOS_FUNCTION Block load(std::int64_t c, std::int64_t begin, int w, int count_of, int j) const
   {
-    const int     S = shape.size();
+    const int     S    = shape.size();
     const Scalar *from = factors + c * words + begin;
     Block         block;
     RIBBON_UNROLL
-    for (int b = 0; b < Most; ++b)
-      RIBBON_UNROLL
-      for (int a = 0; a < Most; ++a)
-        if (a < S && b < S) block.a[a][b] = from[((std::int64_t(w) * S + b) * count_of + j) * S + a];
+    for (int b = 0; b < Most; ++b) RIBBON_UNROLL
+    for (int a = 0; a < Most; ++a)
+      if (a < S && b < S) block.a[a][b] = from[((std::int64_t(w) * S + b) * count_of + j) * S + a];
     return block;
   }
 
@@ -295,14 +300,13 @@ struct FactoredReductionFactor {
   /// becomes.
   KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j) const
   {
-    const int          kept = shape.kept(level.count), left_out = shape.left_out(level.count), S = shape.size();
+    const int kept = shape.kept(level.count), left_out = shape.left_out(level.count), S = shape.size();
     const std::int64_t begin = level.at + shape.kept_words(level.count);
     const auto         put   = [&](int w, const Block &block) {
       RIBBON_UNROLL
-      for (int a = 0; a < Most; ++a)
-        RIBBON_UNROLL
-        for (int b = 0; b < Most; ++b)
-          if (a < S && b < S) level.next[(w * S * S + a * S + b) * kept + j] = block.a[a][b];
+      for (int a = 0; a < Most; ++a) RIBBON_UNROLL
+      for (int b = 0; b < Most; ++b)
+        if (a < S && b < S) level.next[(w * S * S + a * S + b) * kept + j] = block.a[a][b];
     };
     Block       D = read(level, c, 2 * j + 1, 0);
     const Block A = read(level, c, 2 * j + 1, -1);
@@ -323,9 +327,8 @@ struct FactoredReductionFactor {
   KOKKOS_FUNCTION static void add(Block &to, const Block &from)
   {
     RIBBON_UNROLL
-    for (int a = 0; a < Most; ++a)
-      RIBBON_UNROLL
-      for (int b = 0; b < Most; ++b) to.a[a][b] += from.a[a][b];
+    for (int a = 0; a < Most; ++a) RIBBON_UNROLL
+    for (int b = 0; b < Most; ++b) to.a[a][b] += from.a[a][b];
   }
 };
 
@@ -337,11 +340,11 @@ struct FactoredReductionPivots {
   const unsigned long long *pivots; ///< as FactoredReductionFactor stores them
   std::int64_t              rows;
   Real                      tolerance;
-  KOKKOS_FUNCTION void operator()(const std::int64_t c, value_type &worst) const
+  KOKKOS_FUNCTION void      operator()(const std::int64_t c, value_type &worst) const
   {
-    const unsigned long long key  = ~pivots[c];
-    value_type               line = SmallestPivot<Real>::start(c * rows + static_cast<std::int64_t>(key & 0xffffffffull));
-    line.val                      = Factor::size_of(key);
+    const unsigned long long key = ~pivots[c];
+    value_type line = SmallestPivot<Real>::start(c * rows + static_cast<std::int64_t>(key & 0xffffffffull));
+    line.val        = Factor::size_of(key);
     SmallestPivot<Real>::finish(line, tolerance, worst);
   }
 };
@@ -366,30 +369,33 @@ public:
   static std::size_t scratch(std::int64_t rows, const Input &bands)
   {
     const int K = std::max(1, bands.half_bandwidth());
-    return device::align16(2 * static_cast<std::size_t>((rows + K - 1) / K * K * bands.block) * sizeof(Scalar));
+    return device::align16(2 * static_cast<std::size_t>((rows + K - 1) / K * K * bands.block) *
+                           sizeof(Scalar));
   }
 
   /// Allocates factors; factor() computes them.
   /// @param bands  such that takes(bands), with lines that fit the scratch of a team
   FactoredReduction(const Exec &exec, const Input &bands) : matrices_(bands.matrices())
   {
-    shape_   = {static_cast<int>(bands.rows()), std::max(1, bands.half_bandwidth()), bands.block};
-    words_   = shape_.words();
-    factors_ = allocate<Factors>(exec, "ribbon::factored_reduction", static_cast<std::size_t>(words_ * matrices_));
+    shape_ = {static_cast<int>(bands.rows()), std::max(1, bands.half_bandwidth()), bands.block};
+    words_ = shape_.words();
+    factors_ =
+      allocate<Factors>(exec, "ribbon::factored_reduction", static_cast<std::size_t>(words_ * matrices_));
     const int items = std::max(1, shape_.left_out(shape_.equations()) * shape_.size());
     threads_        = 32;
     while (threads_ < items && threads_ < 256) threads_ *= 2;
     const auto bytes = scratch(bands.rows(), bands), limit = device::scratch_limit(exec);
-    lanes_ = static_cast<int>(std::max<std::size_t>(1, std::min<std::size_t>(static_cast<std::size_t>(128 / threads_), limit / bytes)));
+    lanes_ = static_cast<int>(std::max<std::size_t>(
+      1, std::min<std::size_t>(static_cast<std::size_t>(128 / threads_), limit / bytes)));
     threads_ *= lanes_;
     scratch_ = 2 * static_cast<std::size_t>(lanes_ * shape_.equations() * shape_.size()) * sizeof(Scalar);
   }
 
   std::size_t bytes() const { return factors_.size() * sizeof(Scalar); }
-  bool takes_again(const Input &bands) const
+  bool        takes_again(const Input &bands) const
   {
-    return takes(bands) && bands.rows() == shape_.rows && bands.matrices() == matrices_ && bands.block == shape_.block &&
-           std::max(1, bands.half_bandwidth()) == shape_.group;
+    return takes(bands) && bands.rows() == shape_.rows && bands.matrices() == matrices_ &&
+           bands.block == shape_.block && std::max(1, bands.half_bandwidth()) == shape_.group;
   }
 
   /// Factors matrices for which takes_again(bands). Asynchronous, except for the pivots.
@@ -401,11 +407,14 @@ public:
   }
 
   /// x = A^-1 b. The lines have the matrices from `first` on. Asynchronous, one kernel; b == x is allowed.
-  void solve(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  void solve(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x,
+             const LineSet &out) const
   {
     with_size([&](auto most_of) {
-      device::launch(exec, "ribbon::factored_reduction", {(in.lines() + lanes_ - 1) / lanes_, threads_, scratch_},
-                     FactoredReductionSolve<Scalar, most_of()>{shape_, lanes_, words_, factors_.data(), first, matrices_, b, x, in, out});
+      device::launch(exec, "ribbon::factored_reduction",
+                     {(in.lines() + lanes_ - 1) / lanes_, threads_, scratch_},
+                     FactoredReductionSolve<Scalar, most_of()>{shape_, lanes_, words_, factors_.data(), first,
+                                                               matrices_, b, x, in, out});
       return 0;
     });
   }
@@ -426,20 +435,25 @@ private:
   template <int Most>
   typename SmallestPivot<Real>::value_type factor_with(const Exec &exec, const Input &bands, Real tolerance)
   {
-    using Factor = FactoredReductionFactor<Scalar, Most, Memory>;
+    using Factor    = FactoredReductionFactor<Scalar, Most, Memory>;
     const auto room = [&](int equations) {
-      return Temporary<Scalar, Exec>(exec, "ribbon::factored_reduction::equations", static_cast<std::size_t>(matrices_ * 3 * shape_.size() * shape_.size() * equations));
+      return Temporary<Scalar, Exec>(
+        exec, "ribbon::factored_reduction::equations",
+        static_cast<std::size_t>(matrices_ * 3 * shape_.size() * shape_.size() * equations));
     };
     const int                      all = shape_.equations();
-    const Temporary<Key, Exec>     pivots(exec, "ribbon::factored_reduction::pivots", static_cast<std::size_t>(matrices_));
+    const Temporary<Key, Exec>     pivots(exec, "ribbon::factored_reduction::pivots",
+                                          static_cast<std::size_t>(matrices_));
     const Temporary<Scalar, Exec>  odd = room(all / 2), even = room(all / 4);
     const PivotPlace<Real, Memory> place(exec);
     int                            threads = 32;
     while (threads < shape_.left_out(all) && threads < Factor::max_threads) threads *= 2;
     device::launch(exec, "ribbon::factored_reduction::factor", {matrices_, threads, 16},
-                   Factor{BandEntries<Scalar, Memory>(bands), shape_, words_, factors_.data(), odd.data(), even.data(), pivots.data()});
+                   Factor{BandEntries<Scalar, Memory>(bands), shape_, words_, factors_.data(), odd.data(),
+                          even.data(), pivots.data()});
     Kokkos::parallel_reduce("ribbon::factored_reduction::smallest", indices(exec, matrices_),
-                            FactoredReductionPivots<Factor>{pivots.data(), shape_.rows, tolerance}, place.reducer());
+                            FactoredReductionPivots<Factor>{pivots.data(), shape_.rows, tolerance},
+                            place.reducer());
     return place.found(exec);
   }
 

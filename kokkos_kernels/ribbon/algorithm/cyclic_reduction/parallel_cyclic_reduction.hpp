@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file parallel_cyclic_reduction.hpp  Parallel cyclic reduction (Hockney & Jesshope 1981; Zhang, Cohen & Owens 2010, section 3.3): every equation takes in its neighbours.
+/// @file parallel_cyclic_reduction.hpp  Parallel cyclic reduction (Hockney & Jesshope 1981; Zhang, Cohen &
+///   Owens 2010, section 3.3): every equation takes in its neighbours.
 ///
-/// Step s = 1, 2, 4, ... leaves equations that couple with those 2 s away. Once s reaches the number of equations each has its own unknown
-/// alone, and no way back is needed: log2 n steps with all threads at work, O(n log2 n) operations.
+/// Step s = 1, 2, 4, ... leaves equations that couple with those 2 s away. Once s reaches the number of
+/// equations each has its own unknown alone, and no way back is needed: log2 n steps with all threads at
+/// work, O(n log2 n) operations.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_equations.hpp>
 
 namespace ribbon {
 
-/// Solves the equations of the last level but for the separator of a ring: x = r - (A + C) z. They move between two copies in scratch, and
-/// all.tile.last says where they are.
+/// Solves the equations of the last level but for the separator of a ring: x = r - (A + C) z. They move
+/// between two copies in scratch, and all.tile.last says where they are.
 template <class Equations, class Threads, class Team, class Note>
 KOKKOS_FUNCTION void reduce_in_parallel(Equations &all, Threads &threads, const Team &team, const Note &note)
 {
@@ -20,9 +22,11 @@ KOKKOS_FUNCTION void reduce_in_parallel(Equations &all, Threads &threads, const 
     const int from = tile.last, to = from == tile.rows ? tile.rows - m : tile.rows;
     threads.for_each([&](int v, auto &) {
       tile.for_equations(m, v, team.size(), [&](int k, int lane) {
-        using Equation      = typename Equations::Equation;
-        const Equation left = k >= step ? all.at(from + k - step, lane) : Equation(), right = k + step < m ? all.at(from + k + step, lane) : Equation();
-        note(tile.row(tile.levels, k), lane, all.combine(all.at(from + k, lane), left, right, all.at(to + k, lane)));
+        using Equation       = typename Equations::Equation;
+        const Equation left  = k >= step ? all.at(from + k - step, lane) : Equation(),
+                       right = k + step < m ? all.at(from + k + step, lane) : Equation();
+        note(tile.row(tile.levels, k), lane,
+             all.combine(all.at(from + k, lane), left, right, all.at(to + k, lane)));
       });
     });
     team.barrier();

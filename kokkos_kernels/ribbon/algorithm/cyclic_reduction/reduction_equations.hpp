@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduction_equations.hpp  Equations of cyclic reduction in team scratch, and how two neighbours are eliminated from one.
+/// @file reduction_equations.hpp  Equations of cyclic reduction in team scratch, and how two
+///   neighbours are eliminated from one.
 ///
-/// Every equation is scaled so that its unknowns have the coefficient I: x_k + A_k x_left + C_k x_right = r_k. It keeps 2 B^2 + B numbers. With
-/// the neighbours p (left) and q (right), of the same form,
+/// Every equation is scaled so that its unknowns have the coefficient I: x_k + A_k x_left + C_k x_right =
+/// r_k. It keeps 2 B^2 + B numbers. With the neighbours p (left) and q (right), of the same form,
 ///
 ///     M = I - A_k C_p - C_k A_q
 ///     A_k <- - M^-1 A_k A_p,    C_k <- - M^-1 C_k C_q,    r_k <- M^-1 (r_k - A_k r_p - C_k r_q).
 ///
-/// Rings: the last row is a separator z, left of the first equation and right of the last one. A_first and C_last are then their coefficients
-/// of z, at every level; where a neighbour is missing the coefficient stays (zero in a line that is open). The separator's own
-/// equation A_s x_last + D_s z + C_s x_first = r_s goes along: it loses the equations beside it whenever they are eliminated. That takes
-/// 3 B^2 + B numbers per line, none per row.
+/// Rings: the last row is a separator z, left of the first equation and right of the last one. A_first and
+/// C_last are then their coefficients of z, at every level; where a neighbour is missing the coefficient
+/// stays (zero in a line that is open). The separator's own equation A_s x_last + D_s z + C_s x_first =
+/// r_s goes along: it loses the equations beside it whenever they are eliminated. That takes 3 B^2 + B
+/// numbers per line, none per row.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_tile.hpp>
@@ -78,13 +80,20 @@ struct ReductionEquations {
   static std::size_t         words(int B) { return static_cast<std::size_t>(2 * B * B + B); }
   static std::size_t         border_words(int B) { return static_cast<std::size_t>(3 * B * B + B); }
 
-  KOKKOS_FUNCTION Equation at(int place, int lane) const { return {memory + place * tile.pitch + lane, tile.places * tile.pitch}; }
+  KOKKOS_FUNCTION Equation at(int place, int lane) const
+  {
+    return {memory + place * tile.pitch + lane, tile.places * tile.pitch};
+  }
   /// Equation k of a level; none beyond its ends.
-  KOKKOS_FUNCTION Equation equation(int level, int k, int lane) const { return k < 0 || k >= tile.equations(level) ? Equation() : at(tile.place(level, k), lane); }
+  KOKKOS_FUNCTION Equation equation(int level, int k, int lane) const
+  {
+    return k < 0 || k >= tile.equations(level) ? Equation() : at(tile.place(level, k), lane);
+  }
   KOKKOS_FUNCTION Equation separator(int lane) const { return {border + lane, tile.lanes()}; }
 
   /// to = M^-1 from.
-  KOKKOS_FUNCTION void scale(const PivotBlock<Scalar, Most> &M, const Equation &from, const Equation &to) const
+  KOKKOS_FUNCTION void scale(const PivotBlock<Scalar, Most> &M, const Equation &from,
+                             const Equation &to) const
   {
     Scalar v[Most];
     for (int j = 0; j <= 2 * B(); ++j) { // columns of A, those of C, r
@@ -117,8 +126,10 @@ struct ReductionEquations {
     }
   }
 
-  /// to = from with its neighbours eliminated; a neighbour may be none, `to` may be `from`. @return the smallest |pivot|
-  KOKKOS_FUNCTION Real combine(const Equation &from, const Equation &left, const Equation &right, const Equation &to) const
+  /// to = from with its neighbours eliminated; a neighbour may be none, `to` may be `from`.
+  /// @return the smallest |pivot|
+  KOKKOS_FUNCTION Real combine(const Equation &from, const Equation &left, const Equation &right,
+                               const Equation &to) const
   {
     PivotBlock<Scalar, Most> M;
     for (int a = 0; a < B(); ++a)
@@ -148,11 +159,13 @@ struct ReductionEquations {
     subtract(s, C(), right), multiply(s, right, C());
     if (left) subtract(s, A(), left), multiply(s, left, A());
   }
-  /// z, where every equation of the last level has no neighbour but the separator: r of the separator becomes z. @return the smallest |pivot|
+  /// z, where every equation of the last level has no neighbour but the separator: r of the separator becomes
+  /// z. @return the smallest |pivot|
   KOKKOS_FUNCTION Real close(int lane) const
   {
-    const int                m = tile.equations(tile.levels);
-    const Equation           s = separator(lane), first = equation(tile.levels, 0, lane), last = equation(tile.levels, m - 1, lane);
+    const int      m = tile.equations(tile.levels);
+    const Equation s = separator(lane), first = equation(tile.levels, 0, lane),
+                   last = equation(tile.levels, m - 1, lane);
     PivotBlock<Scalar, Most> M;
     for (int a = 0; a < B(); ++a)
       for (int b = 0; b < B(); ++b) {
@@ -173,7 +186,8 @@ struct ReductionEquations {
     return pivot;
   }
   /// r becomes x: the unknowns on either side are known. Beyond the ends lies the separator, or nothing.
-  KOKKOS_FUNCTION void substitute(const Equation &e, const Equation &left, const Equation &right, int lane) const
+  KOKKOS_FUNCTION void substitute(const Equation &e, const Equation &left, const Equation &right,
+                                  int lane) const
   {
     if (left || ring) subtract(e, A(), left ? left : separator(lane));
     if (right || ring) subtract(e, C(), right ? right : separator(lane));

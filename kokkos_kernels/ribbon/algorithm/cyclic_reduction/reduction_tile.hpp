@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file reduction_tile.hpp  Where the equations of cyclic reduction lie in team scratch.
 ///
-/// Level 0 has the n equations of a line. Level l + 1 keeps equations 1, 3, 5, ... of level l and numbers them 0, 1, 2, ...: equation k of
-/// level l is row (k + 1) 2^l - 1 of the line, and there are floor(n / 2^l). Equations that are eliminated at one level, and those of the
-/// last level, lie side by side:
+/// Level 0 has the n equations of a line. Level l + 1 keeps equations 1, 3, 5, ... of level l and numbers
+/// them 0, 1, 2, ...: equation k of level l is row (k + 1) 2^l - 1 of the line, and there are floor(n / 2^l).
+/// Equations that are eliminated at one level, and those of the last level, lie side by side:
 ///
 ///     row     0  1  2  3  4  5  6  7  8  9      n = 10, two levels
 ///     place   0  5  1  8  2  6  3  9  4  7      level 0: rows 0 2 4 6 8 | level 1: rows 1 5 9 | level 2: rows 3 7
 ///
-/// so that neighbouring threads touch neighbouring places at every level, and no bank of scratch is asked twice (the strides 2^l of cyclic
-/// reduction in place are its known weakness: Zhang, Cohen & Owens 2010, section 5.3; Goeddeke & Strzodka 2011 sort likewise).
-/// Every place has the lines of the tile side by side.
+/// so that neighbouring threads touch neighbouring places at every level, and no bank of scratch is asked
+/// twice (the strides 2^l of cyclic reduction in place are its known weakness: Zhang, Cohen & Owens 2010,
+/// section 5.3; Goeddeke & Strzodka 2011 sort likewise). Every place has the lines of the tile side by side.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -47,7 +47,8 @@ struct ReductionTile {
   {
     for (int e = v; e < (count << lane_bits); e += threads) work(e >> lane_bits, e & (lanes() - 1));
   }
-  /// Calls move(row, lane) for the share of virtual thread v in `count` rows of all lanes, neighbouring threads beside each other in `set`.
+  /// Calls move(row, lane) for the share of virtual thread v in `count` rows of all lanes, neighbouring
+  /// threads beside each other in `set`.
   template <class Move>
   KOKKOS_FUNCTION void for_rows(const LineSet &set, int count, int v, int threads, const Move &move) const
   {
@@ -73,7 +74,9 @@ struct ReductionRoom {
 
   std::size_t bytes(const ReductionTile &tile) const
   {
-    return device::align16(static_cast<std::size_t>(tile.places) * static_cast<std::size_t>(tile.pitch) * equation) + device::align16(line * static_cast<std::size_t>(tile.lanes()));
+    return device::align16(static_cast<std::size_t>(tile.places) * static_cast<std::size_t>(tile.pitch) *
+                           equation) +
+           device::align16(line * static_cast<std::size_t>(tile.lanes()));
   }
 };
 
@@ -82,7 +85,8 @@ struct ReductionRoom {
 /// @param asked   lines of a tile, 0: the choice is free
 /// @return places == 0 and rows > 0 where nothing fits
 template <class Exec>
-ReductionTile choose_reduction_tile(const LineSet &lines, int rows, std::int64_t keep, bool twice, int asked, const ReductionRoom &room)
+ReductionTile choose_reduction_tile(const LineSet &lines, int rows, std::int64_t keep, bool twice, int asked,
+                                    const ReductionRoom &room)
 {
   ReductionTile tile;
   tile.rows = rows;
@@ -94,11 +98,15 @@ ReductionTile choose_reduction_tile(const LineSet &lines, int rows, std::int64_t
   const bool contiguous = lines.row_stride < lines.stride0;
   for (tile.lane_bits = 5;; --tile.lane_bits) {
     const int lanes = tile.lanes();
-    tile.pitch      = contiguous && lanes > 1 ? lanes + 1 : lanes; // odd: the rows of a line are brought by neighbouring threads
-    const bool fit  = room.bytes(tile) <= room.team;
-    const bool two  = 2 * room.bytes(tile) <= room.team || lanes <= 8;                                    // teams of a multiprocessor at once
-    const bool all  = lanes == 1 || (lanes / 2 < lines.lines() && (is_device_space<Exec> || lanes <= 8)); // lanes are used
-    const bool cut  = is_device_space<Exec> && lanes > 4 && lines.lines() < lanes * std::int64_t(128);    // more teams
+    // odd: the rows of a line are brought by neighbouring threads
+    tile.pitch     = contiguous && lanes > 1 ? lanes + 1 : lanes;
+    const bool fit = room.bytes(tile) <= room.team;
+    // teams of a multiprocessor at once
+    const bool two = 2 * room.bytes(tile) <= room.team || lanes <= 8;
+    // lanes are used
+    const bool all = lanes == 1 || (lanes / 2 < lines.lines() && (is_device_space<Exec> || lanes <= 8));
+    // more teams
+    const bool cut = is_device_space<Exec> && lanes > 4 && lines.lines() < lanes * std::int64_t(128);
     if (asked > 0 ? lanes == asked : fit && two && all && !cut) {
       if (!fit) tile.places = 0;
       return tile;

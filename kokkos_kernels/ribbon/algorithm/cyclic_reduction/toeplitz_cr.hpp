@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file toeplitz_cr.hpp  Cyclic reduction with precomputed numbers for near-Toeplitz tridiagonal matrices (after Srinath's solver for compact finite differences).
+/// @file toeplitz_cr.hpp  Cyclic reduction with precomputed numbers for near-Toeplitz tridiagonal matrices
+///   (after Srinath's solver for compact finite differences).
 ///
 /// Rows with one stencil (a, d, c) stay rows with one stencil at every level, but for a few at the ends:
 ///
@@ -7,14 +8,15 @@
 ///     forward   r_k <- r_k - a_k r_p / d_p - c_k r_q / d_q       k = 1, 3, 5, ...; p = k - 1, q = k + 1
 ///     backward  x_k = (r_k - a_k x_p - c_k x_q) / d_k            k = 0, 2, 4, ...
 ///
-/// A level needs (a, 1 / d, c) of the stencil, of P rows at its begin and Q rows at its end, where P, Q <= 4 rows of the matrix differ from the
-/// stencil (the first and the last row of an open line do, by what they lack). Where P = Q = 1 that is 7 numbers per level
-/// (the first row has no a, the last no c), and 7 (log2 n - 1) + 5 in all for n = 2^k, 7 (log2(n + 1) - 1) + 1 for n = 2^k - 1: from n = 16
-/// (15) on no more than the 8 (log2 n - 1) + 2 of the paper, which keeps a / d and c / d and lacks the last row's. Scratch holds r alone:
-/// n numbers per line.
+/// A level needs (a, 1 / d, c) of the stencil, of P rows at its begin and Q rows at its end, where P, Q <= 4
+/// rows of the matrix differ from the stencil (the first and the last row of an open line do, by what they
+/// lack). Where P = Q = 1 that is 7 numbers per level (the first row has no a, the last no c), and 7 (log2 n
+/// - 1) + 5 in all for n = 2^k, 7 (log2(n + 1) - 1) + 1 for n = 2^k - 1: from n = 16 (15) on no more than the
+/// 8 (log2 n - 1) + 2 of the paper, which keeps a / d and c / d and lacks the last row's. Scratch holds r
+/// alone: n numbers per line.
 ///
-/// The last row of a ring is a separator, see reduction_equations.hpp: two numbers more per level for its own couplings, the a of the first
-/// row and the c of the last one, and the inverse of its last pivot.
+/// The last row of a ring is a separator, see reduction_equations.hpp: two numbers more per level for its own
+/// couplings, the a of the first row and the c of the last one, and the inverse of its last pivot.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_tile.hpp>
@@ -31,11 +33,17 @@ struct ToeplitzShape {
 
   KOKKOS_INLINE_FUNCTION bool has_stencil(int n) const { return n > first + last; }
   /// Numbers of a level of n equations.
-  KOKKOS_INLINE_FUNCTION int numbers(int n) const { return 3 * (has_stencil(n) ? 1 + first + last : n) + (ring ? 2 : -2); }
+  KOKKOS_INLINE_FUNCTION int numbers(int n) const
+  {
+    return 3 * (has_stencil(n) ? 1 + first + last : n) + (ring ? 2 : -2);
+  }
   /// Place of `a` of equation k of n. Without a ring, a of the first one and c of the last one are not there.
   KOKKOS_INLINE_FUNCTION int at(int n, int k) const
   {
-    const int record = !has_stencil(n) ? k : k < first ? 1 + k : k < n - last ? 0 : 1 + first + k - (n - last);
+    const int record = !has_stencil(n) ? k
+                       : k < first     ? 1 + k
+                       : k < n - last  ? 0
+                                       : 1 + first + k - (n - last);
     return 3 * record - (ring || (record == 0 && has_stencil(n)) ? 0 : 1);
   }
 };
@@ -58,28 +66,43 @@ struct ToeplitzKernel {
     const Scalar           *numbers;
     Scalar                 *memory;
     int                     level, n;
-    KOKKOS_FUNCTION Scalar &r(int k, int lane) const { return memory[tile.place(level, k) * tile.pitch + lane]; }
-    KOKKOS_FUNCTION Scalar  number(int k, int e) const { return read_only_scalar(&numbers[shape.at(n, k) + e]); }
-    KOKKOS_FUNCTION Scalar  a(int k) const { return number(k, 0); }
-    KOKKOS_FUNCTION Scalar  inverse(int k) const { return number(k, 1); }
-    KOKKOS_FUNCTION Scalar  c(int k) const { return number(k, 2); }
+    KOKKOS_FUNCTION Scalar &r(int k, int lane) const
+    {
+      return memory[tile.place(level, k) * tile.pitch + lane];
+    }
+    KOKKOS_FUNCTION Scalar number(int k, int e) const
+    {
+      return read_only_scalar(&numbers[shape.at(n, k) + e]);
+    }
+    KOKKOS_FUNCTION Scalar a(int k) const { return number(k, 0); }
+    KOKKOS_FUNCTION Scalar inverse(int k) const { return number(k, 1); }
+    KOKKOS_FUNCTION Scalar c(int k) const { return number(k, 2); }
     /// Couplings of the separator with the last and with the first equation.
-    KOKKOS_FUNCTION Scalar separator(int e) const { return read_only_scalar(&numbers[shape.numbers(n) - 2 + e]); }
+    KOKKOS_FUNCTION Scalar separator(int e) const
+    {
+      return read_only_scalar(&numbers[shape.numbers(n) - 2 + e]);
+    }
   };
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    Scalar            *memory = reinterpret_cast<Scalar *>(team.scratch()), *z = memory + tile.places * tile.pitch;
-    const int          open = shape.rows, rows = open + (shape.ring ? 1 : 0), levels = tile.levels;
+    Scalar   *memory = reinterpret_cast<Scalar *>(team.scratch()), *z = memory + tile.places * tile.pitch;
+    const int open = shape.rows, rows = open + (shape.ring ? 1 : 0), levels = tile.levels;
     const std::int64_t first = team.league_rank() * tile.lanes(), lines = in.lines();
-    const auto         place  = [&](int i, int lane) -> Scalar          &{ return i == open ? z[lane] : memory[tile.place(0, i) * tile.pitch + lane]; };
-    int                offset = 0;
-    const auto         at     = [&](int level) { return Level{tile, shape, numbers + offset, memory, level, tile.equations(level)}; };
+    const auto         place = [&](int i, int lane) -> Scalar         &{
+      return i == open ? z[lane] : memory[tile.place(0, i) * tile.pitch + lane];
+    };
+    int        offset = 0;
+    const auto at     = [&](int level) {
+      return Level{tile, shape, numbers + offset, memory, level, tile.equations(level)};
+    };
 
     device::Threads<Idle, Team> threads(team, team.scratch());
     threads.for_each([&](int v, Idle &) {
-      tile.for_rows(in, rows, v, team.size(), [&](int i, int lane) { device::async_copy(&place(i, lane), b + in(first + lane < lines ? first + lane : lines - 1, i)); });
+      tile.for_rows(in, rows, v, team.size(), [&](int i, int lane) {
+        device::async_copy(&place(i, lane), b + in(first + lane < lines ? first + lane : lines - 1, i));
+      });
       device::async_commit();
       device::async_wait(0);
     });
@@ -106,9 +129,12 @@ struct ToeplitzKernel {
     threads.for_each([&](int v, Idle &) {
       tile.for_equations(1, v, team.size(), [&](int, int lane) {
         const Level l = at(levels);
-        if (open > 0 && shape.ring) z[lane] -= (l.separator(0) + l.separator(1)) * (l.inverse(0) * l.r(0, lane));
+        if (open > 0 && shape.ring)
+          z[lane] -= (l.separator(0) + l.separator(1)) * (l.inverse(0) * l.r(0, lane));
         if (shape.ring) z[lane] *= read_only_scalar(&l.numbers[open > 0 ? shape.numbers(1) : 0]);
-        if (open > 0) l.r(0, lane) = l.inverse(0) * (shape.ring ? l.r(0, lane) - (l.a(0) + l.c(0)) * z[lane] : l.r(0, lane));
+        if (open > 0)
+          l.r(0, lane) =
+            l.inverse(0) * (shape.ring ? l.r(0, lane) - (l.a(0) + l.c(0)) * z[lane] : l.r(0, lane));
       });
     });
     team.barrier();
@@ -154,7 +180,11 @@ struct ToeplitzNumbers {
     const int n = A.rows, m = n - (A.periodic ? 1 : 0), middle = stencil_row(A);
     shape             = {m, 1, 1, A.periodic};
     const auto same   = [](const Wide &x, const Wide &y) { return x == y || (x != x && y != y); };
-    const auto differ = [&](int i) { return !same(A(i, 0), A(middle, 0)) || ((i > 0 || A.periodic) && middle > 0 && !same(A(i, -1), A(middle, -1))) || ((i + 1 < n) && !same(A(i, 1), A(middle, 1))); };
+    const auto differ = [&](int i) {
+      return !same(A(i, 0), A(middle, 0)) ||
+             ((i > 0 || A.periodic) && middle > 0 && !same(A(i, -1), A(middle, -1))) ||
+             ((i + 1 < n) && !same(A(i, 1), A(middle, 1)));
+    };
     for (int i = 0; i < m; ++i) {
       if (!differ(i)) continue;
       if (i >= most_ends && i < m - most_ends) return i;
@@ -170,23 +200,28 @@ struct ToeplitzNumbers {
     const int        m = shape.rows, sum = shape.first + shape.last;
     Row              separator = shape.ring ? Row{A(m, -1), A(m, 0), A(m, 1)} : Row{};
     std::vector<Row> rows; ///< of a level: the stencil where there is one, the first and the last ones
-    const auto       index = [&](int n, int k) { return !shape.has_stencil(n) ? k : k < shape.first ? 1 + k : k < n - shape.last ? 0 : 1 + k - (n - sum); };
-    const auto       each  = [&](int n, const auto &make) { // calls make(k, how many there are), in the order of `rows`
+    const auto       index = [&](int n, int k) {
+      return !shape.has_stencil(n) ? k : k < shape.first ? 1 + k : k < n - shape.last ? 0 : 1 + k - (n - sum);
+    };
+    // calls make(k, how many there are), in the order of `rows`
+    const auto each = [&](int n, const auto &make) {
       if (shape.has_stencil(n)) make(shape.first, n - sum);
       for (int k = 0; k < (shape.has_stencil(n) ? shape.first : n); ++k) make(k, 1);
       for (int k = shape.has_stencil(n) ? n - shape.last : n; k < n; ++k) make(k, 1);
     };
     each(m, [&](int k, int) { rows.push_back({A(k, -1), A(k, 0), A(k, 1)}); });
     for (int level = 0, n = m; n > 0; ++level, n /= 2) {
-      const auto          row = [&](int k) -> const Row          &{ return rows[static_cast<std::size_t>(index(n, k))]; };
+      const auto row = [&](int k) -> const Row & { return rows[static_cast<std::size_t>(index(n, k))]; };
       std::vector<Scalar> numbers;
       each(n, [&](int k, int count) {
         const Row &r = row(k);
-        numbers.push_back(narrow<Scalar>(r.a)), numbers.push_back(narrow<Scalar>(Wide(1) / r.d)), numbers.push_back(narrow<Scalar>(r.c));
+        numbers.push_back(narrow<Scalar>(r.a)), numbers.push_back(narrow<Scalar>(Wide(1) / r.d)),
+          numbers.push_back(narrow<Scalar>(r.c));
         // the last equation and every second one are eliminated; of the stencil, half of `count`
         const int eliminated = n == 1 ? 1 : count > 1 ? (k + count + 1) / 2 - (k + 1) / 2 : k % 2 == 0;
         if (eliminated == 0) return;
-        const int even = n == 1 ? 0 : k + k % 2, original = static_cast<int>((static_cast<std::int64_t>(even + 1) << level) - 1);
+        const int even     = n == 1 ? 0 : k + k % 2,
+                  original = static_cast<int>((static_cast<std::int64_t>(even + 1) << level) - 1);
         watch.see(r.d, A.row_max(original), original);
         watch.see_again(r.d, eliminated - 1);
       });
@@ -237,7 +272,8 @@ public:
   /// @param from   whose eliminate() was called
   /// @param lanes  lines of a team, a power of two; 0 leaves the choice to the solver
   /// fits() is false where no line fits the scratch of a team; nothing else may be called then
-  ToeplitzReduction(const Exec &exec, const LineSet &lines, const ToeplitzNumbers<Scalar> &from, int lanes) : shape_(from.shape), numbers_(upload(exec, "ribbon::toeplitz_cr::numbers", from.words))
+  ToeplitzReduction(const Exec &exec, const LineSet &lines, const ToeplitzNumbers<Scalar> &from, int lanes)
+      : shape_(from.shape), numbers_(upload(exec, "ribbon::toeplitz_cr::numbers", from.words))
   {
     const ReductionRoom room{sizeof(Scalar), sizeof(Scalar), device::scratch_limit(exec)};
     tile_    = choose_reduction_tile<Exec>(lines, shape_.rows, 1, false, lanes, room);
@@ -248,11 +284,15 @@ public:
   bool        fits() const { return fits_; }
   std::size_t bytes() const { return numbers_.size() * sizeof(Scalar); }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel; in place where b == x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel; in place where b ==
+  /// x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     using Kernel = ToeplitzKernel<Scalar>;
-    device::launch(exec, "ribbon::toeplitz_cr", {(in.lines() + tile_.lanes() - 1) / tile_.lanes(), tile_.threads(Kernel::max_threads), scratch_}, Kernel{shape_, tile_, numbers_.data(), b, x, in, out});
+    device::launch(
+      exec, "ribbon::toeplitz_cr",
+      {(in.lines() + tile_.lanes() - 1) / tile_.lanes(), tile_.threads(Kernel::max_threads), scratch_},
+      Kernel{shape_, tile_, numbers_.data(), b, x, in, out});
   }
 
 private:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_elimination.hpp  Elimination of a chunk of block rows in flight: what ChunkElimination (chunk_relations.hpp) does for a band.
+/// @file block_elimination.hpp  Elimination of a chunk of block rows in flight: what ChunkElimination
+///   (chunk_relations.hpp) does for a band.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/cyclic_relations.hpp>
 
 namespace ribbon {
 
-/// The matrix of a chunk of rows of B unknowns, block tridiagonal, eliminated row by row. U and H of the row before are left where they are kept:
-/// two blocks less in registers.
+/// The matrix of a chunk of rows of B unknowns, block tridiagonal, eliminated row by row. U and H of the row
+/// before are left where they are kept: two blocks less in registers.
 template <class Scalar, int B>
 struct BlockChunkElimination {
   using Columns = typename CyclicRelations<Scalar, B>::Columns;
@@ -24,15 +25,18 @@ struct BlockChunkElimination {
   }
   /// Takes the row before it out of a row: D x + h zl + C x_next = r, x = [r, h, C].
   /// @param entry    entry(d, a, b) of the block at distance d
-  /// @param before   before(e) is number e of [U | H] of the row before; `begins` where the chunk has none, and that is zl
+  /// @param before   before(e) is number e of [U | H] of the row before; `begins` where the
+  ///   chunk has none, and that is zl
   /// @param couples  whether there is a row before it in the matrix: what is stored for one may be anything
   template <class Entry, class Before>
-  KOKKOS_FUNCTION void take_out(const Entry &entry, const Before &before, bool begins, bool couples, Scalar (&D)[B][B], Columns &x) const
+  KOKKOS_FUNCTION void take_out(const Entry &entry, const Before &before, bool begins, bool couples,
+                                Scalar (&D)[B][B], Columns &x) const
   {
     RIBBON_UNROLL
     for (int a = 0; a < B; ++a) {
       RIBBON_UNROLL
-      for (int e = 0; e < B; ++e) D[a][e] = entry(0, a, e), x[a][1 + e] = Scalar(0), x[a][1 + B + e] = entry(1, a, e);
+      for (int e = 0; e < B; ++e)
+        D[a][e] = entry(0, a, e), x[a][1 + e] = Scalar(0), x[a][1 + B + e] = entry(1, a, e);
     }
     RIBBON_UNROLL
     for (int q = 0; q < B; ++q) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chunk_relations.hpp  Elimination of the chunks of a line in flight, and the reduced system of the line: what kernels for lines with
+/// @file chunk_relations.hpp  Elimination of the chunks of a line in flight, and the reduced system of the
+///   line: what kernels for lines with
 /// matrices of their own have in common.
 ///
-/// Lines are cut in chunks as in chunk.hpp, one virtual thread per (line, chunk); the last K rows of a chunk are its separators (zr), those of
-/// the chunk to the left are zl. The forward sweep eliminates row after row,
+/// Lines are cut in chunks as in chunk.hpp, one virtual thread per (line, chunk); the last K rows of
+/// a chunk are its separators (zr), those of the chunk to the left are zl. The forward sweep
+/// eliminates row after row,
 ///
 ///     x_i = g_i - H_i zl + sum_p U_ip x_(i+1+p),
 ///
-/// and carries the first K unknowns of the chunk along in terms of zl and of the K unknowns that come next, x_first = y - v zl - w x_next: at
-/// the end of the sweep these are zr. The reduced system of a line, T blocks of K x K, is solved by parallel cyclic reduction over its chunks
-/// (Hockney & Jesshope 1981). (Wang 1981; Mattor, Williams & Hewett 1995.)
+/// and carries the first K unknowns of the chunk along in terms of zl and of the K unknowns that come next,
+/// x_first = y - v zl - w x_next: at the end of the sweep these are zr. The reduced system of a line, T
+/// blocks of K x K, is solved by parallel cyclic reduction over its chunks (Hockney & Jesshope 1981). (Wang
+/// 1981; Mattor, Williams & Hewett 1995.)
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -28,7 +31,8 @@ struct ChunkElimination {
   {
     for (int q = 0; q < K; ++q) H[q][K - 1 - q] = Scalar(-1), first.u.a[q][q] = Scalar(-1);
   }
-  /// Takes the K rows before it out of a row: a[d + K] is its entry at distance d, h gets its couplings to zl. g_(-1-q) counts L[q] times.
+  /// Takes the K rows before it out of a row: a[d + K] is its entry at distance d, h gets its couplings to
+  /// zl. g_(-1-q) counts L[q] times.
   KOKKOS_FUNCTION void take_out(Scalar *a, Scalar (&h)[K], Scalar (&L)[K]) const
   {
     for (int q = K - 1; q >= 0; --q) { // row -1 - q
@@ -64,12 +68,15 @@ struct ChunkElimination {
 };
 
 /// The reduced systems of the lines of a tile.
-/// @tparam row_words  numbers that a row has in scratch, where relations lie in those of the separators; 0: relations have scratch of their own
+/// @tparam row_words  numbers that a row has in scratch, where relations lie in those of the separators; 0:
+///   relations have scratch of their own
 template <class Scalar, int K, int row_words = 0>
 struct ChunkRelations {
-  static constexpr int side    = 32;                ///< virtual threads whose words lie side by side in scratch
-  static constexpr int told    = K + 2 * K * K;     ///< numbers of a relation
-  static constexpr int buffers = row_words ? 1 : 2; ///< with one of them relations wait for a barrier until they are told
+  /// virtual threads whose words lie side by side in scratch
+  static constexpr int side = 32;
+  static constexpr int told = K + 2 * K * K; ///< numbers of a relation
+  /// with one of them relations wait for a barrier until they are told
+  static constexpr int buffers = row_words ? 1 : 2;
   using Block                  = SmallBlock<Scalar, K>;
   static_assert(row_words == 0 || told <= K * row_words, "a relation takes the place of K rows");
 
@@ -79,7 +86,8 @@ struct ChunkRelations {
   struct Place {
     int thread, chunk;
   };
-  /// The equations of a chunk's separators, diag zr + l zl + Us x_first(right) = r, then their relation to those of the neighbours.
+  /// The equations of a chunk's separators, diag zr + l zl + Us x_first(right) = r, then their relation
+  /// to those of the neighbours.
   struct Separators {
     Relation<Scalar, K> own;
     Block               diag, Us;
@@ -87,18 +95,27 @@ struct ChunkRelations {
 
   KOKKOS_FUNCTION static int padded(const OnePassShape &s) { return (s.threads() + side - 1) / side * side; }
   /// Words of scratch that `side` virtual threads have.
-  KOKKOS_FUNCTION static int words_of_side(const OnePassShape &s) { return side * (row_words ? s.split.length * row_words : 2 * told); }
+  KOKKOS_FUNCTION static int words_of_side(const OnePassShape &s)
+  {
+    return side * (row_words ? s.split.length * row_words : 2 * told);
+  }
   /// Words of scratch at the begin of it: the relations, and the rows where they lie in these.
-  KOKKOS_FUNCTION static int relation_words(const OnePassShape &s) { return padded(s) / side * words_of_side(s); }
+  KOKKOS_FUNCTION static int relation_words(const OnePassShape &s)
+  {
+    return padded(s) / side * words_of_side(s);
+  }
 
   /// Leaves a relation for others, in one of the buffers; words lie `side` apart.
   template <class Team>
-  KOKKOS_FUNCTION void tell(const Team &team, const Place &p, int buffer, const Relation<Scalar, K> &relation) const
+  KOKKOS_FUNCTION void tell(const Team &team, const Place &p, int buffer,
+                            const Relation<Scalar, K> &relation) const
   {
     Scalar *to = words_of(team, p.thread, buffer);
     for (int r = 0; r < K; ++r) {
       to[r * side] = relation.r[r];
-      for (int e = 0; e < K; ++e) to[(K + r * K + e) * side] = relation.l.a[r][e], to[(K + K * K + r * K + e) * side] = relation.u.a[r][e];
+      for (int e = 0; e < K; ++e)
+        to[(K + r * K + e) * side]                              = relation.l.a[r][e],
+                             to[(K + K * K + r * K + e) * side] = relation.u.a[r][e];
     }
   }
   /// What the chunk `distance` further told; nothing beyond the ends of a line that is no ring.
@@ -113,13 +130,16 @@ struct ChunkRelations {
     const Scalar *from = words_of(team, p.thread + (c - p.chunk) * shape.lanes(), buffer);
     for (int r = 0; r < K; ++r) {
       relation.r[r] = from[r * side];
-      for (int e = 0; e < K; ++e) relation.l.a[r][e] = from[(K + r * K + e) * side], relation.u.a[r][e] = from[(K + K * K + r * K + e) * side];
+      for (int e = 0; e < K; ++e)
+        relation.l.a[r][e] = from[(K + r * K + e) * side],
+        relation.u.a[r][e] = from[(K + K * K + r * K + e) * side];
     }
     return relation;
   }
 
-  /// Solves, once every virtual thread has told the relation of its first unknowns (buffer 0) and a barrier has passed: separators(state) of
-  /// every thread become values, own.r. Returns the buffer where they are told, too.
+  /// Solves, once every virtual thread has told the relation of its first unknowns (buffer 0) and a
+  /// barrier has passed: separators(state) of every thread become values, own.r. Returns the buffer
+  /// where they are told, too.
   template <class Team, class Threads, class PlaceOf>
   KOKKOS_FUNCTION int solve(const Team &team, Threads &threads, const PlaceOf &place_of) const
   {
@@ -145,13 +165,17 @@ struct ChunkRelations {
       s.own.u.subtract_product(s.Us, right.u);
       s.own.divide_by(s.diag);
     });
-    for (int distance = 1; distance < shape.split.chunks; distance *= 2) change([&](const Place &p, auto &s) { s.own.reduce(ask(team, p, buffer, -distance), ask(team, p, buffer, distance)); });
+    for (int distance = 1; distance < shape.split.chunks; distance *= 2)
+      change([&](const Place &p, auto &s) {
+        s.own.reduce(ask(team, p, buffer, -distance), ask(team, p, buffer, distance));
+      });
     return buffer;
   }
 
   /// The separators left of a chunk, after solve(); s.own.r holds its own.
   template <class Team>
-  KOKKOS_FUNCTION Relation<Scalar, K> left_of(const Team &team, const Place &p, int buffer, Separators &s) const
+  KOKKOS_FUNCTION Relation<Scalar, K> left_of(const Team &team, const Place &p, int buffer,
+                                              Separators &s) const
   {
     auto left = ask(team, p, buffer, -1);
     if (shape.ring) s.own.close_ring(), left.close_ring();
@@ -163,7 +187,8 @@ private:
   KOKKOS_FUNCTION Scalar *words_of(const Team &team, int thread, int buffer) const
   {
     const int at = row_words ? (shape.split.length - K) * row_words : buffer * told;
-    return reinterpret_cast<Scalar *>(team.scratch()) + thread / side * words_of_side(shape) + at * side + thread % side;
+    return reinterpret_cast<Scalar *>(team.scratch()) + thread / side * words_of_side(shape) + at * side +
+           thread % side;
   }
 };
 

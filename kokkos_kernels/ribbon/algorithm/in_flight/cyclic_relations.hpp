@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cyclic_relations.hpp  The reduced systems of the lines of a tile, solved in place in scratch by cyclic reduction over the chunks.
+/// @file cyclic_relations.hpp  The reduced systems of the lines of a tile, solved in place in scratch by
+///   cyclic reduction over the chunks.
 ///
-/// Relations x_c = r - l x_(c-s) - u x_(c+s) lie in scratch, S + 2 S^2 numbers each. With s = 1, 2, 4, ... every second one of those that are left
-/// takes its neighbours in and is related to those twice as far away; what is left last is known, and the others follow the way back (Hockney 1965).
-/// T reductions of S x S blocks in all, where parallel cyclic reduction (chunk_relations.hpp) makes T log2(T): for S > 2 these are most of what a line
-/// costs. Threads take chunks as they are needed, so that those at work are neighbours.
+/// Relations x_c = r - l x_(c-s) - u x_(c+s) lie in scratch, S + 2 S^2 numbers each. With s = 1, 2, 4, ...
+/// every second one of those that are left takes its neighbours in and is related to those twice as far away;
+/// what is left last is known, and the others follow the way back (Hockney 1965). T reductions of S x S
+/// blocks in all, where parallel cyclic reduction (chunk_relations.hpp) makes T log2(T): for S > 2 these are
+/// most of what a line costs. Threads take chunks as they are needed, so that those at work are neighbours.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -68,7 +70,9 @@ struct CyclicRelations {
     for (; distance < T; distance *= 2) {
       threads.for_each([&](int v, auto &) {
         const int c = 2 * distance * ((v >> shape.lane_bits) + 1) - 1;
-        if (c < T) reduce(relation(team, c, v & lane_mask).at, relation(team, c - distance, v & lane_mask), relation(team, c + distance, v & lane_mask));
+        if (c < T)
+          reduce(relation(team, c, v & lane_mask).at, relation(team, c - distance, v & lane_mask),
+                 relation(team, c + distance, v & lane_mask));
       });
       team.barrier();
     }
@@ -81,7 +85,9 @@ struct CyclicRelations {
     for (distance /= 2; distance > 0; distance /= 2) {
       threads.for_each([&](int v, auto &) {
         const int c = distance * (2 * (v >> shape.lane_bits) + 1) - 1;
-        if (c < T) resolve(relation(team, c, v & lane_mask).at, relation(team, c - distance, v & lane_mask), relation(team, c + distance, v & lane_mask));
+        if (c < T)
+          resolve(relation(team, c, v & lane_mask).at, relation(team, c - distance, v & lane_mask),
+                  relation(team, c + distance, v & lane_mask));
       });
       team.barrier();
     }
@@ -106,13 +112,16 @@ private:
         const Scalar f = l(own, a, q);
         subtract_product(x[a][0], f, r(left.at, q));
         RIBBON_UNROLL
-        for (int e = 0; e < S; ++e) subtract_product(A[a][e], f, u(left.at, q, e)), subtract_product(x[a][1 + e], f, l(left.at, q, e));
+        for (int e = 0; e < S; ++e)
+          subtract_product(A[a][e], f, u(left.at, q, e)), subtract_product(x[a][1 + e], f, l(left.at, q, e));
       }
       if (right.there) {
         const Scalar f = u(own, a, q);
         subtract_product(x[a][0], f, r(right.at, q));
         RIBBON_UNROLL
-        for (int e = 0; e < S; ++e) subtract_product(A[a][e], f, l(right.at, q, e)), subtract_product(x[a][1 + S + e], f, u(right.at, q, e));
+        for (int e = 0; e < S; ++e)
+          subtract_product(A[a][e], f, l(right.at, q, e)),
+            subtract_product(x[a][1 + S + e], f, u(right.at, q, e));
       }
     }
     solve_in_place(A, x);

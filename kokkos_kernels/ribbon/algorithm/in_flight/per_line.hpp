@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file per_line.hpp  Lines with matrices of their own, eliminated and solved in flight: matrix, right-hand side and solution cross
+/// @file per_line.hpp  Lines with matrices of their own, eliminated and solved in flight: matrix,
+///   right-hand side and solution cross
 /// the memory bus once.
 ///
-/// All rows of a tile are asked for at once, as copies to team scratch that pass through no register. The forward sweep takes them in the order
-/// of their arrival and leaves g, H and U of a row where its matrix and its right-hand side were; the relations between chunks
-/// (chunk_relations.hpp) lie where the separators were. So scratch holds what arrived and nothing else, and small teams of several tiles share
-/// a multiprocessor. The backward sweep runs while x leaves.
+/// All rows of a tile are asked for at once, as copies to team scratch that pass through no register. The
+/// forward sweep takes them in the order of their arrival and leaves g, H and U of a row where its matrix and
+/// its right-hand side were; the relations between chunks (chunk_relations.hpp) lie where the separators
+/// were. So scratch holds what arrived and nothing else, and small teams of several tiles share a
+/// multiprocessor. The backward sweep runs while x leaves.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/chunk_relations.hpp>
@@ -14,13 +16,14 @@
 
 namespace ribbon {
 
-/// Numbers of a row in scratch: of its matrix, and of its right-hand side where it does not lie in the tile of staged lines. A matrix that is
-/// formed, not read, leaves room for it.
+/// Numbers of a row in scratch: of its matrix, and of its right-hand side where it does not lie in the tile
+/// of staged lines. A matrix that is formed, not read, leaves room for it.
 template <int K, class Matrices, bool Staged>
 inline constexpr int row_words_in_flight = 2 * K + 1 + (Matrices::from_memory && !Staged ? 1 : 0);
 
 /// @tparam Matrices  OwnMatrices or ShiftedMatrices
-/// @tparam Staged    rows of a line lie side by side: right-hand side and solution pass through scratch as whole lines
+/// @tparam Staged    rows of a line lie side by side: right-hand side and solution pass
+///   through scratch as whole lines
 template <class Scalar, int K, class Matrices, bool Staged>
 struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, Matrices, Staged>> {
   using Relations = ChunkRelations<Scalar, K, row_words_in_flight<K, Matrices, Staged>>;
@@ -30,8 +33,11 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   using Tile                       = StagedTile<Scalar, 1>;
   static constexpr int max_threads = 512; ///< bounds the registers: 128
   static constexpr int words       = row_words_in_flight<K, Matrices, Staged>;
-  static constexpr int value       = words - 1;                                                                                           ///< the word of f, then of g, of lines that are not staged
-  static constexpr int first_word = Matrices::from_memory ? 0 : value, last_word = Staged && !Matrices::from_memory ? first_word : words; ///< of a row that arrives
+  /// the word of f, then of g, of lines that are not staged
+  static constexpr int value = words - 1;
+  /// of a row that arrives
+  static constexpr int first_word = Matrices::from_memory ? 0 : value,
+                       last_word  = Staged && !Matrices::from_memory ? first_word : words;
 
   Matrices      matrices;
   const Scalar *b;
@@ -41,8 +47,17 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   int           shift = 0; ///< lanes of the first team before line 0
 
   /// Scratch: rows, and staged lines with their arrival.
-  KOKKOS_FUNCTION static std::size_t arrival_at(const OnePassShape &s) { return device::align16(static_cast<std::size_t>(Relations::relation_words(s)) * sizeof(Scalar)); }
-  KOKKOS_FUNCTION static std::size_t scratch(const OnePassShape &s) { return arrival_at(s) + (Staged ? device::Arrival::bytes + device::align16(static_cast<std::size_t>(s.pitch * s.lanes()) * sizeof(Scalar)) : 0); }
+  KOKKOS_FUNCTION static std::size_t arrival_at(const OnePassShape &s)
+  {
+    return device::align16(static_cast<std::size_t>(Relations::relation_words(s)) * sizeof(Scalar));
+  }
+  KOKKOS_FUNCTION static std::size_t scratch(const OnePassShape &s)
+  {
+    return arrival_at(s) +
+           (Staged ? device::Arrival::bytes +
+                       device::align16(static_cast<std::size_t>(s.pitch * s.lanes()) * sizeof(Scalar))
+                   : 0);
+  }
   KOKKOS_FUNCTION std::size_t scratch() const { return scratch(shape); }
 
   /// The piece of a tile one virtual thread owns.
@@ -66,8 +81,9 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     const std::int64_t line = p.first_line + p.lane;
     p.active                = line >= 0 && line < lines;
     p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
-    p.rows                  = reinterpret_cast<Scalar *>(team.scratch()) + v / side * Relations::words_of_side(shape) + v % side;
-    p.tile                  = tile(team) + p.lane * shape.pitch + p.begin;
+    p.rows =
+      reinterpret_cast<Scalar *>(team.scratch()) + v / side * Relations::words_of_side(shape) + v % side;
+    p.tile = tile(team) + p.lane * shape.pitch + p.begin;
     return p;
   }
   template <class Team>
@@ -101,27 +117,35 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
       bytes |= reinterpret_cast<std::uintptr_t>(matrices.values);
       if (matrices.lower != K || matrices.upper != K) return false;
     }
-    return device::copies_blocks<Team> && P > 1 && shape.lanes() >= P && (parts & (P - 1)) == 0 && bytes % 16 == 0;
+    return device::copies_blocks<Team> && P > 1 && shape.lanes() >= P && (parts & (P - 1)) == 0 &&
+           bytes % 16 == 0;
   }
 
   /// Asks for all rows of a chunk, `P` lanes in a copy. The lanes of a chunk share the words of a row.
   template <int P>
   KOKKOS_FUNCTION void bring(const Piece &p) const
   {
-    constexpr int               copies = (last_word - first_word + P - 1) / P; ///< of a lane and a row, at most
-    const int                   pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P, word = first_word + (P == 1 ? 0 : p.lane / pieces), bits = group_bits();
-    const std::int64_t          line = p.first_line + column, held = line < 0 ? 0 : line > lines - P ? lines - P : line;
-    [[maybe_unused]] const bool few                           = lines * static_cast<int>(sizeof(Scalar)) < 32; // rows share sectors of the cache: copies under way would each ask for theirs
+    /// of a lane and a row, at most
+    constexpr int copies = (last_word - first_word + P - 1) / P;
+    const int     pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P,
+              word = first_word + (P == 1 ? 0 : p.lane / pieces), bits = group_bits();
+    const std::int64_t line = p.first_line + column, held = line < 0           ? 0
+                                                            : line > lines - P ? lines - P
+                                                                               : line;
+    // rows share sectors of the cache: copies under way would each ask for theirs
+    [[maybe_unused]] const bool few                           = lines * static_cast<int>(sizeof(Scalar)) < 32;
     Scalar                     *to                            = p.rows + column - p.lane + word * side;
     const Scalar               *from[copies > 0 ? copies : 1] = {};
     std::int64_t                step[copies > 0 ? copies : 1] = {};
     RIBBON_UNROLL
     for (int j = 0; j < copies; ++j) {
       const int w = word + j * P, d = w - K;
-      if (!Staged && w == value) from[j] = b + in.begin(held) + p.begin * in.row_stride, step[j] = in.row_stride;
+      if (!Staged && w == value)
+        from[j] = b + in.begin(held) + p.begin * in.row_stride, step[j] = in.row_stride;
       else if constexpr (Matrices::from_memory) {
         const auto own = matrices.line(held, p.begin);
-        from[j] = d < -own.lower || d > own.upper ? nullptr : own.at + (d + own.lower) * own.diagonal_step, step[j] = own.row_step;
+        from[j] = d < -own.lower || d > own.upper ? nullptr : own.at + (d + own.lower) * own.diagonal_step,
+        step[j] = own.row_step;
       }
     }
     for (int k = 0; k < p.size;) {
@@ -160,8 +184,9 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     Scalar     g[K]    = {};                      ///< the last K rows, the newest first
 
     ChunkElimination<Scalar, K> s;
-    [[maybe_unused]] const auto line  = matrices.line(p.line, p.begin);
-    const auto                  clear = [&](int k, const auto &entry) { // entries outside the matrix may be anything
+    [[maybe_unused]] const auto line = matrices.line(p.line, p.begin);
+    // entries outside the matrix may be anything
+    const auto clear = [&](int k, const auto &entry) {
       for (int d = -K; d < 0; ++d)
         if (k + d < 0) entry(d + K) = Scalar(0);
     };
@@ -181,7 +206,8 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     read(0, now);
     if (Matrices::from_memory && open) {
       clear(0, [&](int d) -> Scalar & { return now.a[d]; });
-      for (int k = 1; k < K; ++k) clear(k, [&](int d) -> Scalar & { return p.rows[(k * words + d) * side]; }); // of the same group
+      // of the same group
+      for (int k = 1; k < K; ++k) clear(k, [&](int d) -> Scalar & { return p.rows[(k * words + d) * side]; });
     }
 #ifdef __CUDA_ARCH__
   #pragma unroll 2
@@ -210,7 +236,9 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
         if (!shape.ring && p.chunk + 1 == shape.split.chunks) column[2 * K + e] = Scalar(0);
       s.take_out(column, h, L);
       for (int q = K - 1; q >= 0; --q) subtract_product(own.own.r[r], L[q], g[q]);
-      for (int e = 0; e < K; ++e) own.own.l.a[r][e] = open ? Scalar(0) : h[e], own.diag.a[r][e] = column[K + e], own.Us.a[r][e] = column[2 * K + e];
+      for (int e = 0; e < K; ++e)
+        own.own.l.a[r][e] = open ? Scalar(0) : h[e], own.diag.a[r][e] = column[K + e],
+        own.Us.a[r][e] = column[2 * K + e];
       if (r + 1 < K) read(m + r + 1, now);
     }
     Relations::tell(team, p, 0, s.first);
@@ -224,7 +252,8 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     } now, next;
     const auto left = Relations::left_of(team, p, buffer, s);
     Scalar     w[K];
-    Scalar    *to    = Staged ? p.tile + (p.size - 1) : x + out.begin(p.line) + (p.begin + p.size - 1) * out.row_stride;
+    Scalar    *to =
+      Staged ? p.tile + (p.size - 1) : x + out.begin(p.line) + (p.begin + p.size - 1) * out.row_stride;
     const auto store = [&](const Scalar &unknown) { // from the last row to the first
       if (Staged || p.active) *to = unknown;
       to -= Staged ? 1 : out.row_stride;
@@ -254,10 +283,13 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    device::Threads<State, Team> threads(team, team.scratch() + scratch()); // virtual states lie behind the tile
-    const Tile                   staged{shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at(shape))}};
-    const std::int64_t           first = team.league_rank() * shape.lanes();
-    const typename Tile::Lines   own{first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
+    // virtual states lie behind the tile
+    device::Threads<State, Team> threads(team, team.scratch() + scratch());
+    const Tile                   staged{
+      shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at(shape))}};
+    const std::int64_t         first = team.league_rank() * shape.lanes();
+    const typename Tile::Lines own{
+      first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
     threads.for_each([&](int v, State &s) {
       s = State();
       if constexpr (Staged) staged.bring(team, v, own, in, b);

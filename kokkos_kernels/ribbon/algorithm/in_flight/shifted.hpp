@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file shifted.hpp  Lines with the matrices alpha_l A + beta_l B, where A and B have one stencil each but for a few rows at their
+/// @file shifted.hpp  Lines with the matrices alpha_l A + beta_l B, where A and B have one stencil each
+///   but for a few rows at their
 /// ends: right-hand side and solution cross the memory bus once, and nothing else does.
 ///
-/// The chunks of a line between the first and the last have the same matrix. Its elimination (chunk_relations.hpp) is done once for a line, into
-/// team scratch, by the threads of one chunk, while right-hand sides are under way; those of the first and the last chunk, too, where they
-/// differ. Then a row costs its recurrences and nothing else: no division, no spike. Rows wait in registers.
+/// The chunks of a line between the first and the last have the same matrix. Its elimination
+/// (chunk_relations.hpp) is done once for a line, into team scratch, by the threads of one chunk, while
+/// right-hand sides are under way; those of the first and the last chunk, too, where they differ. Then a row
+/// costs its recurrences and nothing else: no division, no spike. Rows wait in registers.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/chunk_relations.hpp>
@@ -22,21 +24,28 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
   using typename Relations::Place, typename Relations::Separators;
   static constexpr int max_threads = 512; ///< bounds the registers: 128
   static constexpr int interior    = rows - K;
-  static constexpr int row_words   = 1 + 4 * K;                               ///< inv, L and w of the forward sweep, H and U of the backward sweep
-  static constexpr int edge_words  = 6 * K * K;                               ///< couplings of the first unknowns and of the separators
-  static constexpr int table_words = (interior * row_words + edge_words) | 1; ///< of a line: odd, so that lanes fall on different banks
+  /// inv, L and w of the forward sweep, H and U of the backward sweep
+  static constexpr int row_words = 1 + 4 * K;
+  /// couplings of the first unknowns and of the separators
+  static constexpr int edge_words = 6 * K * K;
+  /// of a line: odd, so that lanes fall on different banks
+  static constexpr int table_words = (interior * row_words + edge_words) | 1;
 
   ShiftedMatrices<Scalar, K> matrices;
   const Scalar              *b;
   Scalar                    *x;
   LineSet                    in, out;
-  std::int64_t               lines         = 0;
-  int                        shift         = 0;                           ///< lanes of the first team before line 0
-  bool                       first_differs = false, last_differs = false; ///< from the chunks between
+  std::int64_t               lines = 0;
+  /// lanes of the first team before line 0
+  int  shift         = 0;
+  bool first_differs = false, last_differs = false; ///< from the chunks between
 
   /// Distinct eliminations of a line: of the chunks between, then of those that differ.
   KOKKOS_FUNCTION int kinds() const { return 1 + first_differs + last_differs; }
-  KOKKOS_FUNCTION int kind_of(int c) const { return c == 0 && first_differs ? 1 : c + 1 == shape.split.chunks && last_differs ? kinds() - 1 : 0; }
+  KOKKOS_FUNCTION int kind_of(int c) const
+  {
+    return c == 0 && first_differs ? 1 : c + 1 == shape.split.chunks && last_differs ? kinds() - 1 : 0;
+  }
   /// A chunk of that kind. Not the first one of several for others, too: it has no couplings to the left.
   KOKKOS_FUNCTION int example(int kind) const
   {
@@ -48,7 +57,8 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
     const auto &split = shape.split;
     const int   T     = split.chunks;
     first_differs     = T > 2 && (split.first != split.length || matrices.equal_begin > 0);
-    last_differs      = T > 1 && (split.last != (T == 2 ? split.first : split.length) || matrices.equal_end < matrices.rows || (T == 2 && matrices.equal_begin > 0));
+    last_differs      = T > 1 && (split.last != (T == 2 ? split.first : split.length) ||
+                             matrices.equal_end < matrices.rows || (T == 2 && matrices.equal_begin > 0));
   }
 
   struct State : Separators {
@@ -56,9 +66,21 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
   };
 
   /// Scratch: relations, tables of the kinds, tile of staged lines and its arrival.
-  KOKKOS_FUNCTION static std::size_t tables_at(const OnePassShape &s) { return device::align16(static_cast<std::size_t>(Relations::relation_words(s)) * sizeof(Scalar)); }
-  KOKKOS_FUNCTION std::size_t tile_at() const { return tables_at(shape) + device::align16(static_cast<std::size_t>(kinds() * table_words * shape.lanes()) * sizeof(Scalar)); }
-  KOKKOS_FUNCTION std::size_t scratch() const { return tile_at() + (Staged ? device::Arrival::bytes + static_cast<std::size_t>(shape.pitch * shape.lanes()) * sizeof(Scalar) : 0); }
+  KOKKOS_FUNCTION static std::size_t tables_at(const OnePassShape &s)
+  {
+    return device::align16(static_cast<std::size_t>(Relations::relation_words(s)) * sizeof(Scalar));
+  }
+  KOKKOS_FUNCTION std::size_t tile_at() const
+  {
+    return tables_at(shape) +
+           device::align16(static_cast<std::size_t>(kinds() * table_words * shape.lanes()) * sizeof(Scalar));
+  }
+  KOKKOS_FUNCTION std::size_t scratch() const
+  {
+    return tile_at() + (Staged ? device::Arrival::bytes +
+                                   static_cast<std::size_t>(shape.pitch * shape.lanes()) * sizeof(Scalar)
+                               : 0);
+  }
 
   /// The piece of a tile one virtual thread owns.
   struct Piece : Place {
@@ -70,7 +92,8 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
   template <class Team>
   KOKKOS_FUNCTION Scalar *table(const Team &team, int kind, int lane) const
   {
-    return reinterpret_cast<Scalar *>(team.scratch() + tables_at(shape)) + ((kind << shape.lane_bits) + lane) * table_words;
+    return reinterpret_cast<Scalar *>(team.scratch() + tables_at(shape)) +
+           ((kind << shape.lane_bits) + lane) * table_words;
   }
   template <class Team>
   KOKKOS_FUNCTION Piece piece(const Team &team, int v) const
@@ -108,7 +131,9 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
       read(k, a);
       const auto row = s.next(a);
       to[0]          = row.inv;
-      for (int e = 0; e < K; ++e) to[1 + e] = -row.inv * row.L[e], to[1 + K + e] = row.w[e], to[1 + 2 * K + e] = s.H[0][e], to[1 + 3 * K + e] = s.U[0][e];
+      for (int e = 0; e < K; ++e)
+        to[1 + e] = -row.inv * row.L[e], to[1 + K + e] = row.w[e], to[1 + 2 * K + e] = s.H[0][e],
+               to[1 + 3 * K + e] = s.U[0][e];
     }
     for (int r = 0; r < K; ++r) {
       Scalar h[K] = {}, L[K], column[3 * K] = {}; // columns from K before the first separator
@@ -117,7 +142,8 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
       s.take_out(column, h, L);
       for (int e = 0; e < K; ++e) {
         Scalar *edge = to + r * K + e;
-        edge[0] = s.first.l.a[r][e], edge[K * K] = s.first.u.a[r][e], edge[2 * K * K] = L[e], edge[3 * K * K] = h[e], edge[4 * K * K] = column[K + e], edge[5 * K * K] = column[2 * K + e];
+        edge[0] = s.first.l.a[r][e], edge[K * K] = s.first.u.a[r][e], edge[2 * K * K] = L[e],
+        edge[3 * K * K] = h[e], edge[4 * K * K] = column[K + e], edge[5 * K * K] = column[2 * K + e];
       }
     }
   }
@@ -143,7 +169,8 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
         const Scalar *edge = p.table + interior * row_words + r * K + e;
         first.l.a[r][e] = edge[0], first.u.a[r][e] = edge[K * K];
         subtract_product(s.own.r[r], edge[2 * K * K], g[e]);
-        s.own.l.a[r][e] = begins ? Scalar(0) : edge[3 * K * K], s.own.u.a[r][e] = Scalar(0), s.diag.a[r][e] = edge[4 * K * K], s.Us.a[r][e] = ends ? Scalar(0) : edge[5 * K * K];
+        s.own.l.a[r][e] = begins ? Scalar(0) : edge[3 * K * K], s.own.u.a[r][e] = Scalar(0),
+        s.diag.a[r][e] = edge[4 * K * K], s.Us.a[r][e] = ends ? Scalar(0) : edge[5 * K * K];
       }
     }
     Relations::tell(team, p, 0, first);
@@ -169,19 +196,21 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    device::Threads<State, Team>                threads(team, team.scratch() + scratch());
-    char                                       *arrival = team.scratch() + tile_at();
-    Scalar                                     *tile    = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes);
-    const StagedTile<Scalar, 1>                 staged{shape, tile, {reinterpret_cast<std::uint64_t *>(arrival)}};
-    const std::int64_t                          first = team.league_rank() * shape.lanes();
-    const typename StagedTile<Scalar, 1>::Lines own{first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
+    device::Threads<State, Team> threads(team, team.scratch() + scratch());
+    char                        *arrival = team.scratch() + tile_at();
+    Scalar                      *tile    = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes);
+    const StagedTile<Scalar, 1>  staged{shape, tile, {reinterpret_cast<std::uint64_t *>(arrival)}};
+    const std::int64_t           first = team.league_rank() * shape.lanes();
+    const typename StagedTile<Scalar, 1>::Lines own{
+      first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
     threads.for_each([&](int v, State &s) {
       const Piece p = piece(team, v);
       if constexpr (Staged) staged.bring(team, v, own, in, b);
       else {
         const Scalar *from = b + in.begin(p.line) + (p.begin - p.pad) * in.row_stride;
         RIBBON_UNROLL
-        for (int k = 0; k < rows; ++k, from += in.row_stride) s.f[k] = k >= p.pad ? device::streaming_load(from) : Scalar(0);
+        for (int k = 0; k < rows; ++k, from += in.row_stride)
+          s.f[k] = k >= p.pad ? device::streaming_load(from) : Scalar(0);
       }
       if (p.chunk < kinds()) eliminate(table(team, p.chunk, p.lane), example(p.chunk), p.line);
     });

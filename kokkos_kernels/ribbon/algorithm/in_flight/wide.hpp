@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file wide.hpp  Lines with matrices of their own, wide bands or blocks, eliminated and solved in flight: matrix, right-hand side and
+/// @file wide.hpp  Lines with matrices of their own, wide bands or blocks, eliminated and solved in flight:
+///   matrix, right-hand side and
 /// solution cross the memory bus once.
 ///
-/// The same sweeps as in in_flight/per_line.hpp, for systems whose rows are long: scratch and arithmetic are what is scarce. So the reduced system is
-/// solved in place and without idle work (cyclic_relations.hpp), a row of blocks is one step of elimination with row pivoting within its block, and one
-/// kernel takes both layouts and both sources of coefficients:
+/// The same sweeps as in in_flight/per_line.hpp, for systems whose rows are long: scratch and arithmetic are
+/// what is scarce. So the reduced system is solved in place and without idle work (cyclic_relations.hpp), a
+/// row of blocks is one step of elimination with row pivoting within its block, and one kernel takes both
+/// layouts and both sources of coefficients:
 ///
 ///     row i     [ L | D | C ] x = f                  as it arrives in scratch, (2 K + 1) or 3 B^2 numbers and f
 ///               [ U |   H   ]   g                    as the forward sweep leaves it:  x_i = g_i - H_i zl + U_i x_(i+1), ...
@@ -28,10 +30,13 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   using Relations         = CyclicRelations<Scalar, S>;
   using Relations::shape, Relations::side;
   using typename Relations::Columns;
-  using Tile                        = StagedTile<Scalar, B>;
-  static constexpr int max_threads  = sizeof(Scalar) * S <= 16 ? 512 : sizeof(Scalar) * S == 24 ? 320 : 256; ///< bounds the registers: 128, 204 (ptxas takes 128 of the 255 that 256 threads leave, and spills) or 255
-  static constexpr int matrix_words = (2 * K + 1) * BB;                                                      ///< of a row
-  static constexpr int value        = matrix_words;                                                          ///< the first word of f, then of g, of lines that are not staged
+  using Tile = StagedTile<Scalar, B>;
+  /// bounds the registers: 128, 204 (ptxas takes 128 of the 255 that 256 threads leave, and spills) or 255
+  static constexpr int max_threads = sizeof(Scalar) * S <= 16 ? 512 : sizeof(Scalar) * S == 24 ? 320 : 256;
+  /// of a row
+  static constexpr int matrix_words = (2 * K + 1) * BB;
+  /// the first word of f, then of g, of lines that are not staged
+  static constexpr int value = matrix_words;
 
   MatricesInFlight<Scalar> matrices;
   const Scalar            *b;
@@ -40,7 +45,8 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   std::int64_t             lines = 0;
   int                      shift = 0; ///< lanes of the first team before line 0
 
-  /// What a thread keeps from one phase to the next: the equations of its separators, diag zr + l zl + Us x_first(right) = r, as [r, l, .], then their relation.
+  /// What a thread keeps from one phase to the next: the equations of its separators, diag zr + l zl + Us
+  /// x_first(right) = r, as [r, l, .], then their relation.
   struct State {
     Columns own        = {};
     Scalar  diag[S][S] = {}, Us[S][S] = {};
@@ -49,14 +55,23 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   KOKKOS_FUNCTION static int row_words(const OnePassShape &s) { return matrix_words + (s.staged ? 0 : B); }
   void                       set_shape(const OnePassShape &s)
   {
-    shape              = s;
-    this->thread_words = s.split.length * row_words(s), this->relation_at = (s.split.length - K) * row_words(s); // a relation takes the place of the separators' rows
+    shape = s;
+    // a relation takes the place of the separators' rows
+    this->thread_words = s.split.length * row_words(s),
+    this->relation_at  = (s.split.length - K) * row_words(s);
   }
   /// Scratch: rows, and staged lines with their arrival.
-  KOKKOS_FUNCTION std::size_t arrival_at() const { return device::align16(static_cast<std::size_t>(Relations::words()) * sizeof(Scalar)); }
+  KOKKOS_FUNCTION std::size_t arrival_at() const
+  {
+    return device::align16(static_cast<std::size_t>(Relations::words()) * sizeof(Scalar));
+  }
   KOKKOS_FUNCTION std::size_t scratch() const
   {
-    return arrival_at() + (shape.staged ? device::Arrival::bytes + device::align16(static_cast<std::size_t>(shape.pitch) * static_cast<std::size_t>(shape.lanes()) * sizeof(Scalar)) : 0);
+    return arrival_at() + (shape.staged
+                             ? device::Arrival::bytes +
+                                 device::align16(static_cast<std::size_t>(shape.pitch) *
+                                                 static_cast<std::size_t>(shape.lanes()) * sizeof(Scalar))
+                             : 0);
   }
   template <class Team>
   KOKKOS_FUNCTION Scalar *tile(const Team &team) const
@@ -70,8 +85,9 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     bool         active;
     std::int64_t first_line, line, begin; ///< first_line: of the team, which may be none
     Scalar      *rows;                    ///< the words of its rows, `side` apart
-    Scalar      *values;                  ///< f, then g, of its first row, those of the next `value_step` further
-    int          value_step, component_step;
+    /// f, then g, of its first row, those of the next `value_step` further
+    Scalar *values;
+    int     value_step, component_step;
   };
   template <class Team>
   KOKKOS_FUNCTION Piece piece(const Team &team, int v) const
@@ -87,13 +103,16 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     p.active                = line >= 0 && line < lines;
     p.line                  = held(line);
     p.rows                  = Relations::words_of(team, v);
-    p.values                = shape.staged ? tile(team) + p.lane * shape.pitch + p.begin * B : p.rows + value * side;
+    p.values     = shape.staged ? tile(team) + p.lane * shape.pitch + p.begin * B : p.rows + value * side;
     p.value_step = shape.staged ? B : p.row_step, p.component_step = shape.staged ? 1 : side;
     return p;
   }
-  KOKKOS_FUNCTION std::int64_t held(std::int64_t line) const { return line < 0 ? 0 : line < lines ? line : lines - 1; }
-  KOKKOS_FUNCTION bool         open(const Piece &p) const { return !shape.ring && p.chunk == 0; }
-  KOKKOS_FUNCTION bool         ends(const Piece &p) const { return !shape.ring && p.chunk + 1 == shape.split.chunks; }
+  KOKKOS_FUNCTION std::int64_t held(std::int64_t line) const
+  {
+    return line < 0 ? 0 : line < lines ? line : lines - 1;
+  }
+  KOKKOS_FUNCTION bool open(const Piece &p) const { return !shape.ring && p.chunk == 0; }
+  KOKKOS_FUNCTION bool ends(const Piece &p) const { return !shape.ring && p.chunk + 1 == shape.split.chunks; }
 
   /// Rows of a group of copies, as a power of two. A thread waits for at most 8 groups.
   KOKKOS_FUNCTION int group_bits() const
@@ -108,22 +127,29 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   KOKKOS_FUNCTION bool packs() const
   {
     constexpr int P = device::pack<Scalar>;
-    return device::copies_blocks<Team> && P > 1 && shape.lanes() >= P && ((lines | shift | matrices.lines) & (P - 1)) == 0 && reinterpret_cast<std::uintptr_t>(matrices.values) % 16 == 0;
+    return device::copies_blocks<Team> && P > 1 && shape.lanes() >= P &&
+           ((lines | shift | matrices.lines) & (P - 1)) == 0 &&
+           reinterpret_cast<std::uintptr_t>(matrices.values) % 16 == 0;
   }
   /// The words of a row that are entries: [first, last). Word w is entry w - first.
   KOKKOS_FUNCTION int first_entry() const { return (K - matrices.lower) * BB; }
   KOKKOS_FUNCTION int end_of_entries() const { return (K + 1 + matrices.upper) * BB; }
 
-  /// Asks for all rows of a chunk, `P` lanes of a matrix in a copy. The lanes of a chunk share the words of a row.
+  /// Asks for all rows of a chunk, `P` lanes of a matrix in a copy. The lanes of a chunk
+  /// share the words of a row.
   template <int P>
   KOKKOS_FUNCTION void bring(const Piece &p) const
   {
-    constexpr int      copies = (matrix_words + P - 1) / P; ///< of a lane and a row, at most
-    const int          pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P, word = P == 1 ? 0 : p.lane / pieces, bits = group_bits();
-    const bool         own   = matrices.alpha == nullptr;
-    const std::int64_t first = p.first_line + column, line = P == 1 || first <= lines - P ? held(first) : lines - P, diagonal = matrices.lines * matrices.rows;
-    const Scalar      *from = matrices.values + (line < matrices.lines ? line : line % matrices.lines) + p.begin * matrices.lines + (word - first_entry()) * diagonal;
-    Scalar            *to   = p.rows + column - p.lane + word * side;
+    constexpr int copies = (matrix_words + P - 1) / P; ///< of a lane and a row, at most
+    const int     pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P,
+              word = P == 1 ? 0 : p.lane / pieces, bits = group_bits();
+    const bool         own      = matrices.alpha == nullptr;
+    const std::int64_t first    = p.first_line + column,
+                       line     = P == 1 || first <= lines - P ? held(first) : lines - P,
+                       diagonal = matrices.lines * matrices.rows;
+    const Scalar *from          = matrices.values + (line < matrices.lines ? line : line % matrices.lines) +
+                         p.begin * matrices.lines + (word - first_entry()) * diagonal;
+    Scalar *to = p.rows + column - p.lane + word * side;
     // right-hand sides: the unknowns of a row lie side by side where they do so in memory
     const bool    together = B > 1 && in.component_stride == 1;
     const Scalar *f[B]     = {};
@@ -152,7 +178,8 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
         }
         if (!shape.staged) {
           RIBBON_UNROLL
-          for (int j = 0; j < B; ++j) device::async_copy(f_to[j], f[j]), f_to[j] += p.row_step, f[j] += in.row_stride;
+          for (int j = 0; j < B; ++j)
+            device::async_copy(f_to[j], f[j]), f_to[j] += p.row_step, f[j] += in.row_stride;
         }
       }
       device::async_commit();
@@ -169,7 +196,9 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     for (int k = 0; k < p.size; ++k, to += p.row_step, from += 2)
       for (int w = 0; w < matrix_words; ++w) {
         const Scalar *at = from + 2 * (w - first_entry()) * matrices.rows;
-        to[w * side]     = w < first_entry() || w >= end_of_entries() ? Scalar(0) : alpha * read_only_scalar(at) + beta * read_only_scalar(at + 1);
+        to[w * side]     = w < first_entry() || w >= end_of_entries()
+                             ? Scalar(0)
+                             : alpha * read_only_scalar(at) + beta * read_only_scalar(at + 1);
       }
   }
 
@@ -232,7 +261,9 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
       for (int q = K - 1; q >= 0; --q) subtract_product(f, L[q], g[q]);
       own.own[r][0] = f;
       RIBBON_UNROLL
-      for (int e = 0; e < K; ++e) own.own[r][1 + e] = open(p) ? Scalar(0) : h[e], own.diag[r][e] = column[K + e], own.Us[r][e] = ends(p) ? Scalar(0) : column[2 * K + e];
+      for (int e = 0; e < K; ++e)
+        own.own[r][1 + e] = open(p) ? Scalar(0) : h[e], own.diag[r][e] = column[K + e],
+                       own.Us[r][e] = ends(p) ? Scalar(0) : column[2 * K + e];
       if (r + 1 < K) read(m + r + 1, now);
     }
     Columns first;
@@ -240,7 +271,8 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     for (int r = 0; r < K; ++r) {
       first[r][0] = s.first.r[r];
       RIBBON_UNROLL
-      for (int e = 0; e < K; ++e) first[r][1 + e] = s.first.l.a[r][e], first[r][1 + K + e] = s.first.u.a[r][e];
+      for (int e = 0; e < K; ++e)
+        first[r][1 + e] = s.first.l.a[r][e], first[r][1 + K + e] = s.first.u.a[r][e];
     }
     Relations::tell(Relations::relation(team, p.chunk, p.lane).at, first);
   }
@@ -253,7 +285,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     const auto                       with_row = [&](int k, Columns &columns, const auto &step) {
       await(p, k, bits);
       Scalar    *row = p.rows + k * p.row_step, *f = p.values + k * p.value_step;
-      const auto entry  = [&](int d, int a, int e) { return row[((d + 1) * BB + a * B + e) * side]; };
+      const auto entry = [&](int d, int a, int e) { return row[((d + 1) * BB + a * B + e) * side]; };
       const auto before = [&](int e) { return row[e * side - p.row_step]; };
       RIBBON_UNROLL
       for (int a = 0; a < B; ++a) columns[a][0] = f[a * p.component_step];
@@ -261,32 +293,37 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     };
     for (int k = 0; k + 1 < p.size; ++k) {
       Columns columns;
-      with_row(k, columns, [&](Scalar *row, Scalar *f, const auto &entry, const auto &before, bool begins, bool couples) {
-        s.next(entry, before, begins, couples, columns);
-        RIBBON_UNROLL
-        for (int a = 0; a < B; ++a) {
-          f[a * p.component_step] = s.g[a];
-          RIBBON_UNROLL
-          for (int e = 0; e < B; ++e) row[(a * B + e) * side] = -columns[a][1 + B + e], row[(BB + a * B + e) * side] = columns[a][1 + e];
-        }
-      });
+      with_row(k, columns,
+               [&](Scalar *row, Scalar *f, const auto &entry, const auto &before, bool begins, bool couples) {
+                 s.next(entry, before, begins, couples, columns);
+                 RIBBON_UNROLL
+                 for (int a = 0; a < B; ++a) {
+                   f[a * p.component_step] = s.g[a];
+                   RIBBON_UNROLL
+                   for (int e = 0; e < B; ++e)
+                     row[(a * B + e) * side]                        = -columns[a][1 + B + e],
+                                       row[(BB + a * B + e) * side] = columns[a][1 + e];
+                 }
+               });
     }
     // the separators' own row
-    with_row(p.size - 1, own.own, [&](Scalar *, Scalar *, const auto &entry, const auto &before, bool begins, bool couples) {
-      s.take_out(entry, before, begins, couples, own.diag, own.own);
-      RIBBON_UNROLL
-      for (int a = 0; a < B; ++a) {
-        RIBBON_UNROLL
-        for (int e = 0; e < B; ++e) {
-          own.Us[a][e] = ends(p) ? Scalar(0) : own.own[a][1 + B + e];
-          if (open(p)) own.own[a][1 + e] = Scalar(0);
-        }
-      }
-    });
+    with_row(p.size - 1, own.own,
+             [&](Scalar *, Scalar *, const auto &entry, const auto &before, bool begins, bool couples) {
+               s.take_out(entry, before, begins, couples, own.diag, own.own);
+               RIBBON_UNROLL
+               for (int a = 0; a < B; ++a) {
+                 RIBBON_UNROLL
+                 for (int e = 0; e < B; ++e) {
+                   own.Us[a][e] = ends(p) ? Scalar(0) : own.own[a][1 + B + e];
+                   if (open(p)) own.own[a][1 + e] = Scalar(0);
+                 }
+               }
+             });
     Relations::tell(Relations::relation(team, p.chunk, p.lane).at, s.first);
   }
 
-  /// The equations of the separators with x_first(right) = y - v zr - w zr(right) in them: zr = r - l zl - u zr(right).
+  /// The equations of the separators with x_first(right) = y - v zr - w zr(right) in them: zr
+  /// = r - l zl - u zr(right).
   template <class Team>
   KOKKOS_FUNCTION void relate(const Team &team, const Piece &p, State &s) const
   {
@@ -301,9 +338,12 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
       for (int e = 0; e < 1 + 2 * S; ++e) { // column by column: few numbers at a time
         RIBBON_UNROLL
         for (int q = 0; q < S; ++q) {
-          const Scalar v = e == 0 ? Relations::r(right.at, q) : e <= S ? Relations::l(right.at, q, e - 1) : Relations::u(right.at, q, e - 1 - S);
+          const Scalar v = e == 0   ? Relations::r(right.at, q)
+                           : e <= S ? Relations::l(right.at, q, e - 1)
+                                    : Relations::u(right.at, q, e - 1 - S);
           RIBBON_UNROLL
-          for (int a = 0; a < S; ++a) subtract_product(e == 0 || e > S ? s.own[a][e] : s.diag[a][e - 1], s.Us[a][q], v);
+          for (int a = 0; a < S; ++a)
+            subtract_product(e == 0 || e > S ? s.own[a][e] : s.diag[a][e - 1], s.Us[a][q], v);
         }
       }
     }
@@ -313,14 +353,17 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   template <class Team>
   KOKKOS_FUNCTION void backward(const Team &team, const Piece &p) const
   {
-    const auto zr = Relations::relation(team, p.chunk, p.lane), left = Relations::relation(team, p.chunk - 1, p.lane);
+    const auto zr   = Relations::relation(team, p.chunk, p.lane),
+               left = Relations::relation(team, p.chunk - 1, p.lane);
     Scalar     zl[S], w[S]; // w: the K rows that come next, the nearest first
-    Scalar    *to        = shape.staged ? p.values + (p.size - 1) * B : x + out.begin(p.line) + (p.begin + p.size - 1) * out.row_stride;
+    Scalar    *to        = shape.staged ? p.values + (p.size - 1) * B
+                                        : x + out.begin(p.line) + (p.begin + p.size - 1) * out.row_stride;
     const auto row_step  = shape.staged ? static_cast<std::int64_t>(B) : out.row_stride;
     const auto component = shape.staged ? static_cast<std::int64_t>(1) : out.component_stride;
     const bool stores    = shape.staged || p.active;
     RIBBON_UNROLL
-    for (int a = 0; a < S; ++a) w[a] = Relations::r(zr.at, a), zl[a] = left.there ? Relations::r(left.at, a) : Scalar(0);
+    for (int a = 0; a < S; ++a)
+      w[a] = Relations::r(zr.at, a), zl[a] = left.there ? Relations::r(left.at, a) : Scalar(0);
     RIBBON_UNROLL
     for (int r = K - 1; r >= 0; --r, to -= row_step) {
       RIBBON_UNROLL
@@ -364,10 +407,12 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    device::Threads<State, Team> threads(team, team.scratch() + scratch()); // virtual states lie behind the tile
-    const Tile                   staged{shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at())}};
-    const std::int64_t           first = team.league_rank() * shape.lanes();
-    const typename Tile::Lines   own{first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
+    // virtual states lie behind the tile
+    device::Threads<State, Team> threads(team, team.scratch() + scratch());
+    const Tile staged{shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at())}};
+    const std::int64_t         first = team.league_rank() * shape.lanes();
+    const typename Tile::Lines own{
+      first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
     threads.for_each([&](int v, State &) {
       const Piece p = piece(team, v);
       if (shape.staged) staged.bring(team, v, own, in, b);
@@ -383,7 +428,9 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     team.barrier();
     threads.for_each([&](int v, State &s) { relate(team, piece(team, v), s); });
     team.barrier();
-    threads.for_each([&](int v, State &s) { Relations::tell(Relations::relation(team, v >> shape.lane_bits, v & (shape.lanes() - 1)).at, s.own); });
+    threads.for_each([&](int v, State &s) {
+      Relations::tell(Relations::relation(team, v >> shape.lane_bits, v & (shape.lanes() - 1)).at, s.own);
+    });
     team.barrier();
     Relations::solve(team, threads);
     threads.for_each([&](int v, State &) {

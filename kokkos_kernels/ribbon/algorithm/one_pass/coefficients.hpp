@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file coefficients.hpp  Where the one-pass kernel reads the numbers of a chunk: in its arguments, in memory or in scratch.
+/// @file coefficients.hpp  Where the one-pass kernel reads the numbers of a chunk: in its
+///   arguments, in memory or in scratch.
 ///
-/// All three hand out rows of a ChunkBlock: forward(k), backward(k), edge(). fetch_forward() is called before the rows of the chunk are asked for,
-/// await_forward() before the first use, and likewise for the backward half.
+/// All three hand out rows of a ChunkBlock: forward(k), backward(k), edge(). fetch_forward() is
+/// called before the rows of the chunk are asked for, await_forward() before the first use, and
+/// likewise for the backward half.
 #pragma once
 
 #include <ribbon/elimination/chunk.hpp>
@@ -50,22 +52,31 @@ struct MemoryBlock {
 /// Bytes of blocks that what team scratch leaves of the L1 cache keeps.
 inline constexpr std::size_t few_bytes = 20480;
 
-/// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
+/// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same
+/// place, the backward half.
 /// @tparam later  groups of asynchronous copies that are under way behind the forward half
 template <class Block, int later>
 struct FetchedBlock {
   using Forward                      = typename Block::Forward;
   using Backward                     = typename Block::Backward;
-  static constexpr std::size_t bytes = sizeof(Forward) > sizeof(Backward) ? sizeof(Forward) : sizeof(Backward);
+  static constexpr std::size_t bytes = sizeof(Forward) > sizeof(Backward) ? sizeof(Forward)
+                                                                          : sizeof(Backward);
   static constexpr bool        full  = false;
-  /// The compiler cannot know that writing a row to scratch leaves the block as it is; rows of many numbers would fill the registers.
+  /// The compiler cannot know that writing a row to scratch leaves the block as it is; rows of many numbers
+  /// would fill the registers.
   static constexpr int        ahead = Block::forward_words > 12 ? 0 : Block::forward_words > 9 ? 1 : 2;
   const Block                *block;
   char                       *scratch;
   int                         lane, lanes;
   bool                        keep; ///< in the L1 cache
-  KOKKOS_FUNCTION const auto &forward(int k) const { return reinterpret_cast<const Forward *>(scratch)->row[k]; }
-  KOKKOS_FUNCTION const auto &backward(int k) const { return reinterpret_cast<const Backward *>(scratch)->row[k]; }
+  KOKKOS_FUNCTION const auto &forward(int k) const
+  {
+    return reinterpret_cast<const Forward *>(scratch)->row[k];
+  }
+  KOKKOS_FUNCTION const auto &backward(int k) const
+  {
+    return reinterpret_cast<const Backward *>(scratch)->row[k];
+  }
   KOKKOS_FUNCTION const auto &edge() const { return reinterpret_cast<const Forward *>(scratch)->edge; }
   KOKKOS_FUNCTION void        fetch_forward() const
   {

@@ -18,7 +18,8 @@ struct DotRun {
   int           block;
   std::int64_t  component_stride;
 
-  /// sum[p][e] += unknowns begin, begin + step, ... (before end) of part p times column e. Nothing branches, so that all of `unroll` rows are asked for together.
+  /// sum[p][e] += unknowns begin, begin + step, ... (before end) of part p times column e. Nothing branches,
+  /// so that all of `unroll` rows are asked for together.
   template <int unroll, int parts, int columns>
   KOKKOS_FUNCTION void add(int begin, int end, int step, Scalar (&sum)[parts][columns]) const
   {
@@ -26,8 +27,9 @@ struct DotRun {
       Scalar value[unroll][parts], word[unroll][columns];
       RIBBON_UNROLL
       for (int u = 0; u < unroll; ++u) {
-        const int     i  = k + u * step < end ? k + u * step : end - 1;
-        const Scalar *at = f + (block == 1 ? i * row_stride : i / block * row_stride + i % block * component_stride);
+        const int     i = k + u * step < end ? k + u * step : end - 1;
+        const Scalar *at =
+          f + (block == 1 ? i * row_stride : i / block * row_stride + i % block * component_stride);
         RIBBON_UNROLL
         for (int p = 0; p < parts; ++p) value[u][p] = read_only_scalar(at + p * part_stride);
         RIBBON_UNROLL

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file joined.hpp  One-pass kernel for pieces of longer lines, which find the separators beside them by themselves: one launch reads every row once and writes it once.
+/// @file joined.hpp  One-pass kernel for pieces of longer lines, which find the separators beside them by
+///   themselves: one launch reads every row once and writes it once.
 ///
-/// A piece is swept forward and solved to y as if nothing lay beside it (its reduced system alone; y stays on the chip), and announces the ends of y and the right-hand sides of the separators
-/// behind it. The separators on either end are sums of what the pieces around have announced (JoinedPieces), the separators z_c of a chunk become z_c - V_c zl - W_c zr, and the piece is swept back.
+/// A piece is swept forward and solved to y as if nothing lay beside it (its reduced system alone; y stays on
+/// the chip), and announces the ends of y and the right-hand sides of the separators behind it. The
+/// separators on either end are sums of what the pieces around have announced (JoinedPieces), the separators
+/// z_c of a chunk become z_c - V_c zl - W_c zr, and the piece is swept back.
 ///
-/// Teams wait for each other, also for those that have later tiles. All of the league run at once, and take tiles in order: the first tile that is not finished waits for others of which each has
-/// a team that does not wait for it to announce them. A team takes its next tile where it waits no more.
+/// Teams wait for each other, also for those that have later tiles. All of the league run at once, and take
+/// tiles in order: the first tile that is not finished waits for others of which each has a team that does
+/// not wait for it to announce them. A team takes its next tile where it waits no more.
 ///
-/// Numbers are announced by themselves: a word holds JoinedPieces::none until it is written. Records lie in two buffers that launches use in turn, and a launch clears that of the next one.
+/// Numbers are announced by themselves: a word holds JoinedPieces::none until it is written. Records lie in
+/// two buffers that launches use in turn, and a launch clears that of the next one.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/one_pass.hpp>
@@ -26,14 +31,21 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
   /// Where threads are virtual teams run one after another: a launch announces, another one goes on.
   enum class Phase { all, announce, solve };
 
-  Joined        joined;
-  const Square *spikes; ///< V_c and W_c of all chunks, and what the separators of the first one take from the first unknowns
+  Joined joined;
+  /// V_c and W_c of all chunks, and what the separators of the first one take from the first unknowns
+  const Square *spikes;
   Phase         phase = Phase::all;
   std::int64_t  teams = 0; ///< of the league
 
   /// Scratch of what lies beside the pieces of a tile, and of the number of the next tile.
-  KOKKOS_FUNCTION static std::size_t beside_bytes(int lanes) { return device::align16(static_cast<std::size_t>(3 * Joined::most * lanes) * sizeof(Scalar)) + 16; }
-  static std::size_t                 scratch(const OnePassShape &s, bool is_virtual) { return Base::scratch(s, is_virtual, s.split.chunks) + beside_bytes(s.lanes()); }
+  KOKKOS_FUNCTION static std::size_t beside_bytes(int lanes)
+  {
+    return device::align16(static_cast<std::size_t>(3 * Joined::most * lanes) * sizeof(Scalar)) + 16;
+  }
+  static std::size_t scratch(const OnePassShape &s, bool is_virtual)
+  {
+    return Base::scratch(s, is_virtual, s.split.chunks) + beside_bytes(s.lanes());
+  }
 
   KOKKOS_FUNCTION static std::uint64_t bits(Scalar value)
   {
@@ -63,13 +75,18 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
   KOKKOS_FUNCTION Scalar separator(int buffer, std::int64_t l, std::int64_t p, int a) const
   {
     if (p < 0) return Scalar(0);
-    constexpr int                 batch = 8;
-    const int                     n = joined.words(), reach = joined.reach;
-    const std::int64_t            from = p - reach > 0 ? p - reach : 0, to = p + reach + 1 < joined.of_line() ? p + reach + 2 : joined.of_line();
-    const volatile std::uint64_t *word    = joined.records + (buffer * joined.count() + l * joined.of_line() + from) * n;
-    const Scalar                 *weights = joined.weights + (static_cast<std::int64_t>(joined.class_of[p]) * joined.separators + a) * joined.numbers() + (from - (p - reach)) * n;
-    const int                     count   = static_cast<int>(to - from) * n;
-    Scalar                        sum(0);
+    constexpr int      batch = 8;
+    const int          n = joined.words(), reach = joined.reach;
+    const std::int64_t from = p - reach > 0 ? p - reach : 0,
+                       to   = p + reach + 1 < joined.of_line() ? p + reach + 2 : joined.of_line();
+    const volatile std::uint64_t *word =
+      joined.records + (buffer * joined.count() + l * joined.of_line() + from) * n;
+    const Scalar *weights =
+      joined.weights +
+      (static_cast<std::int64_t>(joined.class_of[p]) * joined.separators + a) * joined.numbers() +
+      (from - (p - reach)) * n;
+    const int count = static_cast<int>(to - from) * n;
+    Scalar    sum(0);
     for (int k = 0; k < count; k += batch) {
       std::uint64_t found[batch];
       const auto    all_there = [&] {
@@ -88,7 +105,8 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     return sum;
   }
 
-  /// What the first and the last chunk of a piece announce; the last piece of a line does so for the tail behind it.
+  /// What the first and the last chunk of a piece announce; the last piece of a line does
+  /// so for the tail behind it.
   KOKKOS_FUNCTION void tell(int buffer, const Piece &p, const State &s, const Scalar *f_sep) const
   {
     const int          T = shape.split.chunks;
@@ -103,10 +121,12 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     }
     if (p.chunk != T - 1) return;
     for (int e = 0; e < S; ++e) announce(buffer, r, S + e, s.z[0][e]);
-    for (int a = 0; a < joined.separators; ++a) announce(buffer, r, 2 * S + a, f_sep[a * shape.lanes() + p.lane]);
+    for (int a = 0; a < joined.separators; ++a)
+      announce(buffer, r, 2 * S + a, f_sep[a * shape.lanes() + p.lane]);
     for (int k = 0; joined.tails && q + 1 == joined.pieces && k < joined.words(); ++k) {
       Scalar value(0);
-      for (int t = 0; k < S && t < joined.splits; ++t) value += joined.tails[(t * 2 * S + k) * joined.lines + l];
+      for (int t = 0; k < S && t < joined.splits; ++t)
+        value += joined.tails[(t * 2 * S + k) * joined.lines + l];
       announce(buffer, r + 1, k, value);
     }
   }
@@ -123,23 +143,30 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int                                lanes = shape.lanes(), most = Joined::most, separators = joined.separators;
-    const std::int64_t                       tiles = (lines + lanes - 1) / lanes;
-    Scalar                                  *tile  = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                                  *r_own = reinterpret_cast<Scalar *>(team.scratch() + device::align16(Base::tile_words(shape) * sizeof(Scalar)));
-    Scalar                                  *z = r_own + Base::places(shape, team.size()), *r_left = z;
-    char                                    *arrival = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
-    Scalar                                  *f_sep = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes), *beside = f_sep + most * lanes; ///< (unknown, lane); (side, unknown, lane)
-    std::int64_t                            *next = reinterpret_cast<std::int64_t *>(f_sep + 3 * most * lanes);
-    device::Threads<State, Team>             threads(team, reinterpret_cast<char *>(f_sep) + beside_bytes(lanes));
-    const StagedTile<Scalar, 1>              staged{shape, tile, {reinterpret_cast<std::uint64_t *>(arrival)}};
+    const int          lanes = shape.lanes(), most = Joined::most, separators = joined.separators;
+    const std::int64_t tiles = (lines + lanes - 1) / lanes;
+    Scalar            *tile  = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar            *r_own =
+      reinterpret_cast<Scalar *>(team.scratch() + device::align16(Base::tile_words(shape) * sizeof(Scalar)));
+    Scalar *z = r_own + Base::places(shape, team.size()), *r_left = z;
+    char   *arrival = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
+    /// (unknown, lane); (side, unknown, lane)
+    Scalar *f_sep                     = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes),
+           *beside                    = f_sep + most * lanes;
+    std::int64_t                *next = reinterpret_cast<std::int64_t *>(f_sep + 3 * most * lanes);
+    device::Threads<State, Team> threads(team, reinterpret_cast<char *>(f_sep) + beside_bytes(lanes));
+    const StagedTile<Scalar, 1>  staged{shape, tile, {reinterpret_cast<std::uint64_t *>(arrival)}};
     const RegularBlock<typename Base::Block> block{Base::regular};
-    const int                                buffer = phase == Phase::all ? static_cast<int>(*static_cast<volatile std::int64_t *>(joined.state) & 1) : 0;
-    int                                      round  = 0;
+    const int                                buffer =
+      phase == Phase::all ? static_cast<int>(*static_cast<volatile std::int64_t *>(joined.state) & 1) : 0;
+    int round = 0;
     for (std::int64_t number = team.league_rank(); number < tiles; ++round) {
-      const typename StagedTile<Scalar, 1>::Lines own{number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
-      const auto                                  each    = [&](const auto &step) { threads.for_each([&](int v, State &s) { step(this->piece(team, v, tile, number), s); }); };
-      const auto                                  line_of = [&](int lane) { return own.first + lane < lines ? own.first + lane : lines - 1; };
+      const typename StagedTile<Scalar, 1>::Lines own{
+        number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
+      const auto each = [&](const auto &step) {
+        threads.for_each([&](int v, State &s) { step(this->piece(team, v, tile, number), s); });
+      };
+      const auto line_of = [&](int lane) { return own.first + lane < lines ? own.first + lane : lines - 1; };
       threads.for_each([&](int v, State &) {
         staged.bring(team, v, own, in, b, round);
         if (v < separators * lanes) {
@@ -150,9 +177,10 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
       });
       staged.await(team, in, b, round);
       threads.for_each([&](int v, State &s) {
-        this->forward(team, this->piece(team, v, tile, number), s, block, r_own, r_left, [&](const auto &sweep) {
-          for (int a = 0; a < S; ++a) s.z[1][a] = sweep.y_first[a];
-        });
+        this->forward(team, this->piece(team, v, tile, number), s, block, r_own, r_left,
+                      [&](const auto &sweep) {
+                        for (int a = 0; a < S; ++a) s.z[1][a] = sweep.y_first[a];
+                      });
       });
       team.barrier();
       Scalar *r = r_own, *other = r_left;
@@ -163,8 +191,11 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
       }
       each([&](const Piece &p, State &s) {
         for (int a = 0; a < S; ++a) s.z[0][a] = Scalar(0);
-        if (shape.halvings > 0) this->template apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr, s.z);
-        else this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
+        if (shape.halvings > 0)
+          this->template apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr,
+                                                s.z);
+        else
+          this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
         if (p.active && phase != Phase::solve) tell(buffer, p, s, f_sep);
       });
       if (phase == Phase::announce) return;
@@ -178,29 +209,37 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
         if (end == 1 && joined.last && q + 1 == joined.pieces) joined.last[a * joined.lines + l] = value;
       });
       team.barrier();
-      const auto found = [&](int end, int a, int lane) { return beside[(end * most + (end == 0 ? separators - S : 0) + a) * lanes + lane]; };
+      const auto found = [&](int end, int a, int lane) {
+        return beside[(end * most + (end == 0 ? separators - S : 0) + a) * lanes + lane];
+      };
       threads.for_each([&](int v, State &s) {
         const Piece p = this->piece(team, v, tile, number);
         for (int end = 0; end < 2; ++end) {
           const auto spike = read_only(&spikes[2 * p.chunk + end]);
           for (int e = 0; e < S; ++e)
-            for (int a = 0; a < S; ++a) subtract_product(s.z[0][a], spike.a[a * S + e], found(end, e, p.lane));
+            for (int a = 0; a < S; ++a)
+              subtract_product(s.z[0][a], spike.a[a * S + e], found(end, e, p.lane));
         }
         this->publish(team, p, s.z[0], z);
         if constexpr (!Team::is_virtual)
-          if (v == 0) *next = phase == Phase::all ? teams + Kokkos::atomic_fetch_add(joined.state + 2, std::int64_t(1)) : tiles;
+          if (v == 0)
+            *next = phase == Phase::all ? teams + Kokkos::atomic_fetch_add(joined.state + 2, std::int64_t(1))
+                                        : tiles;
       });
       team.barrier();
       threads.for_each([&](int v, State &s) {
         const Piece p = this->piece(team, v, tile, number);
-        for (int a = 0; a < S; ++a) s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[this->at(p.chunk - 1, a, p.lane)];
+        for (int a = 0; a < S; ++a)
+          s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[this->at(p.chunk - 1, a, p.lane)];
         this->backward(p, s, block);
         staged.template release<Team>(out, x);
       });
       team.barrier();
       threads.for_each([&](int v, State &) {
         staged.store(team, v, own, out, x);
-        if (v < separators * own.count) x[out(own.first + v % own.count, out.rows + v / own.count)] = beside[(most + v / own.count) * lanes + v % own.count];
+        if (v < separators * own.count)
+          x[out(own.first + v % own.count, out.rows + v / own.count)] =
+            beside[(most + v / own.count) * lanes + v % own.count];
       });
       if constexpr (Team::is_virtual) return;
       team.barrier();

@@ -9,19 +9,26 @@
 
 namespace ribbon {
 
-/// Couplings of the first chunk's separators to those left of the line, once its interior is eliminated, and of the last ones to those right of it.
+/// Couplings of the first chunk's separators to those left of the line, once its interior is eliminated, and
+/// of the last ones to those right of it.
 template <class Scheme>
-std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>> outer_couplings(const HostMatrix<typename Scheme::Scalar> &A, const ChunkTables<wide_t<typename Scheme::Scalar>> &first)
+std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>>
+outer_couplings(const HostMatrix<typename Scheme::Scalar>          &A,
+                const ChunkTables<wide_t<typename Scheme::Scalar>> &first)
 {
   using Scalar    = typename Scheme::Scalar;
   constexpr int S = Scheme::separators, B = Scheme::block, K = Scheme::separator_rows;
-  return {square_block<Scalar, S>([&](int a, int b) { return first.own_left(a, b); }), square_block<Scalar, S>([&](int a, int b) { return A(A.rows - K + a / B, K + b / B - a / B, a % B, b % B); })};
+  return {square_block<Scalar, S>([&](int a, int b) { return first.own_left(a, b); }),
+          square_block<Scalar, S>(
+            [&](int a, int b) { return A(A.rows - K + a / B, K + b / B - a / B, a % B, b % B); })};
 }
 
 /// What a JoinedOnePassKernel wants of a piece of so many chunks.
 template <class Scheme>
-std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>> joined_spikes(int chunks, const ChunkTables<wide_t<typename Scheme::Scalar>> &first, const ReducedSystem<typename Scheme::Scalar> &system,
-                                                                                    const HostMatrix<typename Scheme::Scalar> &A)
+std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>>
+joined_spikes(int chunks, const ChunkTables<wide_t<typename Scheme::Scalar>> &first,
+              const ReducedSystem<typename Scheme::Scalar> &system,
+              const HostMatrix<typename Scheme::Scalar>    &A)
 {
   using Scalar    = typename Scheme::Scalar;
   using Wide      = wide_t<Scalar>;
@@ -32,15 +39,20 @@ std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>> joined_spi
     for (int side = 0; side < 2; ++side)
       spikes.push_back(square_block<Scalar, S>([&](int a, int b) {
         Wide sum(0);
-        for (int e = 0; e < S; ++e) sum += system.inverse(c * S + a, (side == 0 ? 0 : (chunks - 1) * S) + e) * (side == 0 ? first.own_left(e, b) : A(A.rows - K + e, K + b - e));
+        for (int e = 0; e < S; ++e)
+          sum += system.inverse(c * S + a, (side == 0 ? 0 : (chunks - 1) * S) + e) *
+                 (side == 0 ? first.own_left(e, b) : A(A.rows - K + e, K + b - e));
         return sum;
       }));
-  spikes.push_back(square_block<Scalar, S>([&](int a, int b) { // the backward sweep of the first chunk, from a unit vector
+  // the backward sweep of the first chunk, from a unit vector
+  spikes.push_back(square_block<Scalar, S>([&](int a, int b) {
     std::vector<Wide> x(static_cast<std::size_t>(2 * S));
     x[static_cast<std::size_t>(b)] = Wide(1);
     for (int k = static_cast<int>(first.backward.size()) / first.backward_words - 1; k >= 0; --k) {
       Wide next(0);
-      for (int q = 0; q < K; ++q) next += first.backward[static_cast<std::size_t>(k * first.backward_words + q)] * x[static_cast<std::size_t>(q)];
+      for (int q = 0; q < K; ++q)
+        next += first.backward[static_cast<std::size_t>(k * first.backward_words + q)] *
+                x[static_cast<std::size_t>(q)];
       x.insert(x.begin(), next), x.pop_back();
     }
     return -x[static_cast<std::size_t>(a)];
@@ -48,14 +60,16 @@ std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>> joined_spi
   return spikes;
 }
 
-/// Launches a JoinedOnePassKernel for so many tiles. `at_once`: teams of this shape that run at the same time, 0 where that is not known yet.
+/// Launches a JoinedOnePassKernel for so many tiles. `at_once`: teams of this shape that run at the same
+/// time, 0 where that is not known yet.
 template <class Exec, class Kernel>
 void launch_joined(const Exec &exec, Kernel &kernel, std::int64_t tiles, std::int64_t &at_once)
 {
   device::League league{tiles, kernel.shape.threads(), kernel.scratch(kernel.shape, !is_device_space<Exec>)};
   if constexpr (is_device_space<Exec>) {
     if (at_once == 0) at_once = device::teams_at_once<Kernel>(exec, league.threads, league.scratch);
-    if (at_once < std::min<std::int64_t>(tiles, 2 * JoinedPieces<typename Kernel::Scalar>::most_reach)) throw std::runtime_error("ribbon::one_pass_joined: the device runs too few teams at once");
+    if (at_once < std::min<std::int64_t>(tiles, 2 * JoinedPieces<typename Kernel::Scalar>::most_reach))
+      throw std::runtime_error("ribbon::one_pass_joined: the device runs too few teams at once");
     kernel.teams = league.teams = std::min(tiles, at_once), league.at_once = true;
   } else {
     kernel.phase = Kernel::Phase::announce;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: steps of cyclic reduction, product with the inverse of what is left, one step of refinement.
+/// @file reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: steps of cyclic
+///   reduction, product with the inverse of what is left, one step of refinement.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/dot_run.hpp>
@@ -9,7 +10,8 @@
 
 namespace ribbon {
 
-/// Whether kernels with so many slots take continued lines: tridiagonal and pentadiagonal ones whose registers suffice.
+/// Whether kernels with so many slots take continued lines: tridiagonal and pentadiagonal
+/// ones whose registers suffice.
 template <class Scheme>
 constexpr bool takes_continued(int slots)
 {
@@ -20,18 +22,24 @@ constexpr bool takes_continued(int slots)
 /// @tparam Continued  lines may be pieces of longer ones
 template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
-  using Scalar                 = typename Scheme::Scalar;
-  static constexpr int  S      = Scheme::separators;
-  static constexpr int  N      = NearSeparators<Scalar>::separators; ///< that a kernel forms; those next to a piece count
-  static constexpr bool joins  = false;                              ///< as a JoinedOnePassKernel does
-  static constexpr bool stays  = false;                              ///< as a ResidentOnePassKernel does
-  static constexpr bool halves = Staged;                             ///< takes shapes with halvings
-  static constexpr bool pieces = Staged && !Scheme::always_ring;     ///< takes lines in pieces: orthogonal elimination writes rows of the next chunk
+  using Scalar           = typename Scheme::Scalar;
+  static constexpr int S = Scheme::separators;
+  /// that a kernel forms; those next to a piece count
+  static constexpr int  N      = NearSeparators<Scalar>::separators;
+  static constexpr bool joins  = false;  ///< as a JoinedOnePassKernel does
+  static constexpr bool stays  = false;  ///< as a ResidentOnePassKernel does
+  static constexpr bool halves = Staged; ///< takes shapes with halvings
+  /// takes lines in pieces: orthogonal elimination writes rows of the next chunk
+  static constexpr bool pieces = Staged && !Scheme::always_ring;
   using Square                 = SquareBlock<Scalar, S>;
   using Steps                  = StepBlocks<Scalar, S>;
 
-  /// Windows of more blocks: a chunk gets its left separators from its neighbour, a barrier more, and does not form them once more. Measured on an H200.
-  static constexpr int most_formed_twice = !Scheme::couples_left && S > 2 ? 2 : Staged ? 8 : S == 2 && Scheme::block == 1 && sizeof(Scalar) > 8 ? 6 : 1 << 30;
+  /// Windows of more blocks: a chunk gets its left separators from its neighbour, a barrier more, and does
+  /// not form them once more. Measured on an H200.
+  static constexpr int most_formed_twice = !Scheme::couples_left && S > 2                       ? 2
+                                           : Staged                                             ? 8
+                                           : S == 2 && Scheme::block == 1 && sizeof(Scalar) > 8 ? 6
+                                                                                                : 1 << 30;
 
   /// Which virtual thread.
   struct Place {
@@ -40,17 +48,22 @@ struct OnePassReduced {
     std::int64_t line;
   };
 
-  OnePassShape           shape;
-  const Square          *inverse;         ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
-  const Square          *reduced;         ///< (class, chunk, 3): lower, diag, upper
-  const Steps           *steps = nullptr; ///< (class, step, chunk)
-  const Square          *outer = nullptr; ///< of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the last ones to what is known
+  OnePassShape shape;
+  /// blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since
+  /// warps read several chunks then
+  const Square *inverse;
+  const Square *reduced;         ///< (class, chunk, 3): lower, diag, upper
+  const Steps  *steps = nullptr; ///< (class, step, chunk)
+  /// of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the
+  /// last ones to what is known
+  const Square          *outer = nullptr;
   Square                 outer_of_one[2]; ///< the same of a single class
   KnownRows<Scalar>      known;
   NearSeparators<Scalar> near;          ///< what the pieces of a tile form by themselves instead
   std::size_t            beside_at = 0; ///< bytes of scratch before what is formed, (side, unknown, lane)
 
-  /// Where number e of chunk q lies in an array of the tile. Neighbouring chunks of lines in pieces fall on different banks.
+  /// Where number e of chunk q lies in an array of the tile. Neighbouring chunks of lines in
+  /// pieces fall on different banks.
   KOKKOS_FUNCTION int at(int q, int e, int lane) const
   {
     if constexpr (!pieces) return ((q * S + e) << shape.lane_bits) + lane;
@@ -58,12 +71,17 @@ struct OnePassReduced {
     return shape.piece_bits > 0 ? k + (k >> 6 << 2) : k;
   }
   /// Places of an array for so many virtual threads.
-  KOKKOS_FUNCTION static int places(const OnePassShape &s, int threads) { return pieces && s.piece_bits > 0 ? S * threads + (S * threads >> 4) : S * threads; }
+  KOKKOS_FUNCTION static int places(const OnePassShape &s, int threads)
+  {
+    return pieces && s.piece_bits > 0 ? S * threads + (S * threads >> 4) : S * threads;
+  }
 
-  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
-  /// for a residual and after steps of cyclic reduction. The windows of all these block rows begin at block q.
+  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of
+  /// the right neighbour, or r = r_own for a residual and after steps of cyclic reduction. The windows of all
+  /// these block rows begin at block q.
   template <bool residual, int block_rows>
-  KOKKOS_FUNCTION void apply_inverse(const Place &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
+  KOKKOS_FUNCTION void apply_inverse(const Place &p, int c, int q, const Scalar *r_own, const Scalar *r_left,
+                                     Scalar (*z)[S]) const
   {
     constexpr int batch = S <= 2 ? 2 : 1; // blocks that are asked for together
     const int     W     = shape.window;
@@ -74,14 +92,16 @@ struct OnePassReduced {
 
   /// Blocks w to w + batch - 1 of the window; q goes on by as many chunks.
   template <bool residual, int block_rows, int batch>
-  KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
+  KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own,
+                                  const Scalar *r_left, Scalar (*z)[S]) const
   {
-    const int     T = shape.split.chunks, W = shape.window, stride = halves && residual ? 1 << shape.halvings : 1;
-    const int     along = Staged ? T : 1, across = Staged ? 1 : W, previous = c > 0 ? -across : (T - 1) * across;
+    const int T = shape.split.chunks, W = shape.window, stride = halves && residual ? 1 << shape.halvings : 1;
+    const int along = Staged ? T : 1, across = Staged ? 1 : W, previous = c > 0 ? -across : (T - 1) * across;
     const Square *G = inverse + (static_cast<std::int64_t>(p.cls) * T * W + c * across + w * along);
     Square        block[batch][block_rows];
     Scalar        r[batch][S];
-    // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the kernel), large ones before (1 to 3 %)
+    // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the
+    // kernel), large ones before (1 to 3 %)
     const auto ask = [&] {
       RIBBON_UNROLL
       for (int k = 0; k < batch; ++k)
@@ -114,9 +134,11 @@ struct OnePassReduced {
 
   /// Replaces r_own, the right-hand side of the reduced system, by its residual.
   template <class Team>
-  KOKKOS_FUNCTION void reduced_residual(const Team &team, const Place &p, const Scalar *z, Scalar *r_own) const
+  KOKKOS_FUNCTION void reduced_residual(const Team &team, const Place &p, const Scalar *z,
+                                        Scalar *r_own) const
   {
-    const int  T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1, left = c == 0 ? T - 1 : c - 1;
+    const int T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1,
+              left   = c == 0 ? T - 1 : c - 1;
     const auto R     = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
     const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
     for (int a = 0; a < S; ++a) {
@@ -134,13 +156,16 @@ struct OnePassReduced {
   template <class Team>
   KOKKOS_FUNCTION void halve(const Team &team, const Place &p, int k, const Scalar *from, Scalar *to) const
   {
-    const int  T = shape.split.chunks, c = p.chunk, stride = 1 << k, left = c < stride ? c - stride + T : c - stride, right = c + stride < T ? c + stride : c + stride - T;
+    const int T = shape.split.chunks, c = p.chunk, stride = 1 << k,
+              left  = c < stride ? c - stride + T : c - stride,
+              right = c + stride < T ? c + stride : c + stride - T;
     const auto both = read_only(&steps[(p.cls * shape.halvings + k) * T + shape.alike(c, stride)]);
     Scalar     r[S];
     for (int a = 0; a < S; ++a) r[a] = from[at(c, a, p.lane)];
     for (int e = 0; e < S; ++e) {
       const Scalar before = from[at(left, e, p.lane)], behind = from[at(right, e, p.lane)];
-      for (int a = 0; a < S; ++a) add_product(r[a], both.left[a * S + e], before), add_product(r[a], both.right[a * S + e], behind);
+      for (int a = 0; a < S; ++a)
+        add_product(r[a], both.left[a * S + e], before), add_product(r[a], both.right[a * S + e], behind);
     }
     for (int a = 0; a < S; ++a) team.write(&to[at(c, a, p.lane)], r[a], shape.readers(c));
   }
@@ -159,7 +184,8 @@ struct OnePassReduced {
 
   /// The reduced systems by steps of cyclic reduction and the inverse of what they leave, as solve_reduced().
   template <class Team, class Each>
-  KOKKOS_FUNCTION Scalar *solve_halved(const Team &team, const Each &each, Scalar *r, Scalar *r_left, bool correct) const
+  KOKKOS_FUNCTION Scalar *solve_halved(const Team &team, const Each &each, Scalar *r, Scalar *r_left,
+                                       bool correct) const
   {
     Scalar *other = r_left;
     each([&](const Place &p, auto &s) {
@@ -187,10 +213,12 @@ struct OnePassReduced {
     }
   }
 
-  /// The reduced systems of a tile, a barrier after the forward sweep: state.z, own separators and those to the left, or else the array of all separators, a barrier before. each(phase) calls
-  /// phase(place, state) for all virtual threads with a chunk.
+  /// The reduced systems of a tile, a barrier after the forward sweep: state.z, own separators and those to
+  /// the left, or else the array of all separators, a barrier before. each(phase) calls phase(place, state)
+  /// for all virtual threads with a chunk.
   template <class Team, class Each>
-  KOKKOS_FUNCTION const Scalar *solve_reduced(const Team &team, const Each &each, Scalar *r_own, Scalar *r_left, bool correct) const
+  KOKKOS_FUNCTION const Scalar *solve_reduced(const Team &team, const Each &each, Scalar *r_own,
+                                              Scalar *r_left, bool correct) const
   {
     if constexpr (halves)
       if (shape.halvings > 0) return solve_halved(team, each, r_own, r_left, correct);
@@ -201,8 +229,8 @@ struct OnePassReduced {
       const int left  = shape.left_of(p.chunk);
       const int begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
       for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
-      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
-      // barrier, which pays where many short chunks have long windows.
+      // Every chunk forms its left neighbour's separators once more, both at once where the registers
+      // suffice: mostly cheaper than a second barrier, which pays where many short chunks have long windows.
       bool both = false;
       if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
       if (both) apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
@@ -239,11 +267,15 @@ struct OnePassReduced {
 
   /// ... where the kernel forms it.
   KOKKOS_FUNCTION bool forms_known() const { return Continued && Staged && near.weights; }
-  /// Makes room for it. Teams that do nothing else are no larger than that needs, so that a device runs many of them side by side.
+  /// Makes room for it. Teams that do nothing else are no larger than that needs, so that a device runs
+  /// many of them side by side.
   void place_beside(device::League &league, bool on_device)
   {
-    const auto bytes = [](int numbers) { return device::align16(static_cast<std::size_t>(numbers) * sizeof(Scalar)); };
-    if (near.only && on_device) league.threads = near_group() * (shape.lanes() + 1), league.scratch = bytes(N * league.threads);
+    const auto bytes = [](int numbers) {
+      return device::align16(static_cast<std::size_t>(numbers) * sizeof(Scalar));
+    };
+    if (near.only && on_device)
+      league.threads = near_group() * (shape.lanes() + 1), league.scratch = bytes(N * league.threads);
     beside_at = league.scratch, league.scratch += bytes(2 * N * shape.lanes());
   }
   template <class Team>
@@ -258,9 +290,11 @@ struct OnePassReduced {
     while (group * (shape.lanes() + 1) > shape.threads()) group /= 2;
     return group;
   }
-  /// What virtual thread v adds to the separators left of the pieces of a tile and right of the last of them. Rows are read where they lie, while the copy of the tile is under way.
+  /// What virtual thread v adds to the separators left of the pieces of a tile and right of the last of them.
+  /// Rows are read where they lie, while the copy of the tile is under way.
   /// @param first  piece of the tile, the last of all is piece `lines` - 1
-  KOKKOS_FUNCTION void near_terms(int v, const Scalar *b, const LineSet &in, std::int64_t first, std::int64_t lines, Scalar *terms) const
+  KOKKOS_FUNCTION void near_terms(int v, const Scalar *b, const LineSet &in, std::int64_t first,
+                                  std::int64_t lines, Scalar *terms) const
   {
     const int          group = near_group(), j = v / group, thread = v - j * group;
     const std::int64_t next = first + j < lines ? first + j : lines; // the piece right of these separators
@@ -268,13 +302,16 @@ struct OnePassReduced {
     Scalar sum[1][N] = {};
     if (j > 0 || !near.begins(next)) {
       const bool    last = near.begins(next);
-      const Scalar *from = b + (j > 0 ? in.begin(next - 1) + (in.rows - near.reach) * in.row_stride : in.begin(next) - (N + near.reach) * in.row_stride);
-      DotRun<Scalar>{from, in.row_stride, 0, near.weights + (last ? N * near.rows() : 0), near.rows(), 1, 0}.template add<6>(thread, near.reach + N + (last ? near.behind : near.reach), group, sum);
+      const Scalar *from = b + (j > 0 ? in.begin(next - 1) + (in.rows - near.reach) * in.row_stride
+                                      : in.begin(next) - (N + near.reach) * in.row_stride);
+      DotRun<Scalar>{from, in.row_stride, 0, near.weights + (last ? N * near.rows() : 0), near.rows(), 1, 0}
+        .template add<6>(thread, near.reach + N + (last ? near.behind : near.reach), group, sum);
     }
     for (int a = 0; a < N; ++a) terms[(j * N + a) * group + thread] = sum[0][a];
   }
   /// Adds that up.
-  KOKKOS_FUNCTION void near_sums(int v, std::int64_t first, std::int64_t lines, const Scalar *terms, Scalar *beside) const
+  KOKKOS_FUNCTION void near_sums(int v, std::int64_t first, std::int64_t lines, const Scalar *terms,
+                                 Scalar *beside) const
   {
     const int group = near_group(), j = v / N, a = v - j * N, lanes = shape.lanes();
     if (j > lanes) return;
@@ -285,29 +322,35 @@ struct OnePassReduced {
     if (j < lanes) beside[a * lanes + j] = last ? Scalar(0) : sum;
     if (j > 0) beside[(N + a) * lanes + j - 1] = sum;
     if (j == 0 || next > lines || !near.z || !(last || near.only)) return;
-    const std::int64_t piece = next - 1, line = static_cast<std::uint32_t>(piece) / static_cast<std::uint32_t>(near.pieces);
+    const std::int64_t piece = next - 1,
+                       line  = static_cast<std::uint32_t>(piece) / static_cast<std::uint32_t>(near.pieces);
     near.z[((piece - line * near.pieces) * N + a) * near.lines + line] = sum;
   }
 
   template <class Team, class Threads>
-  KOKKOS_FUNCTION void form_known(const Team &team, Threads &threads, const Scalar *b, const LineSet &in, std::int64_t first, std::int64_t lines, Scalar *terms) const
+  KOKKOS_FUNCTION void form_known(const Team &team, Threads &threads, const Scalar *b, const LineSet &in,
+                                  std::int64_t first, std::int64_t lines, Scalar *terms) const
   {
     threads.for_each([&](int v, auto &) { near_terms(v, b, in, first, lines, terms); });
     team.barrier();
     threads.for_each([&](int v, auto &) { near_sums(v, first, lines, terms, beside(team)); });
   }
 
-  /// Asks for what is known left of a continued line, by its first chunk, and right of it, by the last: it waits where they will put their right-hand sides.
+  /// Asks for what is known left of a continued line, by its first chunk, and right of it, by the last: it
+  /// waits where they will put their right-hand sides.
   KOKKOS_FUNCTION void bring_known(const Place &p, Scalar *r_own, Scalar *r_left) const
   {
     if (!continued() || forms_known()) return;
-    for (int a = 0; p.chunk == 0 && a < S; ++a) device::async_copy(&r_left[at(0, a, p.lane)], known.place(p.line, a - S));
-    for (int a = 0; p.chunk + 1 == shape.split.chunks && a < S; ++a) device::async_copy(&r_own[at(p.chunk, a, p.lane)], known.place(p.line, a));
+    for (int a = 0; p.chunk == 0 && a < S; ++a)
+      device::async_copy(&r_left[at(0, a, p.lane)], known.place(p.line, a - S));
+    for (int a = 0; p.chunk + 1 == shape.split.chunks && a < S; ++a)
+      device::async_copy(&r_own[at(p.chunk, a, p.lane)], known.place(p.line, a));
     device::async_commit();
   }
   /// Takes it from the right-hand sides of these chunks.
   template <bool classes, class Team>
-  KOKKOS_FUNCTION void subtract_known(const Team &team, const Place &p, const Scalar *r_own, const Scalar *r_left, Scalar (&own)[S]) const
+  KOKKOS_FUNCTION void subtract_known(const Team &team, const Place &p, const Scalar *r_own,
+                                      const Scalar *r_left, Scalar (&own)[S]) const
   {
     if (!continued()) return;
     device::async_wait(0);
@@ -331,18 +374,22 @@ struct OnePassReduced {
   template <class Team, class Store>
   KOKKOS_FUNCTION void store_known(const Team &team, const Place &p, const Store &store) const
   {
-    for (int u = 0; continued() && p.active && p.chunk + 1 == shape.split.chunks && u < known.stored; ++u) store(u, known_of(team, p, 1, u));
+    for (int u = 0; continued() && p.active && p.chunk + 1 == shape.split.chunks && u < known.stored; ++u)
+      store(u, known_of(team, p, 1, u));
   }
   template <class Team>
   KOKKOS_FUNCTION void store_known(const Team &team, const Place &p, const LineSet &out, Scalar *x) const
   {
     constexpr int B = Scheme::block;
-    store_known(team, p, [&](int u, const Scalar &value) { x[out(p.line, out.rows + u / B) + u % B * out.component_stride] = value; });
+    store_known(team, p, [&](int u, const Scalar &value) {
+      x[out(p.line, out.rows + u / B) + u % B * out.component_stride] = value;
+    });
   }
   template <class Team>
   KOKKOS_FUNCTION Scalar known_of(const Team &team, const Place &p, int side, int a) const
   {
-    return forms_known() ? beside(team)[((side == 0 ? N - S + a : N + a) << shape.lane_bits) + p.lane] : *known.place(p.line, side == 0 ? a - S : a);
+    return forms_known() ? beside(team)[((side == 0 ? N - S + a : N + a) << shape.lane_bits) + p.lane]
+                         : *known.place(p.line, side == 0 ? a - S : a);
   }
 
   template <class Team>

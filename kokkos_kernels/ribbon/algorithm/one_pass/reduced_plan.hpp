@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduced_plan.hpp  Tables of the reduced systems of the one-pass kernel, and how many steps of cyclic reduction come before the product with an inverse.
+/// @file reduced_plan.hpp  Tables of the reduced systems of the one-pass kernel, and how many steps of cyclic
+///   reduction come before the product with an inverse.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -23,7 +24,9 @@ template <class Exec, class Scalar, int S, template <class, int> class Block>
 auto upload_blocks(const Exec &exec, const char *label, const std::vector<Block<Scalar, S>> &blocks)
 {
   const auto *words = reinterpret_cast<const Scalar *>(blocks.data());
-  return upload(exec, label, std::vector<Scalar>(words, words + blocks.size() * (sizeof(Block<Scalar, S>) / sizeof(Scalar))));
+  return upload(
+    exec, label,
+    std::vector<Scalar>(words, words + blocks.size() * (sizeof(Block<Scalar, S>) / sizeof(Scalar))));
 }
 
 /// Sets the window of blocks of the inverse that matter to any of the systems.
@@ -32,14 +35,16 @@ void set_window(OnePassShape &s, const std::vector<ReducedSystem<Scalar>> &syste
 {
   const int count = (s.split.chunks + systems[0].stride - 1) / systems[0].stride;
   s.reach         = 0;
-  for (const auto &system : systems) s.reach = std::max(s.reach, system.reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
+  for (const auto &system : systems)
+    s.reach = std::max(s.reach, system.reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
   s.window = std::min(count, 2 * s.reach + 1);
   if (s.window == count) s.reach = count;
 }
 
 /// The systems after as many steps of cyclic reduction as pay and keep digits, and the shape with them.
 template <class Scalar>
-std::vector<ReducedSystem<Scalar>> halve_what_pays(const std::vector<ReducedSystem<Scalar>> &systems, OnePassShape &shape)
+std::vector<ReducedSystem<Scalar>> halve_what_pays(const std::vector<ReducedSystem<Scalar>> &systems,
+                                                   OnePassShape                             &shape)
 {
   constexpr long double most_growth = 16; // of rounding: the probe lets a thousand pass
   // A step, with its barrier, costs as much as three blocks of the inverse.
@@ -61,9 +66,12 @@ std::vector<ReducedSystem<Scalar>> halve_what_pays(const std::vector<ReducedSyst
 
 /// Block w of the window of chunk c.
 template <int S, class Scalar>
-SquareBlock<Scalar, S> block_of_inverse(const ReducedSystem<Scalar> &system, const OnePassShape &shape, int c, int w)
+SquareBlock<Scalar, S> block_of_inverse(const ReducedSystem<Scalar> &system, const OnePassShape &shape, int c,
+                                        int w)
 {
-  const int q = ((shape.halvings > 0 ? shape.halved_window_begin(c) : shape.window_begin(c)) + w * system.stride) % system.chunks;
+  const int q =
+    ((shape.halvings > 0 ? shape.halved_window_begin(c) : shape.window_begin(c)) + w * system.stride) %
+    system.chunks;
   return square_block<Scalar, S>([&](int a, int b) { return system.inverse(c * S + a, q * S + b); });
 }
 
@@ -74,7 +82,9 @@ StepBlocks<Scalar, S> blocks_of_step(const ReducedSystem<Scalar> &system, int k,
   const auto            step = static_cast<std::size_t>(k);
   StepBlocks<Scalar, S> blocks;
   for (int a = 0; a < S; ++a)
-    for (int b = 0; b < S; ++b) blocks.left[a * S + b] = narrow<Scalar>(system.left[step](c * S + a, b)), blocks.right[a * S + b] = narrow<Scalar>(system.right[step](c * S + a, b));
+    for (int b = 0; b < S; ++b)
+      blocks.left[a * S + b]                      = narrow<Scalar>(system.left[step](c * S + a, b)),
+                          blocks.right[a * S + b] = narrow<Scalar>(system.right[step](c * S + a, b));
   return blocks;
 }
 

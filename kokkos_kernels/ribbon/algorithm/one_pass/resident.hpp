@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file resident.hpp  One-pass kernel for contiguous lines with one matrix that is no stencil: teams stay, keep the numbers of all chunks in scratch, and take tile after tile.
+/// @file resident.hpp  One-pass kernel for contiguous lines with one matrix that is no stencil: teams stay,
+///   keep the numbers of all chunks in scratch, and take tile after tile.
 ///
-/// What a team of one tile waits for, the numbers of both sweeps, which all teams ask the same lines of the L2 cache for, comes once. Where there is room tiles wait in two places: one is brought, and the one
-/// before is stored, while a third is swept.
+/// What a team of one tile waits for, the numbers of both sweeps, which all teams ask the same lines of the
+/// L2 cache for, comes once. Where there is room tiles wait in two places: one is brought, and the one before
+/// is stored, while a third is swept.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/one_pass.hpp>
@@ -20,17 +22,23 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
 
   std::int64_t teams = 0; ///< of the league
 
-  KOKKOS_FUNCTION static std::size_t tile_bytes(const OnePassShape &s) { return device::align16(Base::tile_words(s) * sizeof(Scalar)); }
-  static std::size_t                 scratch(const OnePassShape &s, bool is_virtual, int = 0)
+  KOKKOS_FUNCTION static std::size_t tile_bytes(const OnePassShape &s)
   {
-    const auto chunks = static_cast<std::size_t>(s.split.chunks), threads = static_cast<std::size_t>(s.threads());
-    const auto tiles = static_cast<std::size_t>(s.resident);
-    return tiles * tile_bytes(s) + chunks * sizeof(Block) + Base::exchanged(s, s.threads()) + (tiles + 1) * device::Arrival::bytes + (is_virtual ? threads * sizeof(State) : 0);
+    return device::align16(Base::tile_words(s) * sizeof(Scalar));
+  }
+  static std::size_t scratch(const OnePassShape &s, bool is_virtual, int = 0)
+  {
+    const auto chunks  = static_cast<std::size_t>(s.split.chunks),
+               threads = static_cast<std::size_t>(s.threads());
+    const auto tiles   = static_cast<std::size_t>(s.resident);
+    return tiles * tile_bytes(s) + chunks * sizeof(Block) + Base::exchanged(s, s.threads()) +
+           (tiles + 1) * device::Arrival::bytes + (is_virtual ? threads * sizeof(State) : 0);
   }
 
   /// Starts bringing the numbers of all chunks.
   template <class Team>
-  KOKKOS_FUNCTION void bring_blocks(const Team &team, int v, Block *held, const device::Arrival &arrival) const
+  KOKKOS_FUNCTION void bring_blocks(const Team &team, int v, Block *held,
+                                    const device::Arrival &arrival) const
   {
     const int chunks = shape.split.chunks;
     if constexpr (device::bulk_copies<Team>) {
@@ -44,19 +52,29 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int                    lanes = shape.lanes(), buffers = shape.resident;
-    const std::int64_t           tiles  = (lines + lanes - 1) / lanes;
-    char                        *memory = team.scratch();
-    Block                       *held   = reinterpret_cast<Block *>(memory + static_cast<std::size_t>(buffers) * tile_bytes(shape));
-    Scalar                      *r_own = reinterpret_cast<Scalar *>(held + shape.split.chunks), *r_left = r_own + Base::places(shape, team.size());
-    char                        *words = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
-    device::Threads<State, Team> threads(team, words + (buffers + 1) * static_cast<int>(device::Arrival::bytes));
-    const auto                   arrival = [&](int k) { return device::Arrival{reinterpret_cast<std::uint64_t *>(words + k * static_cast<int>(device::Arrival::bytes))}; };
-    const auto                   place   = [&](int round) {
-      const int k = round % buffers;
-      return StagedTile<Scalar, 1>{shape, reinterpret_cast<Scalar *>(memory + static_cast<std::size_t>(k) * tile_bytes(shape)), arrival(k)};
+    const int          lanes = shape.lanes(), buffers = shape.resident;
+    const std::int64_t tiles  = (lines + lanes - 1) / lanes;
+    char              *memory = team.scratch();
+    Block  *held  = reinterpret_cast<Block *>(memory + static_cast<std::size_t>(buffers) * tile_bytes(shape));
+    Scalar *r_own = reinterpret_cast<Scalar *>(held + shape.split.chunks),
+           *r_left = r_own + Base::places(shape, team.size());
+    char *words    = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
+    device::Threads<State, Team> threads(team,
+                                         words + (buffers + 1) * static_cast<int>(device::Arrival::bytes));
+    const auto                   arrival = [&](int k) {
+      return device::Arrival{
+        reinterpret_cast<std::uint64_t *>(words + k * static_cast<int>(device::Arrival::bytes))};
     };
-    const auto   own    = [&](std::int64_t number) { return typename StagedTile<Scalar, 1>::Lines{number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)}; };
+    const auto place = [&](int round) {
+      const int k = round % buffers;
+      return StagedTile<Scalar, 1>{
+        shape, reinterpret_cast<Scalar *>(memory + static_cast<std::size_t>(k) * tile_bytes(shape)),
+        arrival(k)};
+    };
+    const auto own = [&](std::int64_t number) {
+      return typename StagedTile<Scalar, 1>::Lines{
+        number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
+    };
     std::int64_t number = team.league_rank();
     threads.for_each([&](int v, State &) {
       bring_blocks(team, v, held, arrival(buffers));
@@ -65,14 +83,20 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
     for (int round = 0; number < tiles; ++round, number += teams) {
       const auto         tile = place(round);
       const std::int64_t next = number + teams;
-      const auto         each = [&](const auto &phase) { threads.for_each([&](int v, State &s) { phase(this->piece(team, v, tile.tile, number), s); }); };
+      const auto         each = [&](const auto &phase) {
+        threads.for_each([&](int v, State &s) { phase(this->piece(team, v, tile.tile, number), s); });
+      };
       tile.await(team, in, b, round / buffers);
       if constexpr (device::bulk_copies<Team>)
         if (round == 0) arrival(buffers).await();
-      each([&](const Piece &p, State &s) { this->forward(team, p, s, HeldBlock<Block>{held + p.chunk}, r_own, r_left); });
+      each([&](const Piece &p, State &s) {
+        this->forward(team, p, s, HeldBlock<Block>{held + p.chunk}, r_own, r_left);
+      });
       const auto bring_next = [&] {
-        threads.for_each([&](int, State &) { device::await_bulk_stores(); }); // of the tile before, whose place is taken
-        if (!tile.template in_bulk<Team>(in, b)) team.barrier();              // by other threads than those that store it
+        // of the tile before, whose place is taken
+        threads.for_each([&](int, State &) { device::await_bulk_stores(); });
+        // by other threads than those that store it
+        if (!tile.template in_bulk<Team>(in, b)) team.barrier();
         threads.for_each([&](int v, State &) {
           if (next < tiles) place(round + 1).bring(team, v, own(next), in, b, (round + 1) / buffers);
         });
@@ -84,7 +108,8 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
         const int left = shape.left_of(p.chunk);
         for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
         this->backward(p, s, HeldBlock<Block>{held + p.chunk});
-        if (tile.template in_bulk<Team>(out, x) || tile.template in_bulk<Team>(in, b)) device::release_to_bulk_copies();
+        if (tile.template in_bulk<Team>(out, x) || tile.template in_bulk<Team>(in, b))
+          device::release_to_bulk_copies();
       });
       team.barrier();
       threads.for_each([&](int v, State &) { tile.start_store(team, v, own(number), out, x); });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and out, and slots of 16 bytes.
+/// @file staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and
+///   out, and slots of 16 bytes.
 ///
-/// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on different banks; chunks begin at packs.
-/// Where lines begin at packs in memory too, the copy engine moves them; where they begin at pairs of floats, threads move pairs. Lines of an odd
-/// number of doubles, side by side in memory, lie so in scratch as well: the copy engine moves a tile as one, lanes read number by number, and
-/// an odd distance is good for the banks again.
+/// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on
+/// different banks; chunks begin at packs. Where lines begin at packs in memory too, the copy engine moves
+/// them; where they begin at pairs of floats, threads move pairs. Lines of an odd number of doubles, side by
+/// side in memory, lie so in scratch as well: the copy engine moves a tile as one, lanes read number by
+/// number, and an odd distance is good for the banks again.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -20,8 +22,9 @@ struct alignas(numbers * sizeof(Scalar)) Pack {
   Scalar               a[size];
 };
 
-/// The slots of a chunk in the order of a sweep. The first `pad` of them are empty; `full` tells at compile time that none is. Packs are read
-/// before they are needed: the compiler cannot know that writing one leaves the others as they are.
+/// The slots of a chunk in the order of a sweep. The first `pad` of them are empty; `full` tells at compile
+/// time that none is. Packs are read before they are needed: the compiler cannot know that writing one
+/// leaves the others as they are.
 /// @tparam step  1 for a sweep from slot 0 to slot `slots` - 1, -1 for one back
 /// @tparam size  numbers of a pack
 template <class Scalar, int slots, int step, bool full, int size>
@@ -32,10 +35,15 @@ class PackedSlots {
   int                    pad_, held_ = 0;
   Packed                 arrived_ = {}, leaving_ = {}, coming_[ahead];
   KOKKOS_FUNCTION bool   empty(int k) const { return !full && (k + 1) * size <= pad_; }
-  KOKKOS_FUNCTION Packed pack(int k) const { return k < 0 || k >= slots / size || empty(k) ? Packed{} : packs_[k]; }
+  KOKKOS_FUNCTION Packed pack(int k) const
+  {
+    return k < 0 || k >= slots / size || empty(k) ? Packed{} : packs_[k];
+  }
 
 public:
-  KOKKOS_FUNCTION PackedSlots(Scalar *memory, int pad) : packs_(reinterpret_cast<Packed *>(memory)), pad_(pad) { }
+  KOKKOS_FUNCTION PackedSlots(Scalar *memory, int pad) : packs_(reinterpret_cast<Packed *>(memory)), pad_(pad)
+  {
+  }
 
   /// Slot e is the first that is read.
   KOKKOS_FUNCTION void start(int e)
@@ -71,8 +79,9 @@ public:
   }
 };
 
-/// Sweeps over the rows of a staged chunk as loops, which leave empty slots out: for the few chunks of a stencil that are not regular, whose numbers lie in scratch too.
-/// (General matrices, all of whose chunks are so, lose by them: lanes of even lines read two rows at a time, at banks of their own.)
+/// Sweeps over the rows of a staged chunk as loops, which leave empty slots out: for the few chunks of a
+/// stencil that are not regular, whose numbers lie in scratch too. (General matrices, all of whose chunks are
+/// so, lose by them: lanes of even lines read two rows at a time, at banks of their own.)
 template <class Scheme, int slots>
 struct ChunkLoops {
   using Scalar             = typename Scheme::Scalar;
@@ -80,7 +89,8 @@ struct ChunkLoops {
   static constexpr int end = slots - S; ///< slot of the first separator
 
   template <class Coefficients>
-  KOKKOS_FUNCTION static void forward(Scalar *tile, int pad, const Coefficients &block, typename Scheme::Sweep &sweep, Scalar (&f_sep)[S])
+  KOKKOS_FUNCTION static void forward(Scalar *tile, int pad, const Coefficients &block,
+                                      typename Scheme::Sweep &sweep, Scalar (&f_sep)[S])
   {
     auto   next = block.forward(pad);
     Scalar f    = tile[pad];
@@ -100,7 +110,8 @@ struct ChunkLoops {
 
   /// @param z  separators right (own) and left of the chunk
   template <class Coefficients>
-  KOKKOS_FUNCTION static void backward(Scalar *tile, int pad, const Coefficients &block, const Scalar (&z)[2][S], typename Scheme::Window &w)
+  KOKKOS_FUNCTION static void backward(Scalar *tile, int pad, const Coefficients &block,
+                                       const Scalar (&z)[2][S], typename Scheme::Window &w)
   {
     RIBBON_UNROLL
     for (int c = 0; c < S; ++c) tile[end + c] = z[0][c];
@@ -122,17 +133,20 @@ struct ChunkLoops {
 template <class Scalar>
 int packed_pitch(std::int64_t unknowns)
 {
-  return static_cast<int>(((unknowns + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size);
+  return static_cast<int>(((unknowns + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) *
+                          Pack<Scalar>::size);
 }
 /// Whether rows follow each other, and lines, with so many rows between them.
 inline bool lie_side_by_side(const LineSet &set, std::int64_t between)
 {
-  return set.row_stride == 1 && set.components == 1 && set.stride0 == set.rows + between && (set.count1 == 1 || set.stride1 == set.count0 * set.stride0);
+  return set.row_stride == 1 && set.components == 1 && set.stride0 == set.rows + between &&
+         (set.count1 == 1 || set.stride1 == set.count0 * set.stride0);
 }
 /// The same, in memory as in scratch.
 inline bool lie_as_in_scratch(const OnePassShape &s, const LineSet &set, std::int64_t between)
 {
-  return s.staged && s.gap == 0 && s.piece_bits == 0 && s.pitch == set.rows + between && lie_side_by_side(set, between);
+  return s.staged && s.gap == 0 && s.piece_bits == 0 && s.pitch == set.rows + between &&
+         lie_side_by_side(set, between);
 }
 
 /// The lines of a team between memory and scratch.
@@ -154,8 +168,12 @@ struct StagedTile {
   KOKKOS_FUNCTION bool in_bulk(const LineSet &set, const Scalar *array) const
   {
     const auto whole = [](std::int64_t unknowns) { return unknowns % Pack<Scalar>::size == 0; };
-    if (!device::bulk_copies<Team> || !dense(set) || reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 != 0) return false;
-    return shape.behind ? whole(static_cast<std::int64_t>(shape.pitch) << shape.lane_bits) : whole(set.rows * B) && (set.count0 == 1 || whole(set.stride0)) && (set.count1 == 1 || whole(set.stride1));
+    if (!device::bulk_copies<Team> || !dense(set) ||
+        reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 != 0)
+      return false;
+    return shape.behind ? whole(static_cast<std::int64_t>(shape.pitch) << shape.lane_bits)
+                        : whole(set.rows * B) && (set.count0 == 1 || whole(set.stride0)) &&
+                            (set.count1 == 1 || whole(set.stride1));
   }
 
   /// Whether it takes the lines of a team and what lies between them as one.
@@ -165,27 +183,41 @@ struct StagedTile {
     return shape.behind && in_bulk<Team>(set, array);
   }
   /// Numbers of these lines and of what lies between them that do not fill a pack: a thread moves them.
-  KOKKOS_FUNCTION int rest(const Lines &lines) const { return lines.count * shape.pitch % Pack<Scalar>::size; }
-  KOKKOS_FUNCTION int whole_bytes(const Lines &lines) const { return (lines.count * shape.pitch - rest(lines)) * static_cast<int>(sizeof(Scalar)); }
+  KOKKOS_FUNCTION int rest(const Lines &lines) const
+  {
+    return lines.count * shape.pitch % Pack<Scalar>::size;
+  }
+  KOKKOS_FUNCTION int whole_bytes(const Lines &lines) const
+  {
+    return (lines.count * shape.pitch - rest(lines)) * static_cast<int>(sizeof(Scalar));
+  }
 
   /// Starts bringing the lines; they are there after await(). `round`: the team's tiles before this one.
   template <class Team>
-  KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b, int round = 0) const
+  KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b,
+                             int round = 0) const
   {
     if (!in_bulk<Team>(set, b)) {
-      if (in_pairs(set, b)) for_pairs(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(reinterpret_cast<Pair *>(tile + t), reinterpret_cast<const Pair *>(b + at)); });
-      else for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
+      if (in_pairs(set, b))
+        for_pairs(team, v, lines, set, [&](std::int64_t at, int t) {
+          device::async_copy(reinterpret_cast<Pair *>(tile + t), reinterpret_cast<const Pair *>(b + at));
+        });
+      else
+        for_unknowns(team, v, lines, set,
+                     [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
       device::async_commit();
     } else if (shape.behind) {
       if (v > 0) return;
       const std::int64_t at = set.begin(lines.first);
       arrival.expect(whole_bytes(lines), round);
       if (whole_bytes(lines) > 0) arrival.copy(tile, b + at, whole_bytes(lines));
-      for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k) tile[k] = b[at + k];
+      for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k)
+        tile[k] = b[at + k];
     } else if (v < 32) {
       if (v == 0) arrival.expect(bytes(set) * lines.count << shape.piece_bits, round);
       device::lane_barrier(team.size());
-      for_pieces(v, lines, set, [&](std::int64_t at, Scalar *place) { arrival.copy(place, b + at, bytes(set)); });
+      for_pieces(v, lines, set,
+                 [&](std::int64_t at, Scalar *place) { arrival.copy(place, b + at, bytes(set)); });
     }
   }
   /// A barrier of the team.
@@ -205,19 +237,28 @@ struct StagedTile {
     start_store(team, v, lines, set, x);
     device::await_bulk_stores();
   }
-  /// Lines in scratch may still be read afterwards: until device::await_bulk_stores(), or, of lines that threads move, a barrier of the team.
+  /// Lines in scratch may still be read afterwards: until device::await_bulk_stores(), or, of lines that
+  /// threads move, a barrier of the team.
   template <class Team>
-  KOKKOS_FUNCTION void start_store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
+  KOKKOS_FUNCTION void start_store(const Team &team, int v, const Lines &lines, const LineSet &set,
+                                   Scalar *x) const
   {
     if (!in_bulk<Team>(set, x)) {
-      if (in_pairs(set, x)) for_pairs(team, v, lines, set, [&](std::int64_t at, int t) { *reinterpret_cast<Pair *>(x + at) = *reinterpret_cast<const Pair *>(tile + t); });
+      if (in_pairs(set, x))
+        for_pairs(team, v, lines, set, [&](std::int64_t at, int t) {
+          *reinterpret_cast<Pair *>(x + at) = *reinterpret_cast<const Pair *>(tile + t);
+        });
       else for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
     } else if (shape.behind) {
       if (v > 0) return;
       const std::int64_t at = set.begin(lines.first);
-      for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k) x[at + k] = tile[k];
+      for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k)
+        x[at + k] = tile[k];
       if (whole_bytes(lines) > 0) device::bulk_store(x + at, tile, whole_bytes(lines));
-    } else for_pieces(v, lines, set, [&](std::int64_t at, const Scalar *place) { device::bulk_store(x + at, place, bytes(set)); });
+    } else
+      for_pieces(v, lines, set, [&](std::int64_t at, const Scalar *place) {
+        device::bulk_store(x + at, place, bytes(set));
+      });
   }
   template <class Team>
   KOKKOS_FUNCTION void release(const LineSet &set, const Scalar *x) const
@@ -228,36 +269,51 @@ struct StagedTile {
 private:
   using Pair = Pack<Scalar, 2>;
 
-  KOKKOS_FUNCTION static bool dense(const LineSet &set) { return set.row_stride == B && (B == 1 || set.component_stride == 1); }
+  KOKKOS_FUNCTION static bool dense(const LineSet &set)
+  {
+    return set.row_stride == B && (B == 1 || set.component_stride == 1);
+  }
 
   /// Of a piece of a line.
-  KOKKOS_FUNCTION int bytes(const LineSet &set) const { return (static_cast<int>(set.rows) >> shape.piece_bits) * B * static_cast<int>(sizeof(Scalar)); }
+  KOKKOS_FUNCTION int bytes(const LineSet &set) const
+  {
+    return (static_cast<int>(set.rows) >> shape.piece_bits) * B * static_cast<int>(sizeof(Scalar));
+  }
 
   /// move(unknown, place in scratch) of the piece that virtual thread v moves, if it does.
   template <class Move>
   KOKKOS_FUNCTION void for_pieces(int v, const Lines &lines, const LineSet &set, const Move &move) const
   {
-    const int line = v >> shape.piece_bits, piece = v - (line << shape.piece_bits), first = piece * (static_cast<int>(set.rows) >> shape.piece_bits) * B;
-    if (line < lines.count) move(set.begin(lines.first + line) + first, tile + line * shape.pitch + first + piece * shape.piece_gap);
+    const int line = v >> shape.piece_bits, piece = v - (line << shape.piece_bits),
+              first = piece * (static_cast<int>(set.rows) >> shape.piece_bits) * B;
+    if (line < lines.count)
+      move(set.begin(lines.first + line) + first,
+           tile + line * shape.pitch + first + piece * shape.piece_gap);
   }
 
-  /// Whether neighbouring unknowns come and go two at a time: an even number of floats, in memory and in scratch. The same for all threads.
+  /// Whether neighbouring unknowns come and go two at a time: an even number of floats, in memory and in
+  /// scratch. The same for all threads.
   KOKKOS_FUNCTION bool in_pairs(const LineSet &set, const Scalar *array) const
   {
     if constexpr (Pack<Scalar>::size == 4) {
       const auto even = [](std::int64_t unknowns) { return unknowns % 2 == 0; };
-      return dense(set) && shape.piece_bits == 0 && reinterpret_cast<std::uintptr_t>(array + set.offset) % sizeof(Pair) == 0 && even(set.rows * B) && (set.count0 == 1 || even(set.stride0)) &&
-             (set.count1 == 1 || even(set.stride1)) && even(shape.split.begin(shape.split.chunks - 1) * B) && even(shape.gap);
+      return dense(set) && shape.piece_bits == 0 &&
+             reinterpret_cast<std::uintptr_t>(array + set.offset) % sizeof(Pair) == 0 && even(set.rows * B) &&
+             (set.count0 == 1 || even(set.stride0)) && (set.count1 == 1 || even(set.stride1)) &&
+             even(shape.split.begin(shape.split.chunks - 1) * B) && even(shape.gap);
     }
     return false;
   }
 
-  /// The first of every two unknowns and its place in scratch; see for_unknowns(), but for the few registers that the sweeps leave.
+  /// The first of every two unknowns and its place in scratch; see for_unknowns(), but for the few
+  /// registers that the sweeps leave.
   template <class Team, class Move>
-  KOKKOS_FUNCTION void for_pairs(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
+  KOKKOS_FUNCTION void for_pairs(const Team &team, int v, const Lines &lines, const LineSet &set,
+                                 const Move &move) const
   {
     const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
-    const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width, lane = v - group * width;
+    const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width,
+              lane = v - group * width;
     if (group >= groups) return;
     for (int line = group; line < lines.count; line += groups) {
       const std::int64_t at = set.begin(lines.first + line);
@@ -267,16 +323,21 @@ private:
     }
   }
 
-  /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
+  /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours
+  /// at neighbouring unknowns.
   template <class Team, class Move>
-  KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
+  KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set,
+                                    const Move &move) const
   {
     const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
-    const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width, lane = v - group * width;
+    const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width,
+              lane = v - group * width;
     if (group >= groups) return;
-    const int    piece = n >> shape.piece_bits;
-    const auto   place = [&](int k) { return k + (k < last ? 0 : shape.gap) + (shape.piece_bits == 0 ? 0 : k / piece * shape.piece_gap); };
-    std::int64_t at    = set.begin(lines.first + group);
+    const int  piece = n >> shape.piece_bits;
+    const auto place = [&](int k) {
+      return k + (k < last ? 0 : shape.gap) + (shape.piece_bits == 0 ? 0 : k / piece * shape.piece_gap);
+    };
+    std::int64_t at = set.begin(lines.first + group);
     for (int line = group; line < lines.count; line += groups) {
       const int t = line * shape.pitch;
       if (dense(set)) {
@@ -286,7 +347,8 @@ private:
             if (k + j * width < n) move(at + k + j * width, t + place(k + j * width));
         }
       } else {
-        for (int k = lane; k < n; k += width) move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
+        for (int k = lane; k < n; k += width)
+          move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
       }
       at = set.count1 == 1 ? at + groups * set.stride0 : set.begin(lines.first + line + groups);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file staged_plan.hpp  How many contiguous lines a one-pass team takes, and how they lie in its scratch. The numbers were measured on an H200.
+/// @file staged_plan.hpp  How many contiguous lines a one-pass team takes, and how they lie in its scratch.
+///   The numbers were measured on an H200.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -14,51 +15,72 @@ void lay_out_staged(OnePassShape &s, int bits)
   s.lane_bits  = bits;
   s.gap        = (s.slots - s.split.last * B) % s.pack;
   s.piece_bits = 0; // tiles of four lines lose by pieces
-  for (const bool whole = !Scheme::always_ring && s.split.first * B == s.slots && s.split.last * B == s.slots; whole && s.lane_bits < 2 && s.lane_bits + s.piece_bits < 3 && s.split.chunks % (2 << s.piece_bits) == 0;)
+  for (const bool whole = !Scheme::always_ring && s.split.first * B == s.slots && s.split.last * B == s.slots;
+       whole && s.lane_bits < 2 && s.lane_bits + s.piece_bits < 3 &&
+       s.split.chunks % (2 << s.piece_bits) == 0;)
     ++s.piece_bits;
   s.piece_gap = s.pack << s.lane_bits;
-  s.pitch     = ((unknowns + s.gap + ((1 << s.piece_bits) - 1) * s.piece_gap + s.pack - 1) / s.pack | 1) * s.pack; // an odd number of packs
+  // an odd number of packs
+  s.pitch = ((unknowns + s.gap + ((1 << s.piece_bits) - 1) * s.piece_gap + s.pack - 1) / s.pack | 1) * s.pack;
 }
 
-/// Lines of a team: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings.
+/// Lines of a team: small teams, so that many fit a multiprocessor; but lanes share what a chunk
+/// that is not regular brings.
 /// @param regular  chunks that share a block
 /// @param few      no chunk is regular, and all blocks fit what is left of the L1 cache
 /// @param scratch  scratch(shape): the bytes of a team
 template <class Scheme, class Scratch>
 void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, const Scratch &scratch)
 {
-  using Scalar             = typename Scheme::Scalar;
-  constexpr int  S         = Scheme::separators;
-  constexpr bool wide      = sizeof(Scalar) > 8;
-  constexpr int  most      = sizeof(Scalar) < 8 ? 256 : 512; ///< threads: of 32 lines in float, which scratch has room for, registers leave a multiprocessor one team
-  const int      unknowns  = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
-  const bool     all       = regular == s.split.chunks;
-  const bool     last_only = regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots; // is not regular: it has a warp of its own
-  const auto     teams     = [&] { return all && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : s.slots == 64 && s.lane_bits == 4 ? 4 : 3; };
-  const auto     fits      = [&] {
+  using Scalar        = typename Scheme::Scalar;
+  constexpr int  S    = Scheme::separators;
+  constexpr bool wide = sizeof(Scalar) > 8;
+  /// threads: of 32 lines in float, which scratch has room for, registers leave a multiprocessor one team
+  constexpr int most     = sizeof(Scalar) < 8 ? 256 : 512;
+  const int     unknowns = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
+  const bool    all      = regular == s.split.chunks;
+  // is not regular: it has a warp of its own
+  const bool last_only =
+    regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots;
+  const auto teams = [&] {
+    return all && s.lane_bits > (wide && S == 2 ? 3 : 2)                        ? 14
+           : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6
+           : s.slots == 64 && s.lane_bits == 4                                  ? 4
+                                                                                : 3;
+  };
+  const auto fits = [&] {
     const std::size_t tile = (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar);
     OnePassShape      with = s;
     if (last_only) with.idle = (32 - ((s.split.chunks - 1) << s.lane_bits) % 32) % 32;
-    return s.threads() <= most && (last_only ? scratch(with) + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
+    return s.threads() <= most && (last_only ? scratch(with) + device::reserved_scratch : tile) <=
+                                    room.scratch / static_cast<std::size_t>(teams());
   };
   for (lay_out_staged<Scheme>(s, 5); s.lane_bits > 0 && !fits();) lay_out_staged<Scheme>(s, s.lane_bits - 1);
-  if (sizeof(Scalar) < 8 && all && s.threads() == 64 && s.lane_bits == 5 && !room.is_virtual) lay_out_staged<Scheme>(s, 4); // one warp needs no other
+  // one warp needs no other
+  if (sizeof(Scalar) < 8 && all && s.threads() == 64 && s.lane_bits == 5 && !room.is_virtual)
+    lay_out_staged<Scheme>(s, 4);
   if (S != 2 || wide || Scheme::always_ring || room.is_virtual) return;
-  // pentadiagonal lines: a quarter of the lanes idle costs more than fewer teams; small teams gain where the last chunk has a warp of its own and the others fill theirs
+  // pentadiagonal lines: a quarter of the lanes idle costs more than fewer teams; small teams gain where the
+  // last chunk has a warp of its own and the others fill theirs
   const int idle = (32 - s.threads() % 32) % 32, half = (s.split.chunks - 1) << s.lane_bits >> 1;
   if (all && 4 * idle >= s.threads() + idle && s.lane_bits < 5) lay_out_staged<Scheme>(s, s.lane_bits + 1);
-  else if (last_only && half % 32 == 0 && half >= 96 && s.lane_bits > 0) lay_out_staged<Scheme>(s, s.lane_bits - 1);
+  else if (last_only && half % 32 == 0 && half >= 96 && s.lane_bits > 0)
+    lay_out_staged<Scheme>(s, s.lane_bits - 1);
 }
 
-/// Whether sweeps over the chunks that are not regular are loops: beside regular ones, or where many slots are empty. Measured on an H200: full chunks lose by loops.
+/// Whether sweeps over the chunks that are not regular are loops: beside regular ones, or where many slots
+/// are empty. Measured on an H200: full chunks lose by loops.
 inline bool by_loops(const OnePassShape &s, int regular, int block)
 {
-  const int slots = s.split.chunks * s.slots, empty = slots - (s.split.begin(s.split.chunks - 1) + s.split.last) * block;
+  const int slots = s.split.chunks * s.slots,
+            empty = slots - (s.split.begin(s.split.chunks - 1) + s.split.last) * block;
   return regular > 0 || (s.pack == 1 || s.split.chunks == 2 ? 4 * empty > slots : 5 * empty > 2 * slots);
 }
 
-/// Lays teams that stay out (Kernel: a ResidentOnePassKernel): so that a multiprocessor has threads enough, a few hundred, and best two tiles for each team. False where lines are better
-/// swept by teams of one tile. Measured on an H200: 16 sizes from 160 to 2048 rows, 4 to 32 lines, one and two tiles; not on devices with less scratch.
+/// Lays teams that stay out (Kernel: a ResidentOnePassKernel): so that a multiprocessor has threads enough,
+/// a few hundred, and best two tiles for each team. False where lines are better swept by teams of one
+/// tile. Measured on an H200: 16 sizes from 160 to 2048 rows, 4 to 32 lines, one and two tiles; not on
+/// devices with less scratch.
 template <class Kernel, class Scheme>
 bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
 {
@@ -66,28 +88,36 @@ bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
   constexpr std::size_t limit = std::size_t(227) << 10;
   int                   most  = 0;
   OnePassShape          best  = s;
-  if (s.split.chunks < (Scheme::separators == 1 ? 12 : 8) || s.split.chunks > 64 || room.scratch < limit) return false;
+  if (s.split.chunks < (Scheme::separators == 1 ? 12 : 8) || s.split.chunks > 64 || room.scratch < limit)
+    return false;
   for (int bits = 2; bits <= 4; ++bits)
     for (int tiles = 2; tiles > 0; --tiles) {
       OnePassShape with = s;
       with.set_blocks(1), with.resident = tiles;
       lay_out_staged<Scheme>(with, bits);
-      const int fit   = static_cast<int>((limit + device::reserved_scratch) / (Kernel::scratch(with, false) + device::reserved_scratch));
+      const int fit   = static_cast<int>((limit + device::reserved_scratch) /
+                                       (Kernel::scratch(with, false) + device::reserved_scratch));
       const int teams = std::min(Kernel::max_threads / with.threads(), fit), threads = teams * with.threads();
       const int percent = (tiles > 1 ? 100 : teams > 1 ? 75 : 50) - (bits == 3 ? 0 : bits == 2 ? 5 : 10);
-      if (threads < fewest || std::min(threads, enough) * percent <= most || (lines_per_team > 0 && lines_per_team >> bits != 1)) continue;
+      if (threads < fewest || std::min(threads, enough) * percent <= most ||
+          (lines_per_team > 0 && lines_per_team >> bits != 1))
+        continue;
       most = std::min(threads, enough) * percent, best = with;
     }
   s = best;
   return most > 0;
 }
 
-/// Teams of such a league: as many as run at once; on a host three tiles each, or a team for every thread, which is no gain there.
+/// Teams of such a league: as many as run at once; on a host three tiles each, or a team for every
+/// thread, which is no gain there.
 template <class Kernel, class Exec>
 std::int64_t resident_teams(const Exec &exec, const device::League &tiles, std::int64_t &at_once)
 {
-  if constexpr (!is_device_space<Exec>) return std::max<std::int64_t>((tiles.teams + 2) / 3, std::min<std::int64_t>(tiles.teams, exec.concurrency()));
-  else if (at_once == 0) at_once = std::max<std::int64_t>(1, device::teams_at_once<Kernel>(exec, tiles.threads, tiles.scratch));
+  if constexpr (!is_device_space<Exec>)
+    return std::max<std::int64_t>((tiles.teams + 2) / 3,
+                                  std::min<std::int64_t>(tiles.teams, exec.concurrency()));
+  else if (at_once == 0)
+    at_once = std::max<std::int64_t>(1, device::teams_at_once<Kernel>(exec, tiles.threads, tiles.scratch));
   return std::min(tiles.teams, at_once);
 }
 

@@ -19,7 +19,8 @@ struct PartitionCut {
   std::int64_t tail   = 0;          ///< rows after the last piece
   int          K = 1, B = 1;
   bool         ring = false, lines_fastest = true;
-  std::int64_t run = 0; ///< lines at one stride, the pieces of which are numbered together where lines are fastest; 0: all of them
+  /// lines at one stride, the pieces of which are numbered together where lines are fastest; 0: all of them
+  std::int64_t run = 0;
 
   KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
   KOKKOS_INLINE_FUNCTION std::int64_t parts() const { return pieces + (tail > 0 ? 1 : 0); }
@@ -27,12 +28,21 @@ struct PartitionCut {
   KOKKOS_INLINE_FUNCTION std::int64_t separators() const { return pieces + (tail > 0 && ring ? 1 : 0); }
   KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t q) const { return q * piece; }
   KOKKOS_INLINE_FUNCTION std::int64_t size(std::int64_t q) const { return q < pieces ? piece : tail; }
-  KOKKOS_INLINE_FUNCTION std::int64_t interior(std::int64_t q) const { return q < pieces ? piece - K : ring ? tail - K : tail; }
+  KOKKOS_INLINE_FUNCTION std::int64_t interior(std::int64_t q) const
+  {
+    return q < pieces ? piece - K : ring ? tail - K : tail;
+  }
   /// The separators right and left of part q; -1 at the ends of an open line.
   KOKKOS_INLINE_FUNCTION std::int64_t right_of(std::int64_t q) const { return q < separators() ? q : -1; }
-  KOKKOS_INLINE_FUNCTION std::int64_t left_of(std::int64_t q) const { return q > 0 ? q - 1 : ring ? separators() - 1 : -1; }
+  KOKKOS_INLINE_FUNCTION std::int64_t left_of(std::int64_t q) const
+  {
+    return q > 0 ? q - 1 : ring ? separators() - 1 : -1;
+  }
   /// The part right of separators p; -1 at the end of an open line.
-  KOKKOS_INLINE_FUNCTION std::int64_t next(std::int64_t p) const { return p + 1 < parts() ? p + 1 : ring ? 0 : -1; }
+  KOKKOS_INLINE_FUNCTION std::int64_t next(std::int64_t p) const
+  {
+    return p + 1 < parts() ? p + 1 : ring ? 0 : -1;
+  }
   /// Number of (line, piece) among the lines of the batch of pieces, and back.
   KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t l, std::int64_t q) const
   {
@@ -44,22 +54,28 @@ struct PartitionCut {
     if (!lines_fastest) return place / pieces;
     return run == 0 ? place % lines : place / (run * pieces) * run + place % run;
   }
-  KOKKOS_INLINE_FUNCTION std::int64_t piece_of(std::int64_t place) const { return !lines_fastest ? place % pieces : run == 0 ? place / lines : place / run % pieces; }
+  KOKKOS_INLINE_FUNCTION std::int64_t piece_of(std::int64_t place) const
+  {
+    return !lines_fastest ? place % pieces : run == 0 ? place / lines : place / run % pieces;
+  }
 };
 
-/// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3 K.
-/// Cut as `exact` says, or, where others leave no tail, in pieces of half to five quarters as many rows.
+/// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3
+/// K. Cut as `exact` says, or, where others leave no tail, in pieces of half to five quarters as many rows.
 template <class Scalar, class Memory>
-PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands, std::int64_t piece, bool exact)
+PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands, std::int64_t piece,
+                           bool exact)
 {
   constexpr std::int64_t long_piece = 512; // longer ones are cut so that kernels like their interiors
   const LineSet          lines      = of.merged();
   PartitionCut           c;
-  c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block, c.ring = bands.periodic;
+  c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block,
+  c.ring          = bands.periodic;
   c.lines_fastest = !lines.is_contiguous();
   if (c.lines_fastest && lines.count1 > 1) c.run = lines.count0;
   if (lines.rows < 2 * piece) return c;
-  if (piece > long_piece) { // interiors of whole chunks, which the copy engine takes where lines are contiguous
+  // interiors of whole chunks, which the copy engine takes where lines are contiguous
+  if (piece > long_piece) {
     if (lines.is_contiguous() && bands.lhs == Lhs::shared && c.B == 1 && sizeof(Scalar) == 8) c.K += c.K % 2;
     piece += c.K - piece % 32;
     if (2 * piece > lines.rows) piece -= 32;
@@ -70,7 +86,8 @@ PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands
           return c;
         }
   }
-  for (int groups : {2, 1}) // a tail is either nothing or long enough for one_pass or, where no piece leaves such, for its couplings
+  // a tail is either nothing or long enough for one_pass or, where no piece leaves such, for its couplings
+  for (int groups : {2, 1})
     for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) {
       c.tail = c.rows % c.piece, c.pieces = c.rows / c.piece;
       if (c.tail == 0 || c.tail >= (c.ring ? groups + 1 : groups) * c.K) return c;
@@ -79,7 +96,8 @@ PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands
   return c;
 }
 
-/// Pieces that have one matrix because they are rows of one stencil (Bands::repeats): `count` of them from piece `first` on.
+/// Pieces that have one matrix because they are rows of one stencil (Bands::repeats): `count` of
+/// them from piece `first` on.
 struct EqualPieces {
   std::int64_t first = 0, count = 1;
 
@@ -95,11 +113,18 @@ struct EqualPieces {
     count = std::max<std::int64_t>(1, std::min(cut.pieces, left / cut.piece + 1) - first);
   }
   /// The matrix of a piece, and the first piece that has it.
-  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t piece) const { return repeated_row(piece, first, count); }
-  KOKKOS_INLINE_FUNCTION std::int64_t piece(std::int64_t matrix) const { return matrix <= first ? matrix : matrix + count - 1; }
+  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t piece) const
+  {
+    return repeated_row(piece, first, count);
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t piece(std::int64_t matrix) const
+  {
+    return matrix <= first ? matrix : matrix + count - 1;
+  }
 };
 
-/// Pieces (part 0) or tails (part 1) of some lines of a batch, numbered one after another, that lie as the lines of a LineSet: what one launch solves.
+/// Pieces (part 0) or tails (part 1) of some lines of a batch, numbered one after another, that lie as the
+/// lines of a LineSet: what one launch solves.
 struct PartitionBatch {
   std::int64_t line = 0, lines = 0;   ///< of the batch
   std::int64_t piece = 0, pieces = 0; ///< of each line
@@ -108,13 +133,17 @@ struct PartitionBatch {
   static PartitionBatch all(const PartitionCut &cut) { return {0, cut.lines, 0, cut.pieces}; }
 
   /// The number of the first piece.
-  std::int64_t first(const PartitionCut &cut, int part) const { return part == 1 ? line : cut.place(line, piece); }
+  std::int64_t first(const PartitionCut &cut, int part) const
+  {
+    return part == 1 ? line : cut.place(line, piece);
+  }
 
   /// As lines of a LineSet of the whole lines.
   LineSet of(const PartitionCut &cut, const LineSet &set, int part) const
   {
     LineSet s = set;
-    s.rows = cut.interior(part == 1 ? cut.pieces : 0), s.offset = set.begin(line) + (part == 1 ? cut.pieces : piece) * cut.piece * set.row_stride;
+    s.rows    = cut.interior(part == 1 ? cut.pieces : 0),
+    s.offset  = set.begin(line) + (part == 1 ? cut.pieces : piece) * cut.piece * set.row_stride;
     s.count0 = lines, s.count1 = 1;
     if (part == 1) return s;
     if (cut.lines_fastest) s.count1 = pieces, s.stride1 = cut.piece * set.row_stride;
@@ -125,9 +154,11 @@ struct PartitionBatch {
   /// Calls f(batch) for as few batches as cover a part of lines that lie as those of `in` and `out`.
   /// @param one  line by line where not all are taken at once
   template <class F>
-  static void each(const PartitionCut &cut, int part, bool one, const LineSet &in, const LineSet &out, const F &f)
+  static void each(const PartitionCut &cut, int part, bool one, const LineSet &in, const LineSet &out,
+                   const F &f)
   {
-    const bool         runs     = part == 0 && cut.lines_fastest && cut.run > 0; // the numbers of pieces go on from run to run
+    // the numbers of pieces go on from run to run
+    const bool         runs     = part == 0 && cut.lines_fastest && cut.run > 0;
     const std::int64_t most     = runs ? cut.run : cut.lines;
     std::int64_t       together = most;
     for (const LineSet *set : {&in, &out})
@@ -135,7 +166,8 @@ struct PartitionBatch {
     if (one && together < cut.lines) together = 1;
     const bool whole = part == 1 || !cut.lines_fastest || together == most;
     for (std::int64_t l = 0; l < cut.lines; l += together)
-      for (std::int64_t q = 0; q < (whole ? 1 : cut.pieces); ++q) f(PartitionBatch{l, together, q, whole ? cut.pieces : 1});
+      for (std::int64_t q = 0; q < (whole ? 1 : cut.pieces); ++q)
+        f(PartitionBatch{l, together, q, whole ? cut.pieces : 1});
   }
 };
 
@@ -146,7 +178,9 @@ inline LineSet group_of_lines(const PartitionCut &cut, const LineSet &of, std::i
   LineSet       s   = set;
   s.offset = set.begin(first), s.count0 = cut.lines, s.count1 = 1;
   if (set.count1 == 1 || first % set.count0 + cut.lines <= set.count0) return s;
-  if (first % set.count0 != 0) throw std::invalid_argument("ribbon: algorithm partition: a right-hand side begins within a run of lines at one stride");
+  if (first % set.count0 != 0)
+    throw std::invalid_argument(
+      "ribbon: algorithm partition: a right-hand side begins within a run of lines at one stride");
   s.count0 = set.count0, s.count1 = (cut.lines + set.count0 - 1) / set.count0;
   return s;
 }

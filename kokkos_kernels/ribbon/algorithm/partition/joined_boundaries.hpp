@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file joined_boundaries.hpp  What pieces want to know to find the separators beside them by themselves (JoinedPieces): rows of the inverse of the reduced system of a long line.
+/// @file joined_boundaries.hpp  What pieces want to know to find the separators beside them by themselves
+///   (JoinedPieces): rows of the inverse of the reduced system of a long line.
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -9,7 +10,8 @@
 
 namespace ribbon {
 
-/// Made of the reduced system of one matrix, most of whose boundaries are alike. Separators that are so far away that they do not matter are left out.
+/// Made of the reduced system of one matrix, most of whose boundaries are alike. Separators that are so far
+/// away that they do not matter are left out.
 template <class Scalar, class Memory>
 class JoinedBoundaries {
 public:
@@ -18,23 +20,29 @@ public:
   JoinedBoundaries() = default;
 
   /// @param reduced  of every boundary the blocks lower, diag, upper, row-major
-  /// @param ends     of every boundary the rows of [Ls Us]: couplings to the last and the first rows of the pieces beside it
+  /// @param ends     of every boundary the rows of [Ls Us]: couplings to the last and the first
+  ///   rows of the pieces beside it
   /// @param width    of these rows those that matter: the last of Ls, the first of Us
   /// @param records  of a launch of all lines
   /// Empty where the inverse reaches too far, or where the boundaries differ.
   template <class Exec>
-  JoinedBoundaries(const Exec &exec, const Blocks &reduced_blocks, const Words &end_rows, int separators, int width, std::int64_t records, std::int64_t lines) : separators_(separators), width_(width)
+  JoinedBoundaries(const Exec &exec, const Blocks &reduced_blocks, const Words &end_rows, int separators,
+                   int width, std::int64_t records, std::int64_t lines)
+      : separators_(separators), width_(width)
   {
     const auto          blocks = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reduced_blocks);
     const auto          rows   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), end_rows);
     std::vector<Scalar> reduced, ends(rows.data(), rows.data() + rows.size());
     for (std::size_t p = 0; p < blocks.extent(1); ++p)
       for (std::size_t k = 0; k < blocks.extent(2); ++k) reduced.push_back(blocks(0, p, k));
-    const std::int64_t        S = separators, count = static_cast<std::int64_t>(ends.size()) / (2 * S * S), far = 2 * most_reach + 2;
+    const std::int64_t S = separators, count = static_cast<std::int64_t>(ends.size()) / (2 * S * S),
+                       far = 2 * most_reach + 2;
     std::vector<std::int64_t> unlike, places; // boundaries with a row of their own; the first of each class
     const auto                same = [&](std::int64_t p, std::int64_t q) {
-      return std::equal(&reduced[at(p * 3 * S * S)], &reduced[at(p * 3 * S * S)] + 3 * S * S, &reduced[at(q * 3 * S * S)]) &&
-             std::equal(&ends[at(p * 2 * S * S)], &ends[at(p * 2 * S * S)] + 2 * S * S, &ends[at(q * 2 * S * S)]);
+      return std::equal(&reduced[at(p * 3 * S * S)], &reduced[at(p * 3 * S * S)] + 3 * S * S,
+                                       &reduced[at(q * 3 * S * S)]) &&
+             std::equal(&ends[at(p * 2 * S * S)], &ends[at(p * 2 * S * S)] + 2 * S * S,
+                                       &ends[at(q * 2 * S * S)]);
     };
     for (std::int64_t p = 0; p < count; ++p)
       if (!same(p, count / 2)) unlike.push_back(p);
@@ -60,11 +68,14 @@ public:
     const int            words = sizes.words();
     std::vector<Scalar>  weights(places.size() * at(S * sizes.numbers()));
     for (std::size_t c = 0; c < places.size(); ++c)
-      for (std::int64_t q = std::max<std::int64_t>(0, places[c] - reach_); q < std::min(count, places[c] + reach_ + 1); ++q)
+      for (std::int64_t q = std::max<std::int64_t>(0, places[c] - reach_);
+           q < std::min(count, places[c] + reach_ + 1); ++q)
         for (std::int64_t a = 0; a < S; ++a) {
-          Scalar     *own = &weights[(c * at(S) + at(a)) * at(sizes.numbers()) + at((q - places[c] + reach_) * words)];
-          const Wide *G   = &inverses[c](static_cast<int>(a), static_cast<int>((q - std::max<std::int64_t>(0, places[c] - far)) * S));
-          const auto  to  = [&](std::int64_t column) { // - G [Ls Us]
+          Scalar *own =
+            &weights[(c * at(S) + at(a)) * at(sizes.numbers()) + at((q - places[c] + reach_) * words)];
+          const Wide *G = &inverses[c](
+            static_cast<int>(a), static_cast<int>((q - std::max<std::int64_t>(0, places[c] - far)) * S));
+          const auto to = [&](std::int64_t column) { // - G [Ls Us]
             Wide sum(0);
             for (std::int64_t e = 0; e < S; ++e) sum -= G[e] * widen(ends[at((q * S + e) * 2 * S + column)]);
             return narrow<Scalar>(sum);
@@ -85,22 +96,30 @@ public:
     if (words_ == 0) return;
     std::vector<Scalar> none(at(2 * words_ + 3), Scalar(0)); // and the state, zeros
     if constexpr (sizeof(Scalar) == sizeof JoinedPieces<Scalar>::none)
-      for (std::int64_t k = 0; k < 2 * words_; ++k) std::memcpy(static_cast<void *>(&none[at(k)]), &JoinedPieces<Scalar>::none, sizeof(Scalar));
+      for (std::int64_t k = 0; k < 2 * words_; ++k)
+        std::memcpy(static_cast<void *>(&none[at(k)]), &JoinedPieces<Scalar>::none, sizeof(Scalar));
     records_[0] = upload(exec, "ribbon::joined::records", none);
     if (lines > 1) records_[1] = upload(exec, "ribbon::joined::records", none);
   }
 
   bool        empty() const { return words_ == 0; }
-  std::size_t bytes() const { return (weights_.size() + records_[0].size() + records_[1].size()) * sizeof(Scalar) + classes_.size() * sizeof(int); }
+  std::size_t bytes() const
+  {
+    return (weights_.size() + records_[0].size() + records_[1].size()) * sizeof(Scalar) +
+           classes_.size() * sizeof(int);
+  }
 
   /// For a launch, but for its lines and their tails.
-  /// @param alone  one line of several, the records of which such launches share: a launch clears what the next one of its kind writes
+  /// @param alone  one line of several, the records of which such launches share: a launch clears what the
+  ///   next one of its kind writes
   JoinedPieces<Scalar> pieces(bool alone = false) const
   {
     const Words         &records = records_[alone];
     JoinedPieces<Scalar> joined;
-    joined.weights = weights_.data(), joined.class_of = classes_.data(), joined.reach = reach_, joined.width = width_, joined.separators = separators_;
-    joined.records = reinterpret_cast<std::uint64_t *>(records.data()), joined.state = reinterpret_cast<std::int64_t *>(records.data() + 2 * words_);
+    joined.weights = weights_.data(), joined.class_of = classes_.data(), joined.reach = reach_,
+    joined.width = width_, joined.separators = separators_;
+    joined.records = reinterpret_cast<std::uint64_t *>(records.data()),
+    joined.state   = reinterpret_cast<std::int64_t *>(records.data() + 2 * words_);
     return joined;
   }
 
@@ -110,14 +129,19 @@ private:
   static std::size_t   at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
   /// Block row p of the inverse of the reduced system of the boundaries around it.
-  Dense<Wide> inverse_around(const std::vector<Scalar> &reduced, std::int64_t p, std::int64_t far, std::int64_t count) const
+  Dense<Wide> inverse_around(const std::vector<Scalar> &reduced, std::int64_t p, std::int64_t far,
+                             std::int64_t count) const
   {
-    const std::int64_t S = separators_, from = std::max<std::int64_t>(0, p - far), to = std::min(count, p + far + 1);
-    Dense<Wide>        R(static_cast<int>((to - from) * S), static_cast<int>((to - from) * S)), row(static_cast<int>(S), R.m);
+    const std::int64_t S = separators_, from = std::max<std::int64_t>(0, p - far),
+                       to = std::min(count, p + far + 1);
+    Dense<Wide> R(static_cast<int>((to - from) * S), static_cast<int>((to - from) * S)),
+      row(static_cast<int>(S), R.m);
     for (std::int64_t q = from; q < to; ++q)
       for (int side = -1; side <= 1; ++side)
         for (std::int64_t a = 0; a < S && q + side >= from && q + side < to; ++a)
-          for (std::int64_t e = 0; e < S; ++e) R(static_cast<int>((q - from) * S + a), static_cast<int>((q + side - from) * S + e)) = widen(reduced[at(q * 3 * S * S + (1 + side) * S * S + a * S + e)]);
+          for (std::int64_t e = 0; e < S; ++e)
+            R(static_cast<int>((q - from) * S + a), static_cast<int>((q + side - from) * S + e)) =
+              widen(reduced[at(q * 3 * S * S + (1 + side) * S * S + a * S + e)]);
     const auto G = R.inverse([](const Wide &, int) {});
     for (int a = 0; a < row.n; ++a)
       for (int k = 0; k < row.m; ++k) row(a, k) = G(static_cast<int>((p - from) * S) + a, k);
@@ -125,7 +149,8 @@ private:
   }
 
   /// Boundaries on either side of p that matter: as ReducedSystem::reach().
-  int reach(const std::vector<Scalar> &reduced, const Dense<Wide> &row, std::int64_t p, std::int64_t far) const
+  int reach(const std::vector<Scalar> &reduced, const Dense<Wide> &row, std::int64_t p,
+            std::int64_t far) const
   {
     const std::int64_t       S = separators_, from = std::max<std::int64_t>(0, p - far);
     std::vector<long double> size(at(row.m / S), 0);
@@ -134,17 +159,21 @@ private:
       long double weight(0);
       for (std::int64_t e = 0; e < 3 * S * S; ++e) weight = std::max(weight, std::abs(widen(R[e])));
       for (int a = 0; a < row.n; ++a)
-        for (int e = 0; e < S; ++e) size[k] = std::max(size[k], std::abs(row(a, static_cast<int>(k) * static_cast<int>(S) + e)) * weight);
+        for (int e = 0; e < S; ++e)
+          size[k] =
+            std::max(size[k], std::abs(row(a, static_cast<int>(k) * static_cast<int>(S) + e)) * weight);
     }
-    const long double least = *std::max_element(size.begin(), size.end()) * static_cast<long double>(unit_roundoff<Scalar>()) / 32;
-    std::int64_t      found = 0;
+    const long double least =
+      *std::max_element(size.begin(), size.end()) * static_cast<long double>(unit_roundoff<Scalar>()) / 32;
+    std::int64_t found = 0;
     for (std::size_t k = 0; k < size.size(); ++k)
       if (!(size[k] <= least)) found = std::max(found, std::abs(from + static_cast<std::int64_t>(k) - p));
     return static_cast<int>(found);
   }
 
-  int                         separators_ = 1, width_ = 1, reach_ = 0;
-  Words                       weights_, records_[2]; ///< records of both buffers, then the state: of launches of all lines, and of one
+  int separators_ = 1, width_ = 1, reach_ = 0;
+  /// records of both buffers, then the state: of launches of all lines, and of one
+  Words                       weights_, records_[2];
   Kokkos::View<int *, Memory> classes_;
   std::int64_t                words_ = 0;
 };

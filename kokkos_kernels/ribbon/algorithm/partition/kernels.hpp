@@ -10,16 +10,24 @@
 
 namespace ribbon {
 
-/// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices + matrix; columns 0 .. S-1 are V.
+/// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices +
+/// matrix; columns 0 .. S-1 are V.
 template <class Scalar, class Memory>
 struct PartitionSpikes {
   Kokkos::View<Scalar *, Memory> words;
-  Kokkos::View<int *, Memory>    matrix_of; ///< of every line of the batch; empty: its own or, where there is one only, that
-  std::int64_t                   matrices = 0;
-  int                            columns  = 0;
+  /// of every line of the batch; empty: its own or, where there is one only, that
+  Kokkos::View<int *, Memory> matrix_of;
+  std::int64_t                matrices = 0;
+  int                         columns  = 0;
 
-  KOKKOS_INLINE_FUNCTION std::int64_t  matrix(std::int64_t line) const { return matrices == 1 ? 0 : matrix_of.extent(0) ? matrix_of(line) : line; }
-  KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const { return words((unknown * columns + column) * matrices + matrix); }
+  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const
+  {
+    return matrices == 1 ? 0 : matrix_of.extent(0) ? matrix_of(line) : line;
+  }
+  KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const
+  {
+    return words((unknown * columns + column) * matrices + matrix);
+  }
 };
 
 /// The kernels of a partition, in one place of types.
@@ -32,34 +40,44 @@ struct PartitionKernels {
   struct Matrix {
     BandEntries<Scalar, Memory> of_class;
     bool                        shared;
-    KOKKOS_FUNCTION Scalar      entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const { return of_class(shared ? 0 : l, i, d, a, b); }
+    KOKKOS_FUNCTION Scalar      entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const
+    {
+      return of_class(shared ? 0 : l, i, d, a, b);
+    }
   };
 
-  /// Bands of the pieces (or tails): rows [first, first + rows) of part q. Entries that leave an open line at its begin are those of the next
-  /// piece: they have no meaning, and equal pieces shall look equal.
+  /// Bands of the pieces (or tails): rows [first, first + rows) of part q. Entries that leave an open line at
+  /// its begin are those of the next piece: they have no meaning, and equal pieces shall look equal.
   struct CutKernel {
-    Matrix                                       from;
-    PartitionCut                                 cut;
-    Values                                       to;
-    std::int64_t                                 rows;
-    bool                                         tails, one_line;    ///< one_line: shared bands, matrices are numbered by piece
-    typename Bands<Scalar, Memory>::classes_type class_of_line = {}; ///< empty: bands of a line have its number
-    EqualPieces                                  equal         = {}; ///< with one_line: pieces that have one matrix
-    KOKKOS_FUNCTION void                         operator()(const std::int64_t k) const
+    Matrix       from;
+    PartitionCut cut;
+    Values       to;
+    std::int64_t rows;
+    /// one_line: shared bands, matrices are numbered by piece
+    bool tails, one_line;
+    /// empty: bands of a line have its number
+    typename Bands<Scalar, Memory>::classes_type class_of_line = {};
+    /// with one_line: pieces that have one matrix
+    EqualPieces          equal = {};
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
-      const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
-      std::int64_t       l = c, q = cut.pieces;
+      const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)),
+                         i = k / static_cast<std::int64_t>(to.extent(0));
+      std::int64_t l = c, q = cut.pieces;
       if (!tails) {
         if (one_line) l = 0, q = equal.piece(c);
         else l = cut.line(c), q = cut.piece_of(c);
       }
       if (class_of_line.extent(0)) l = class_of_line(l);
       const int          lower = from.of_class.lower, B = from.of_class.block;
-      const std::int64_t base = q == 0 && !from.of_class.periodic && cut.pieces > 1 ? cut.begin(1) : cut.begin(q);
+      const std::int64_t base =
+        q == 0 && !from.of_class.periodic && cut.pieces > 1 ? cut.begin(1) : cut.begin(q);
       for (int d = -lower; d <= from.of_class.upper; ++d) {
         const bool leaves = i + d < 0;
         for (int a = 0; a < B; ++a)
-          for (int b = 0; b < B; ++b) to(c, i, ((d + lower) * B + a) * B + b) = from.entry(l, (leaves ? base : cut.begin(q)) + i, d, a, b);
+          for (int b = 0; b < B; ++b)
+            to(c, i, ((d + lower) * B + a) * B + b) =
+              from.entry(l, (leaves ? base : cut.begin(q)) + i, d, a, b);
       }
     }
   };
@@ -72,14 +90,17 @@ struct PartitionKernels {
     Spikes               spikes;
     KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
-      const std::int64_t c = k % spikes.matrices, unknown = k / spikes.matrices / spikes.columns, i = unknown / B;
-      const int          column = static_cast<int>(k / spikes.matrices % spikes.columns), S = K * B, e = column % S, a = static_cast<int>(unknown % B);
+      const std::int64_t c = k % spikes.matrices, unknown = k / spikes.matrices / spikes.columns,
+                         i = unknown / B;
+      const int column = static_cast<int>(k / spikes.matrices % spikes.columns), S = K * B, e = column % S,
+                a          = static_cast<int>(unknown % B);
       const std::int64_t j = column < S ? e / B - K : rows + e / B, d = j - i; // row of the separator
       spikes.words(k) = d < -kl || d > ku ? Scalar(0) : values(c, i, ((d + kl) * B + a) * B + e % B);
     }
   };
 
-  /// The largest numbers of V and W, or the rows of V from its begin (of W from its end) that matter beside them. A bad line has numbers that are not finite: they do not count.
+  /// The largest numbers of V and W, or the rows of V from its begin (of W from its end) that matter beside
+  /// them. A bad line has numbers that are not finite: they do not count.
   struct ReachKernel {
     Spikes                         spikes;
     int                            B, S;
@@ -106,9 +127,17 @@ struct PartitionKernels {
     PartitionCut cut;
     Spikes       spikes[2];
 
-    KOKKOS_FUNCTION std::int64_t  matrix(std::int64_t l, std::int64_t q) const { return q < cut.pieces ? spikes[0].matrix(cut.place(l, q)) : spikes[1].matrix(l); }
-    KOKKOS_FUNCTION const Scalar &spike(std::int64_t l, std::int64_t q, std::int64_t unknown, int column) const { return spikes[q < cut.pieces ? 0 : 1](unknown, column, matrix(l, q)); }
-    /// Coupling of unknown a of separators p to unknown e of the last K interior rows left of it, or of the first K right of it.
+    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const
+    {
+      return q < cut.pieces ? spikes[0].matrix(cut.place(l, q)) : spikes[1].matrix(l);
+    }
+    KOKKOS_FUNCTION const Scalar &spike(std::int64_t l, std::int64_t q, std::int64_t unknown,
+                                        int column) const
+    {
+      return spikes[q < cut.pieces ? 0 : 1](unknown, column, matrix(l, q));
+    }
+    /// Coupling of unknown a of separators p to unknown e of the last K interior rows left of it, or
+    /// of the first K right of it.
     KOKKOS_FUNCTION Scalar Ls(std::int64_t l, std::int64_t p, int a, int e) const
     {
       const int B = cut.B;
@@ -121,25 +150,31 @@ struct PartitionKernels {
     }
   };
 
-  /// Words of a boundary's row for most_near separators and fewer: z_a from the right-hand side at the separators, y left and y right of them.
+  /// Words of a boundary's row for most_near separators and fewer: z_a from the right-hand side at the
+  /// separators, y left and y right of them.
   static constexpr int most_near = 4;
 
-  /// The matrix of the reduced system, and what is left of it where neighbouring separators do not couple: z of a boundary = diag^-1 r, the
-  /// row of unknown a of separators p of matrix l at ((l separators + p) S + a) 3 S. Reduces to the largest entry of diag^-1 lower and
-  /// diag^-1 upper.
+  /// The matrix of the reduced system, and what is left of it where neighbouring separators do not couple: z
+  /// of a boundary = diag^-1 r, the row of unknown a of separators p of matrix l at ((l separators + p) S +
+  /// a) 3 S. Reduces to the largest entry of diag^-1 lower and diag^-1 upper.
   struct AssembleKernel {
     Parts                          parts;
     Values                         to;   ///< (matrices, separators, 3 S^2)
     Kokkos::View<Scalar *, Memory> near; ///< empty where S > most_near
-    Kokkos::View<Scalar *, Memory> ends; ///< Ls and Us of unknown a of separators p at ((p S + a) 2 S), of one matrix; empty where nobody asks
+    /// Ls and Us of unknown a of separators p at ((p S + a) 2 S), of one matrix; empty where nobody asks
+    Kokkos::View<Scalar *, Memory> ends;
     KOKKOS_FUNCTION void           operator()(const std::int64_t k, real_t<Scalar> &coupling) const
     {
       const PartitionCut &cut = parts.cut;
-      const std::int64_t  l = k % static_cast<std::int64_t>(to.extent(0)), p = k / static_cast<std::int64_t>(to.extent(0)), right = cut.next(p), m = cut.interior(p) * cut.B;
-      const int           S = cut.S(), B = cut.B;
+      const std::int64_t  l   = k % static_cast<std::int64_t>(to.extent(0)),
+                         p = k / static_cast<std::int64_t>(to.extent(0)), right = cut.next(p),
+                         m = cut.interior(p) * cut.B;
+      const int S = cut.S(), B = cut.B;
       for (int a = 0; a < S; ++a)
         for (int b = 0; b < S; ++b) {
-          Scalar lower(0), diag = parts.A.entry(l, cut.begin(p) + cut.interior(p) + a / B, b / B - a / B, a % B, b % B), upper(0);
+          Scalar lower(0),
+            diag = parts.A.entry(l, cut.begin(p) + cut.interior(p) + a / B, b / B - a / B, a % B, b % B),
+            upper(0);
           for (int e = 0; e < S; ++e) {
             const Scalar Ls = parts.Ls(l, p, a, e);
             if (cut.left_of(p) >= 0) lower -= Ls * parts.spike(l, p, m - S + e, b);
@@ -149,16 +184,20 @@ struct PartitionKernels {
             diag -= Us * parts.spike(l, right, e, b);
             if (cut.right_of(right) >= 0) upper -= Us * parts.spike(l, right, e, S + b);
           }
-          to(l, p, (0 * S + a) * S + b) = lower, to(l, p, (1 * S + a) * S + b) = diag, to(l, p, (2 * S + a) * S + b) = upper;
+          to(l, p, (0 * S + a) * S + b) = lower, to(l, p, (1 * S + a) * S + b) = diag,
+                                     to(l, p, (2 * S + a) * S + b) = upper;
         }
       for (std::int64_t e = 0; ends.size() && e < 2 * S * S; ++e) {
         const int a = static_cast<int>(e) / (2 * S), column = static_cast<int>(e) % (2 * S);
-        ends(p * 2 * S * S + e) = column < S ? parts.Ls(l, p, a, column) : right < 0 ? Scalar(0) : parts.Us(l, p, a, column - S);
+        ends(p * 2 * S * S + e) = column < S  ? parts.Ls(l, p, a, column)
+                                  : right < 0 ? Scalar(0)
+                                              : parts.Us(l, p, a, column - S);
       }
       if (near.size()) separate(l, p, right, near.data() + (l * cut.separators() + p) * S * 3 * S, coupling);
     }
 
-    KOKKOS_FUNCTION void separate(std::int64_t l, std::int64_t p, std::int64_t right, Scalar *row, real_t<Scalar> &coupling) const
+    KOKKOS_FUNCTION void separate(std::int64_t l, std::int64_t p, std::int64_t right, Scalar *row,
+                                  real_t<Scalar> &coupling) const
     {
       const int S = parts.cut.S();
       int       order[most_near];
@@ -182,31 +221,39 @@ struct PartitionKernels {
     }
   };
 
-  /// x = y - V zl - W zr in the rows where that matters, and the separators themselves. A team has one part of 32 lines that lie side by
-  /// side, or of one line.
+  /// x = y - V zl - W zr in the rows where that matters, and the separators themselves. A team has one part
+  /// of 32 lines that lie side by side, or of one line.
   struct CorrectKernel {
     static constexpr int max_threads = 256;
     Parts                parts;
     const Scalar        *z;
     Scalar              *x;
     LineSet              out;
-    std::int64_t         left_rows, right_rows, rows; ///< rows that V and W reach; rows: all that a piece corrects, separators included
+    /// rows that V and W reach; rows: all that a piece corrects, separators included
+    std::int64_t left_rows, right_rows, rows;
 
     KOKKOS_FUNCTION int width() const { return parts.cut.lines_fastest ? 32 : 1; } ///< lines of a team
-    KOKKOS_FUNCTION int threads() const { return parts.cut.lines_fastest || rows >= max_threads ? max_threads : static_cast<int>((rows + 31) / 32 * 32); }
-    std::int64_t        teams() const { return parts.cut.parts() * ((parts.cut.lines + width() - 1) / width()); }
+    KOKKOS_FUNCTION int threads() const
+    {
+      return parts.cut.lines_fastest || rows >= max_threads ? max_threads
+                                                            : static_cast<int>((rows + 31) / 32 * 32);
+    }
+    std::int64_t teams() const { return parts.cut.parts() * ((parts.cut.lines + width() - 1) / width()); }
 
     template <class Team>
     KOKKOS_FUNCTION void operator()(const Team &team) const
     {
-      const PartitionCut         &cut   = parts.cut;
-      const std::int64_t          first = team.league_rank() / cut.parts() * width(), q = team.league_rank() % cut.parts(), size = cut.size(q);
+      const PartitionCut &cut   = parts.cut;
+      const std::int64_t  first = team.league_rank() / cut.parts() * width(),
+                         q = team.league_rank() % cut.parts(), size = cut.size(q);
       device::Threads<char, Team> all(team, team.scratch());
       all.for_each([&](int v, char &) {
         const std::int64_t l = first + v % width(), step = threads() / width();
         if (l >= cut.lines) return;
-        const std::int64_t left = cut.left_of(q), right = cut.right_of(q), begin = out.begin(l) + cut.begin(q) * out.row_stride, matrix = parts.matrix(l, q);
-        if (rows == cut.piece && cut.B == 1 && cut.K > 1 && cut.K <= most_near) return correct_all(l, q, v / width(), static_cast<int>(step), left, right, matrix, x + begin);
+        const std::int64_t left = cut.left_of(q), right = cut.right_of(q),
+                           begin = out.begin(l) + cut.begin(q) * out.row_stride, matrix = parts.matrix(l, q);
+        if (rows == cut.piece && cut.B == 1 && cut.K > 1 && cut.K <= most_near)
+          return correct_all(l, q, v / width(), static_cast<int>(step), left, right, matrix, x + begin);
         for (std::int64_t j = v / width(); j < rows; j += step) {
           std::int64_t i = j; // row within the part
           if (rows < cut.piece && j >= left_rows) {
@@ -218,15 +265,18 @@ struct PartitionKernels {
       });
     }
 
-    /// Rows `row`, `row` + step, ... of a part, of band matrices: four are asked for together, and nothing is multiplied but numbers.
-    KOKKOS_FUNCTION void correct_all(std::int64_t l, std::int64_t q, int row, int step, std::int64_t left, std::int64_t right, std::int64_t matrix, Scalar *part) const
+    /// Rows `row`, `row` + step, ... of a part, of band matrices: four are asked for together, and nothing
+    /// is multiplied but numbers.
+    KOKKOS_FUNCTION void correct_all(std::int64_t l, std::int64_t q, int row, int step, std::int64_t left,
+                                     std::int64_t right, std::int64_t matrix, Scalar *part) const
     {
       constexpr int      batch  = 4;
       const Spikes      &spikes = parts.spikes[q < parts.cut.pieces ? 0 : 1];
       const int          K = parts.cut.K, m = static_cast<int>(parts.cut.interior(q));
-      const std::int64_t column = spikes.matrices, spike_step = step * spikes.columns * column, x_step = step * out.row_stride;
-      const Scalar      *V  = spikes.words.data() + row * spikes.columns * column + matrix;
-      Scalar            *at = part + row * out.row_stride, zl[most_near], zr[most_near];
+      const std::int64_t column = spikes.matrices, spike_step = step * spikes.columns * column,
+                         x_step = step * out.row_stride;
+      const Scalar *V           = spikes.words.data() + row * spikes.columns * column + matrix;
+      Scalar       *at          = part + row * out.row_stride, zl[most_near], zr[most_near];
       RIBBON_UNROLL
       for (int e = 0; e < most_near; ++e) {
         zl[e] = e < K && left >= 0 ? z[(left * K + e) * parts.cut.lines + l] : Scalar(0);
@@ -242,39 +292,47 @@ struct PartitionKernels {
           const Scalar *own = V + k * spike_step;
           RIBBON_UNROLL
           for (int e = 0; e < most_near; ++e)
-            if (e < K) value[k] -= read_only_scalar(own + e * column) * zl[e] + read_only_scalar(own + (K + e) * column) * zr[e];
+            if (e < K)
+              value[k] -=
+                read_only_scalar(own + e * column) * zl[e] + read_only_scalar(own + (K + e) * column) * zr[e];
         }
         RIBBON_UNROLL
         for (int k = 0; k < batch; ++k)
           if (i + k * step < m) at[k * x_step] = value[k];
         V += batch * spike_step, at += batch * x_step;
       }
-      for (int e = row; right >= 0 && e < K; e += step) part[(m + e) * out.row_stride] = z[(right * K + e) * parts.cut.lines + l];
+      for (int e = row; right >= 0 && e < K; e += step)
+        part[(m + e) * out.row_stride] = z[(right * K + e) * parts.cut.lines + l];
     }
 
-    KOKKOS_FUNCTION void correct(std::int64_t l, std::int64_t q, std::int64_t i, std::int64_t left, std::int64_t right, std::int64_t matrix, Scalar *at) const
+    KOKKOS_FUNCTION void correct(std::int64_t l, std::int64_t q, std::int64_t i, std::int64_t left,
+                                 std::int64_t right, std::int64_t matrix, Scalar *at) const
     {
       const PartitionCut &cut    = parts.cut;
       const Spikes       &spikes = parts.spikes[q < cut.pieces ? 0 : 1];
       const int           S = cut.S(), B = cut.B;
       const std::int64_t  m = cut.interior(q);
       if (i >= m) {
-        for (int a = 0; a < B; ++a) at[a * out.component_stride] = z[(right * S + (i - m) * B + a) * cut.lines + l];
+        for (int a = 0; a < B; ++a)
+          at[a * out.component_stride] = z[(right * S + (i - m) * B + a) * cut.lines + l];
         return;
       }
       const bool has_left = left >= 0 && i < left_rows, has_right = right >= 0 && m - i <= right_rows;
       if (!has_left && !has_right) return;
       for (int a = 0; a < B; ++a) {
         Scalar v = at[a * out.component_stride];
-        for (int e = 0; has_left && e < S; ++e) v -= spikes(i * B + a, e, matrix) * z[(left * S + e) * cut.lines + l];
-        for (int e = 0; has_right && e < S; ++e) v -= spikes(i * B + a, S + e, matrix) * z[(right * S + e) * cut.lines + l];
+        for (int e = 0; has_left && e < S; ++e)
+          v -= spikes(i * B + a, e, matrix) * z[(left * S + e) * cut.lines + l];
+        for (int e = 0; has_right && e < S; ++e)
+          v -= spikes(i * B + a, S + e, matrix) * z[(right * S + e) * cut.lines + l];
         at[a * out.component_stride] = v;
       }
     }
   };
 
-  /// Gather, reduced system and correction at once, where neighbouring separators do not couple: z, and x = y - W z left and y - V z right of it.
-  /// A team has one boundary of 32 lines that lie side by side, or of one line. Band matrices. Index arithmetic counts here: no divisions.
+  /// Gather, reduced system and correction at once, where neighbouring separators do not couple: z, and x = y
+  /// - W z left and y - V z right of it. A team has one boundary of 32 lines that lie side by side, or of one
+  /// line. Band matrices. Index arithmetic counts here: no divisions.
   struct BoundaryKernel {
     static constexpr int max_threads = 256;
     Parts                parts;
@@ -286,27 +344,41 @@ struct PartitionKernels {
 
     KOKKOS_FUNCTION int bits() const { return parts.cut.lines_fastest ? 5 : 0; } ///< 2^bits lines of a team
     KOKKOS_FUNCTION int rows() const { return right_rows + parts.cut.K + left_rows; }
-    KOKKOS_FUNCTION int threads() const { return rows() << bits() >= max_threads ? max_threads : ((rows() << bits()) + 31) / 32 * 32; }
-    KOKKOS_FUNCTION std::size_t z_bytes() const { return device::align16(sizeof(Scalar) * static_cast<std::size_t>(parts.cut.K << bits())); }
-    device::League              league() const { return {parts.cut.separators() * ((parts.cut.lines + (1 << bits()) - 1) >> bits()), threads(), z_bytes() + max_threads}; }
+    KOKKOS_FUNCTION int threads() const
+    {
+      return rows() << bits() >= max_threads ? max_threads : ((rows() << bits()) + 31) / 32 * 32;
+    }
+    KOKKOS_FUNCTION std::size_t z_bytes() const
+    {
+      return device::align16(sizeof(Scalar) * static_cast<std::size_t>(parts.cut.K << bits()));
+    }
+    device::League league() const
+    {
+      return {parts.cut.separators() * ((parts.cut.lines + (1 << bits()) - 1) >> bits()), threads(),
+              z_bytes() + max_threads};
+    }
 
     template <class Team>
     KOKKOS_FUNCTION void operator()(const Team &team) const
     {
-      const PartitionCut         &cut = parts.cut;
-      const int                   K = cut.K, width = 1 << bits();
-      const bool                  few   = cut.lines <= width;
-      const std::int64_t          first = few ? 0 : team.league_rank() / cut.separators() * width, p = few ? team.league_rank() : team.league_rank() % cut.separators();
-      const std::int64_t          next = cut.next(p), separator = cut.begin(p) + cut.interior(p), after = next < 0 ? 0 : cut.begin(next);
+      const PartitionCut &cut = parts.cut;
+      const int           K = cut.K, width = 1 << bits();
+      const bool          few   = cut.lines <= width;
+      const std::int64_t  first = few ? 0 : team.league_rank() / cut.separators() * width,
+                         p      = few ? team.league_rank() : team.league_rank() % cut.separators();
+      const std::int64_t next = cut.next(p), separator = cut.begin(p) + cut.interior(p),
+                         after      = next < 0 ? 0 : cut.begin(next);
       Scalar                     *z = reinterpret_cast<Scalar *>(team.scratch());
       device::Threads<char, Team> all(team, team.scratch() + z_bytes());
       all.for_each([&](int v, char &) {
         const std::int64_t l = first + (v & (width - 1));
         const int          a = v >> bits();
         if (a >= K || l >= cut.lines) return;
-        const Scalar *row  = near + (((matrices > 1 ? l : 0) * cut.separators() + p) * K + a) * 3 * K;
-        const Scalar *from = b + in.begin(l) + separator * in.row_stride, *left = x + out.begin(l) + (separator - K) * out.row_stride, *right = x + out.begin(l) + after * out.row_stride;
-        Scalar        value = Scalar(0);
+        const Scalar *row   = near + (((matrices > 1 ? l : 0) * cut.separators() + p) * K + a) * 3 * K;
+        const Scalar *from  = b + in.begin(l) + separator * in.row_stride,
+                     *left  = x + out.begin(l) + (separator - K) * out.row_stride,
+                     *right = x + out.begin(l) + after * out.row_stride;
+        Scalar value        = Scalar(0);
         for (int e = 0; e < K; ++e) {
           value += row[e] * from[e * in.row_stride] + row[K + e] * left[e * out.row_stride];
           if (next >= 0) value += row[2 * K + e] * right[e * out.row_stride];
@@ -320,8 +392,12 @@ struct PartitionKernels {
         const Scalar      *own  = z + (v & (width - 1));
         const std::int64_t ours = parts.matrix(l, p), theirs = next < 0 ? 0 : parts.matrix(l, next);
         Scalar            *to       = x + out.begin(l);
-        const int          interior = static_cast<int>(cut.interior(p)), most = next < 0 ? 0 : static_cast<int>(cut.interior(next) < left_rows ? cut.interior(next) : left_rows);
-        for (int j = (v >> bits()) - right_rows; j < K + most; j += threads() >> bits()) { // rows from the separators on
+        const int          interior = static_cast<int>(cut.interior(p)),
+                  most              = next < 0 ? 0
+                                               : static_cast<int>(cut.interior(next) < left_rows ? cut.interior(next)
+                                                                                                 : left_rows);
+        // rows from the separators on
+        for (int j = (v >> bits()) - right_rows; j < K + most; j += threads() >> bits()) {
           if (j >= 0 && j < K) {
             to[(separator + j) * out.row_stride] = own[j << bits()];
             continue;
@@ -330,7 +406,8 @@ struct PartitionKernels {
           const Spikes      &spikes = parts.spikes[(here ? p : next) < cut.pieces ? 0 : 1];
           const std::int64_t i      = here ? interior + j : j - K;
           Scalar            *at = to + (here ? separator + j : after + i) * out.row_stride, value = *at;
-          for (int e = 0; e < K; ++e) value -= spikes(i, here ? K + e : e, here ? ours : theirs) * own[e << bits()];
+          for (int e = 0; e < K; ++e)
+            value -= spikes(i, here ? K + e : e, here ? ours : theirs) * own[e << bits()];
           *at = value;
         }
       });

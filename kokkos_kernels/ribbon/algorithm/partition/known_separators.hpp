@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file known_separators.hpp  Pieces of longer lines that are solved once, when the separators around them are known: their solver, and the rows of the inverse that the separators' right-hand sides want.
+/// @file known_separators.hpp  Pieces of longer lines that are solved once, when the separators around them
+///   are known: their solver, and the rows of the inverse that the separators' right-hand sides want.
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
@@ -11,14 +12,20 @@
 
 namespace ribbon {
 
-/// A solver of such pieces. False where one_pass has no kernel for them, where that was measured to be slower than a correction, or where their matrices are not sound.
+/// A solver of such pieces. False where one_pass has no kernel for them, where that was measured to be slower
+/// than a correction, or where their matrices are not sound.
 /// @param bands  entries that leave the pieces are their couplings to the separators
 template <class Scalar, class Exec>
-bool continue_lines(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, LineSolverOptions options, LineSolver<Scalar, Exec> &solver)
+bool continue_lines(const Exec &exec, const LineSet &lines,
+                    const Bands<Scalar, typename Exec::memory_space> &bands, LineSolverOptions options,
+                    LineSolver<Scalar, Exec> &solver)
 {
-  // measured on an H200: interleaved pentadiagonal pieces, which want kernels of 64 rows a thread, are better corrected
+  // measured on an H200: interleaved pentadiagonal pieces, which want kernels of 64 rows a
+  // thread, are better corrected
   const bool faster = !is_device_space<Exec> || bands.half_bandwidth() <= 1 || lines.is_contiguous();
-  if (!faster || (bands.lhs != Lhs::shared && bands.lhs != Lhs::classes) || bands.half_bandwidth() > 2 || bands.block > 1) return false;
+  if (!faster || (bands.lhs != Lhs::shared && bands.lhs != Lhs::classes) || bands.half_bandwidth() > 2 ||
+      bands.block > 1)
+    return false;
   options.algorithm = "one_pass", options.continued = true;
   try {
     solver = LineSolver<Scalar, Exec>(exec, lines, bands, options);
@@ -28,63 +35,86 @@ bool continue_lines(const Exec &exec, const LineSet &lines, const Bands<Scalar, 
   return solver.report().ok();
 }
 
-/// Rows at the begin in which the first rows of an inverse have not decayed below 1/32 of rounding, and rows at the end in which the last ones have not. However large the rows of the matrix are: those of
-/// a right-hand side may be as large.
+/// Rows at the begin in which the first rows of an inverse have not decayed below 1/32 of rounding, and rows
+/// at the end in which the last ones have not. However large the rows of the matrix are: those of a
+/// right-hand side may be as large.
 struct EndReach {
   std::int64_t first = 0, last = 0;
   std::int64_t most() const { return std::max(first, last); }
 };
 
-/// Fills in `ends` by solves with the transposed matrices, of which there are few. Entries that leave the matrices are ignored.
+/// Fills in `ends` by solves with the transposed matrices, of which there are few. Entries that leave
+/// the matrices are ignored.
 /// @pre as continue_lines(): tridiagonal or pentadiagonal, shared or classes
 template <class Scalar, class Exec>
-EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, InverseEnds<Scalar, typename Exec::memory_space> &ends)
+EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+                      InverseEnds<Scalar, typename Exec::memory_space> &ends)
 {
-  using Memory            = typename Exec::memory_space;
-  using Input             = Bands<Scalar, Memory>;
-  const auto         from = to_host(bands);
-  const int          B = bands.block, kl = bands.kl(), ku = bands.ku(), reach = std::max(1, bands.half_bandwidth()) * B;
+  using Memory    = typename Exec::memory_space;
+  using Input     = Bands<Scalar, Memory>;
+  const auto from = to_host(bands);
+  const int  B = bands.block, kl = bands.kl(), ku = bands.ku(),
+            reach               = std::max(1, bands.half_bandwidth()) * B;
   const std::int64_t rows       = bands.rows();
   const auto         matrices   = from.values.extent(0);
   Input              transposed = bands;
   transposed.lhs = Lhs::per_line, transposed.class_of_line = {}, transposed.lower = ku, transposed.upper = kl;
-  transposed.values = allocate<typename Input::values_type>(exec, "ribbon::inverse_ends::transposed", matrices, from.values.extent(1), from.values.extent(2));
+  transposed.values = allocate<typename Input::values_type>(
+    exec, "ribbon::inverse_ends::transposed", matrices, from.values.extent(1), from.values.extent(2));
   const auto values = Kokkos::create_mirror_view(transposed.values);
   const auto word   = [B](int d, int a, int b) { return static_cast<std::size_t>((d * B + a) * B + b); };
   for (std::size_t c = 0; c < matrices; ++c)
     for (std::int64_t i = 0; i < rows; ++i)
       for (int d = -ku; d <= kl; ++d)
         for (int a = 0; a < B; ++a)
-          for (int b = 0; b < B; ++b) values(c, static_cast<std::size_t>(i), word(d + ku, a, b)) = i + d < 0 || i + d >= rows ? Scalar(0) : from.values(c, static_cast<std::size_t>(i + d), word(kl - d, b, a));
+          for (int b = 0; b < B; ++b)
+            values(c, static_cast<std::size_t>(i), word(d + ku, a, b)) =
+              i + d < 0 || i + d >= rows
+                ? Scalar(0)
+                : from.values(c, static_cast<std::size_t>(i + d), word(kl - d, b, a));
   Kokkos::deep_copy(exec, transposed.values, values);
   ends.unknowns = rows * B, ends.width = reach;
   const std::int64_t columns = 2 * ends.width;
-  ends.words                 = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::inverse_ends", matrices * static_cast<std::size_t>(columns * ends.unknowns));
+  ends.words                 = allocate<Kokkos::View<Scalar *, Memory>>(
+    exec, "ribbon::inverse_ends", matrices * static_cast<std::size_t>(columns * ends.unknowns));
   const Kokkos::View<Scalar *, Kokkos::HostSpace> words("ribbon::inverse_ends", ends.words.size());
-  const auto                                      row = [&](std::size_t c, std::int64_t column) { return words.data() + (static_cast<std::int64_t>(c) * columns + column) * ends.unknowns; };
+  const auto                                      row = [&](std::size_t c, std::int64_t column) {
+    return words.data() + (static_cast<std::int64_t>(c) * columns + column) * ends.unknowns;
+  };
   for (std::size_t c = 0; c < matrices; ++c)
-    for (std::int64_t v = 0; v < std::min<std::int64_t>(ends.width, ends.unknowns); ++v) row(c, v)[v] = row(c, columns - 1 - v)[ends.unknowns - 1 - v] = Scalar(1);
+    for (std::int64_t v = 0; v < std::min<std::int64_t>(ends.width, ends.unknowns); ++v)
+      row(c, v)[v] = row(c, columns - 1 - v)[ends.unknowns - 1 - v] = Scalar(1);
   Kokkos::deep_copy(exec, ends.words, words);
-  LineSet all{rows, static_cast<std::int64_t>(matrices), columns, B, columns * ends.unknowns, ends.unknowns, 0};
+  LineSet all{rows, static_cast<std::int64_t>(matrices), columns, B, columns * ends.unknowns, ends.unknowns,
+              0};
   all.components = B;
   LineSet lines  = all;
   lines.count1   = 1;
-  LineSolver<Scalar, Exec>(exec, lines, transposed).solve(exec, ends.words.data(), all, ends.words.data(), all);
+  LineSolver<Scalar, Exec>(exec, lines, transposed)
+    .solve(exec, ends.words.data(), all, ends.words.data(), all);
   Kokkos::deep_copy(exec, words, ends.words);
   exec.fence();
-  // what a right-hand side adds is as large as its row, or larger: where unknowns are as large as their columns are small
-  std::vector<double> column(static_cast<std::size_t>(ends.unknowns)), size[2] = {column, column}, added(column.size());
-  EndReach            found;
+  // what a right-hand side adds is as large as its row, or larger: where unknowns are as large
+  // as their columns are small
+  std::vector<double> column(static_cast<std::size_t>(ends.unknowns)), size[2] = {column, column},
+                                                                       added(column.size());
+  EndReach found;
   for (std::size_t c = 0; c < matrices; ++c) {
     const auto each_entry = [&](const auto &f) {
       for (std::int64_t i = 0; i < rows; ++i)
         for (int d = -kl; d <= ku; ++d)
           for (int a = 0; i + d >= 0 && i + d < rows && a < B; ++a)
-            for (int b = 0; b < B; ++b) f(static_cast<std::size_t>(i * B + a), static_cast<std::size_t>((i + d) * B + b), static_cast<double>(magnitude(from.values(c, static_cast<std::size_t>(i), word(d + kl, a, b)))));
+            for (int b = 0; b < B; ++b)
+              f(static_cast<std::size_t>(i * B + a), static_cast<std::size_t>((i + d) * B + b),
+                static_cast<double>(
+                  magnitude(from.values(c, static_cast<std::size_t>(i), word(d + kl, a, b)))));
     };
     for (auto *numbers : {&column, &size[0], &size[1]}) std::fill(numbers->begin(), numbers->end(), 0);
     each_entry([&](std::size_t, std::size_t j, double a) { column[j] = std::max(column[j], a); });
-    each_entry([&](std::size_t i, std::size_t j, double a) { size[0][i] = std::max(size[0][i], a), size[1][i] = a > 0 ? std::max(size[1][i], a / column[j]) : size[1][i]; });
+    each_entry([&](std::size_t i, std::size_t j, double a) {
+      size[0][i] = std::max(size[0][i], a),
+      size[1][i] = a > 0 ? std::max(size[1][i], a / column[j]) : size[1][i];
+    });
     for (std::int64_t v = 0; v < columns; ++v)
       for (const auto &of_row : size) {
         double largest = 0;
@@ -93,7 +123,8 @@ EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memor
           if (is_finite(added[i])) largest = std::max(largest, added[i]);
         }
         for (std::int64_t i = 0; i < ends.unknowns; ++i)
-          if (!(added[static_cast<std::size_t>(i)] <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) {
+          if (!(added[static_cast<std::size_t>(i)] <=
+                largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) {
             std::int64_t &reaches = v < ends.width ? found.first : found.last;
             reaches               = std::max(reaches, (v < ends.width ? i : ends.unknowns - 1 - i) / B + 1);
           }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file near_boundaries.hpp  What kernels want to form the separators beside pieces of longer lines by themselves (NearSeparators), where the inverse decays within a few rows.
+/// @file near_boundaries.hpp  What kernels want to form the separators beside pieces of longer lines by
+///   themselves (NearSeparators), where the inverse decays within a few rows.
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
@@ -23,7 +24,9 @@ public:
   /// @param reach  rows at the ends of a piece that matter
   /// Empty where the boundaries differ, or have other than two separators.
   template <class Exec>
-  NearBoundaries(const Exec &exec, const Words &near, const Ends (&ends)[2], const PartitionCut &cut, int reach) : cut_(cut), reach_(reach), behind_(static_cast<int>(std::min<std::int64_t>(reach, cut.tail)))
+  NearBoundaries(const Exec &exec, const Words &near, const Ends (&ends)[2], const PartitionCut &cut,
+                 int reach)
+      : cut_(cut), reach_(reach), behind_(static_cast<int>(std::min<std::int64_t>(reach, cut.tail)))
   {
     if (cut.S() != NearSeparators<Scalar>::separators) return;
     const auto         rows = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), near);
@@ -42,8 +45,11 @@ public:
         const Scalar *row = rows.data() + (p * S + a) * 3 * S;
         for (int e = 0; e < S; ++e) to[reach + e] = row[e];
         for (int v = 0; v < width; ++v) { // unknown v of the last, and of the first, `width` ones
-          for (int k = 0; k < reach; ++k) to[k] += row[2 * S - width + v] * left_words((width + v) * ends[0].unknowns + ends[0].unknowns - reach + k);
-          for (int k = 0; k < after; ++k) to[reach + S + k] += row[2 * S + v] * right_words(v * right.unknowns + k);
+          for (int k = 0; k < reach; ++k)
+            to[k] += row[2 * S - width + v] *
+                     left_words((width + v) * ends[0].unknowns + ends[0].unknowns - reach + k);
+          for (int k = 0; k < after; ++k)
+            to[reach + S + k] += row[2 * S + v] * right_words(v * right.unknowns + k);
         }
       }
     }
@@ -59,7 +65,8 @@ public:
   {
     NearSeparators<Scalar> near;
     near.weights = weights_.data(), near.reach = reach_, near.behind = behind_;
-    near.pieces = cut_.pieces, near.lines = cut_.lines, near.z = only || cut_.tail > 0 ? z : nullptr, near.only = only;
+    near.pieces = cut_.pieces, near.lines = cut_.lines, near.z = only || cut_.tail > 0 ? z : nullptr,
+    near.only = only;
     return near;
   }
 

@@ -1,31 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file partition.hpp  Few long lines: every line is cut into pieces that are solved as a batch of their own.
+/// @file partition.hpp  Few long lines: every line is cut into pieces that are
+///   solved as a batch of their own.
 ///
-/// A piece is R rows, the last K of which are separators; what is left at the end of a line is its tail. With the interior A of a piece, zl
-/// and zr the separators left and right of it, and V = A^-1 (couplings to zl), W = A^-1 (couplings to zr),
+/// A piece is R rows, the last K of which are separators; what is left at the end of a line is its tail. With
+/// the interior A of a piece, zl and zr the separators left and right of it, and V = A^-1 (couplings to zl),
+/// W = A^-1 (couplings to zr),
 ///
 ///     1  y = A^-1 f for all pieces, a batch of lines with K-th neighbours apart,
-///     2  r = f_separators - Ls y_last - Us y_first(next)      and the reduced system R z = r, a line of S x S blocks, S = K B,
+///     2  r = f_separators - Ls y_last - Us y_first(next) and the reduced system R z = r, a line of S x S
+///        blocks, S = K B,
 ///     3  x = y - V zl - W zr, where V and W have not decayed below rounding.
 ///
-/// Pieces that one_pass takes are solved once, with their separators known: r comes from dot products with the first and the last rows of A^-1
-/// (y_first and y_last alone are needed), and x = A^-1 (f - couplings to zl and zr) is all that is written. Three passes over memory instead of four.
+/// Pieces that one_pass takes are solved once, with their separators known: r comes from dot products with
+/// the first and the last rows of A^-1 (y_first and y_last alone are needed), and x = A^-1 (f - couplings to
+/// zl and zr) is all that is written. Three passes over memory instead of four.
 ///
-/// Where V and W have decayed over a piece, R is block diagonal, and r is z times small matrices (truncated SPIKE); the other algorithms of pieces
-/// have one kernel that does 2 and 3 for each boundary.
+/// Where V and W have decayed over a piece, R is block diagonal, and r is z times small matrices (truncated
+/// SPIKE); the other algorithms of pieces have one kernel that does 2 and 3 for each boundary.
 ///
 /// Launches of a solve; pieces and tails one each, tails where there are any:
 ///
 ///     joined      pieces; with tails dot products before, and tails
 ///     near        pieces; with tails these; in place one more before
-///     known       dot products (not where they read a few rows), right-hand side of the reduced system, that system unless separators do not couple, pieces, tails
-///     corrected   pieces, tails, then right-hand side, reduced system and correction, or one where separators do not couple
+///     known       dot products (not where they read a few rows), right-hand side of the reduced system, that
+///                 system unless separators do not couple, pieces, tails
+///     corrected   pieces, tails, then right-hand side, reduced system and correction, or one where
+///                 separators do not couple
 ///
-/// and as often for every right-hand side of a matrix. Lines at two strides have their pieces, and their tails, solved by a launch for each run of lines at one stride (joined: for each line);
-/// b and x that break the runs of the lines that were factored by one for every piece of these.
+/// and as often for every right-hand side of a matrix. Lines at two strides have their pieces, and their
+/// tails, solved by a launch for each run of lines at one stride (joined: for each line); b and x that break
+/// the runs of the lines that were factored by one for every piece of these.
 ///
-/// (Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel", Parallel Computing 21, 1995; Polizzi &
-/// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
+/// (Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel", Parallel
+/// Computing 21, 1995; Polizzi & Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by
+/// LineSolver, so that a reduced system that is long is cut again.
 #pragma once
 
 #include <ribbon/algorithm/partition/joined_boundaries.hpp>
@@ -49,37 +57,49 @@ public:
   using Input   = Bands<Scalar, Memory>;
   using Kernels = PartitionKernels<Scalar, Memory>;
   using typename Kernels::AssembleKernel, typename Kernels::CorrectKernel, typename Kernels::BoundaryKernel;
-  using typename Kernels::Spikes, typename Kernels::Parts, typename Kernels::CutKernel, typename Kernels::CouplingKernel, typename Kernels::ReachKernel;
+  using typename Kernels::Spikes, typename Kernels::Parts, typename Kernels::CutKernel,
+    typename Kernels::CouplingKernel, typename Kernels::ReachKernel;
   using GatherKernel = typename PartitionRightHandSide<Scalar, Memory>::GatherKernel;
   using Dots         = DotKernel<Scalar, Memory, Parts>;
   using Ends         = InverseEnds<Scalar, Memory>;
   using Index        = Kokkos::IndexType<std::int64_t>;
 
-  static constexpr std::int64_t long_joined = 1280; ///< measured on an H200: the reduced systems of longer pentadiagonal pieces take too long for joined ones
+  /// measured on an H200: the reduced systems of longer pentadiagonal pieces take too long for joined ones
+  static constexpr std::int64_t long_joined = 1280;
 
   /// Factors. `failure` tells where the pieces, the tails or the reduced system could not be factored.
   /// @param known  pieces are solved with separators that are known, where that can be done
-  Partition(const Exec &exec, const LineSet &of, const Input &bands, const PartitionCut &cut, bool known, std::string &failure) : known_(known)
+  Partition(const Exec &exec, const LineSet &of, const Input &bands, const PartitionCut &cut, bool known,
+            std::string &failure)
+      : known_(known)
   {
     const LineSet lines   = of.merged();
     const bool    shared  = bands.lhs == Lhs::shared;
     found_.smallest_pivot = 1e300;
     parts_.cut            = cut;
-    parts_.A              = {BandEntries<Scalar, Memory>(copy(exec, bands)), shared}; // every solve reads the rows of the separators
+    // every solve reads the rows of the separators
+    parts_.A = {BandEntries<Scalar, Memory>(copy(exec, bands)), shared};
     for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) {
       const bool         tails = k == 1;
       const EqualPieces  equal(cut, bands, shared && !tails);
-      const std::int64_t rows = cut.interior(tails ? cut.pieces : 0), count = cut.lines * (tails ? 1 : cut.pieces), matrices = (shared ? count / cut.lines : count) - (equal.count - 1);
-      Input              part = bands;
+      const std::int64_t rows     = cut.interior(tails ? cut.pieces : 0),
+                         count    = cut.lines * (tails ? 1 : cut.pieces),
+                         matrices = (shared ? count / cut.lines : count) - (equal.count - 1);
+      Input part                  = bands;
       part.periodic = false, part.lhs = Lhs::per_line, part.repeats = 1;
-      part.values = allocate<typename Input::values_type>(exec, "ribbon::partition::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(rows), bands.values.extent(2));
-      Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared, {}, equal});
+      part.values = allocate<typename Input::values_type>(
+        exec, "ribbon::partition::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(rows),
+        bands.values.extent(2));
+      Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows),
+                           CutKernel{parts_.A, cut, part.values, rows, tails, shared, {}, equal});
       share<Scalar>(exec, part, 64);
       if (shared && (cut.lines > 1 || equal.count > 1)) spread(exec, part, count, equal);
-      PartitionBatch like = PartitionBatch::all(cut); // layout and numbers; where pieces lie is told when they are solved
+      // layout and numbers; where pieces lie is told when they are solved
+      PartitionBatch like = PartitionBatch::all(cut);
       if (cut.run > 0 && !tails) like.lines = cut.run, like.pieces *= cut.lines / cut.run;
       factor(exec, k, like.of(cut, lines, k), part);
-      find(solver_[k].report(), [&](std::int64_t line, std::int64_t row) { return place_of(part, k, line, row); });
+      find(solver_[k].report(),
+           [&](std::int64_t line, std::int64_t row) { return place_of(part, k, line, row); });
       if (shared && !solver_[k].report().ok()) { // else the other lines are solved
         failure = tails ? "a tail is singular" : "a piece is singular";
         return;
@@ -90,53 +110,78 @@ public:
     const std::int64_t separators = cut.separators(), reduced_matrices = shared ? 1 : cut.lines;
     const auto         S = static_cast<std::size_t>(cut.S());
     Input              reduced;
-    reduced.lhs = shared ? Lhs::shared : Lhs::per_line, reduced.periodic = cut.ring, reduced.lower = reduced.upper = 1, reduced.block = cut.S();
-    reduced.values          = allocate<typename Input::values_type>(exec, "ribbon::partition::reduced", static_cast<std::size_t>(reduced_matrices), static_cast<std::size_t>(separators), 3 * S * S);
+    reduced.lhs = shared ? Lhs::shared : Lhs::per_line, reduced.periodic = cut.ring,
+    reduced.lower = reduced.upper = 1, reduced.block = cut.S();
+    reduced.values          = allocate<typename Input::values_type>(exec, "ribbon::partition::reduced",
+                                                           static_cast<std::size_t>(reduced_matrices),
+                                                           static_cast<std::size_t>(separators), 3 * S * S);
     real_t<Scalar> coupling = 0;
-    if (cut.B == 1 && cut.S() <= Kernels::most_near) near_ = allocate<decltype(near_)>(exec, "ribbon::partition::near", static_cast<std::size_t>(reduced_matrices * separators) * 3 * S * S);
-    const bool                     joined = std::is_same_v<Scalar, double> && known_ && shared && !cut.ring && !cut.lines_fastest && solver_[0].joins();
+    if (cut.B == 1 && cut.S() <= Kernels::most_near)
+      near_ = allocate<decltype(near_)>(exec, "ribbon::partition::near",
+                                        static_cast<std::size_t>(reduced_matrices * separators) * 3 * S * S);
+    const bool joined = std::is_same_v<Scalar, double> && known_ && shared && !cut.ring &&
+                        !cut.lines_fastest && solver_[0].joins();
     Kokkos::View<Scalar *, Memory> couplings;
-    if (joined) couplings = allocate<decltype(couplings)>(exec, "ribbon::partition::couplings", static_cast<std::size_t>(separators) * 2 * S * S);
-    Kokkos::parallel_reduce("ribbon::partition::assemble", policy(exec, reduced_matrices * separators), AssembleKernel{parts_, reduced.values, near_, couplings}, Kokkos::Max<real_t<Scalar>>(coupling));
+    if (joined)
+      couplings = allocate<decltype(couplings)>(exec, "ribbon::partition::couplings",
+                                                static_cast<std::size_t>(separators) * 2 * S * S);
+    Kokkos::parallel_reduce("ribbon::partition::assemble", policy(exec, reduced_matrices * separators),
+                            AssembleKernel{parts_, reduced.values, near_, couplings},
+                            Kokkos::Max<real_t<Scalar>>(coupling));
     corrected_rows_             = std::min(left_rows_ + right_rows_ + cut.K, cut.piece);
     const std::int64_t shortest = cut.interior(cut.ring && cut.tail > 0 ? cut.pieces : 0);
-    // two more of them on either side: zeros beyond the ends of a line, and what is left of a ring's first piece
-    z_words_ = static_cast<std::size_t>((separators + 4) * cut.S() * cut.lines), z_ = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", z_words_);
-    if (coupling > unit_roundoff<Scalar>() / 32 || left_rows_ + right_rows_ + 2 * cut.K > std::min(shortest, cut.interior(0))) near_ = {};
+    // two more of them on either side: zeros beyond the ends of a line, and what is
+    // left of a ring's first piece
+    z_words_ = static_cast<std::size_t>((separators + 4) * cut.S() * cut.lines),
+    z_       = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", z_words_);
+    if (coupling > unit_roundoff<Scalar>() / 32 ||
+        left_rows_ + right_rows_ + 2 * cut.K > std::min(shortest, cut.interior(0)))
+      near_ = {};
     if (near_.size() == 0) {
       // unknown a of separators p of line l at (p S + a) lines + l
       LineSet line{separators, cut.lines, 1, static_cast<std::int64_t>(S) * cut.lines, 1, 0, 0};
       line.components = cut.S(), line.component_stride = cut.lines;
       reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
-      find(reduced_.report(), [&](std::int64_t l, std::int64_t p) { return std::pair{l, p < 0 ? p : cut.begin(p) + cut.interior(p)}; });
+      find(reduced_.report(), [&](std::int64_t l, std::int64_t p) {
+        return std::pair{l, p < 0 ? p : cut.begin(p) + cut.interior(p)};
+      });
       if (shared && !reduced_.report().ok()) failure = "the reduced system is singular";
     }
     if constexpr (std::is_same_v<Scalar, double>)
-      if (joined && !dots_beside_separators() && (bands.half_bandwidth() <= 1 || cut.interior(0) <= long_joined))
-        joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines, cut.lines);
-    if (joined && dots_beside_separators() && 2 * end_rows_ <= cut.interior(0)) near_boundaries_ = NearBoundaries<Scalar, Memory>(exec, near_, ends_, cut, static_cast<int>(end_rows_));
+      if (joined && !dots_beside_separators() &&
+          (bands.half_bandwidth() <= 1 || cut.interior(0) <= long_joined))
+        joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width,
+                                                   cut.parts() * cut.lines, cut.lines);
+    if (joined && dots_beside_separators() && 2 * end_rows_ <= cut.interior(0))
+      near_boundaries_ = NearBoundaries<Scalar, Memory>(exec, near_, ends_, cut, static_cast<int>(end_rows_));
     if (!known_ || (joined_.empty() ? dots_beside_separators() : cut.tail == 0)) return;
     const Dots dots = dot_products(nullptr, lines);
     splits_         = Dots::most_splits(dots, device::multiprocessors(exec));
-    y_              = allocate<decltype(y_)>(exec, "ribbon::partition::y", static_cast<std::size_t>(splits_ * dots.parts.cut.parts() * 2 * ends_[0].width * cut.lines));
+    y_              = allocate<decltype(y_)>(
+      exec, "ribbon::partition::y",
+      static_cast<std::size_t>(splits_ * dots.parts.cut.parts() * 2 * ends_[0].width * cut.lines));
   }
 
   std::size_t bytes() const
   {
     std::size_t all =
       solver_[0].report().bytes + (near_.size() ? 0 : reduced_.report().bytes) +
-      (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + ends_[0].words.size() + ends_[1].words.size() + near_.size() + z_.size() + y_.size()) * sizeof(Scalar);
+      (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() +
+       ends_[0].words.size() + ends_[1].words.size() + near_.size() + z_.size() + y_.size()) *
+        sizeof(Scalar);
     if (parts_.cut.tail > 0) all += solver_[1].report().bytes;
     all += joined_.bytes() + near_boundaries_.bytes();
     return all;
   }
-  /// Of the pieces and of the reduced system: the smallest pivot, or what is wrong with the first piece, tail or reduced system that cannot be factored, and its place in the lines. The other lines are solved.
+  /// Of the pieces and of the reduced system: the smallest pivot, or what is wrong with the first piece, tail
+  /// or reduced system that cannot be factored, and its place in the lines. The other lines are solved.
   const FactorReport &found() const { return found_; }
   const PartitionCut &cut() const { return parts_.cut; }
   /// Rows of a piece that are corrected, of all its rows.
   std::int64_t corrected_rows() const { return corrected_rows_; }
   std::string  pieces_by() const { return solver_[0].report().algorithm; }
-  /// Pieces are solved with separators that are known, until it is asked for the correction of what they were solved to without.
+  /// Pieces are solved with separators that are known, until it is asked for the correction of what
+  /// they were solved to without.
   bool with_known_separators() const { return known_; }
   void correct_pieces() { known_ = false, joined_ = {}, near_boundaries_ = {}; }
 
@@ -149,7 +194,8 @@ public:
     joined_.separate(exec, parts_.cut.lines);
   }
 
-  /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of as many as were factored.
+  /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of
+  /// as many as were factored.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     const PartitionCut &cut = parts_.cut;
@@ -179,33 +225,54 @@ public:
         for (int k = 0; k < 2; ++k) solve_known(exec, k, b, from, x, to);
         continue;
       }
-      for (int k = 0; k < 2; ++k) each(k, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) { solver_[k].solve_lines(exec, batch.first(cut, k), b, f, x, t, {}); });
+      for (int k = 0; k < 2; ++k)
+        each(k, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) {
+          solver_[k].solve_lines(exec, batch.first(cut, k), b, f, x, t, {});
+        });
       if (near_.size()) {
-        const BoundaryKernel boundary{parts_, near_.data(), b, x, from, to, static_cast<int>(left_rows_), static_cast<int>(right_rows_), parts_.A.shared ? 1 : cut.lines};
+        const BoundaryKernel boundary{parts_,
+                                      near_.data(),
+                                      b,
+                                      x,
+                                      from,
+                                      to,
+                                      static_cast<int>(left_rows_),
+                                      static_cast<int>(right_rows_),
+                                      parts_.A.shared ? 1 : cut.lines};
         device::launch(exec, "ribbon::partition::boundary", boundary.league(), boundary);
         continue;
       }
       reduce(exec, b, x, from, to);
       const CorrectKernel correct{parts_, z(0), x, to, left_rows_, right_rows_, corrected_rows_};
-      device::launch(exec, "ribbon::partition::correct", {correct.teams(), correct.threads(), CorrectKernel::max_threads}, correct);
+      device::launch(exec, "ribbon::partition::correct",
+                     {correct.teams(), correct.threads(), CorrectKernel::max_threads}, correct);
     }
   }
 
 private:
-  static Kokkos::RangePolicy<Exec, Index> policy(const Exec &exec, std::int64_t n) { return Kokkos::RangePolicy<Exec, Index>(exec, 0, n); }
+  static Kokkos::RangePolicy<Exec, Index> policy(const Exec &exec, std::int64_t n)
+  {
+    return Kokkos::RangePolicy<Exec, Index>(exec, 0, n);
+  }
 
   /// Calls f(batch, in, out) for the launches that solve a part of a group of lines, with the lines of each.
   template <class F>
   void each(int part, const LineSet &in, const LineSet &out, const F &f) const
   {
     if (part == 1 && parts_.cut.tail == 0) return;
-    PartitionBatch::each(parts_.cut, part, known_ && !joined_.empty(), in, out, [&](const PartitionBatch &batch) { f(batch, batch.of(parts_.cut, in, part), batch.of(parts_.cut, out, part)); });
+    PartitionBatch::each(parts_.cut, part, known_ && !joined_.empty(), in, out,
+                         [&](const PartitionBatch &batch) {
+                           f(batch, batch.of(parts_.cut, in, part), batch.of(parts_.cut, out, part));
+                         });
   }
 
   /// A part, with the separators beside it known.
-  void solve_known(const Exec &exec, int part, const Scalar *b, const LineSet &from, Scalar *x, const LineSet &to) const
+  void solve_known(const Exec &exec, int part, const Scalar *b, const LineSet &from, Scalar *x,
+                   const LineSet &to) const
   {
-    each(part, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) { solver_[part].solve_lines(exec, batch.first(parts_.cut, part), b, f, x, t, known(part, batch)); });
+    each(part, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) {
+      solver_[part].solve_lines(exec, batch.first(parts_.cut, part), b, f, x, t, known(part, batch));
+    });
   }
 
   /// Whether right-hand sides and solution lie in different places.
@@ -213,7 +280,10 @@ private:
   {
     const auto ends = [](const Scalar *array, const LineSet &set) {
       const Scalar *least = array + set.offset, *most = least + 1;
-      for (auto [count, stride] : {std::pair{set.rows, set.row_stride}, {set.count0, set.stride0}, {set.count1, set.stride1}, {std::int64_t(set.components), set.component_stride}})
+      for (auto [count, stride] : {std::pair{set.rows, set.row_stride},
+                                   {set.count0, set.stride0},
+                                   {set.count1, set.stride1},
+                                   {std::int64_t(set.components), set.component_stride}})
         (stride < 0 ? least : most) += (count - 1) * stride;
       return std::pair{least, most};
     };
@@ -236,9 +306,11 @@ private:
   {
     const PartitionCut &cut = parts_.cut;
     KnownRows<Scalar>   rows;
-    rows.values = z(part == 1 ? cut.pieces : batch.piece) + batch.line, rows.stored = part == 0 || cut.ring ? cut.S() : 0;
+    rows.values              = z(part == 1 ? cut.pieces : batch.piece) + batch.line,
+    rows.stored              = part == 0 || cut.ring ? cut.S() : 0;
     const std::int64_t piece = cut.S() * cut.lines;
-    if (part == 1 || cut.lines_fastest) rows.lines = {0, batch.lines, part == 1 ? 1 : batch.pieces, cut.lines, 1, piece, 0};
+    if (part == 1 || cut.lines_fastest)
+      rows.lines = {0, batch.lines, part == 1 ? 1 : batch.pieces, cut.lines, 1, piece, 0};
     else rows.lines = {0, cut.pieces, batch.lines, cut.lines, piece, 1, 0};
     return rows;
   }
@@ -249,7 +321,8 @@ private:
   Dots dot_products(const Scalar *b, const LineSet &in) const
   {
     const int reach = static_cast<int>(end_rows_);
-    Dots      dots{parts_, {ends_[0], ends_[1]}, b, y_.data(), in, parts_.cut.piece * in.row_stride, {reach, reach}, lane_bits(), splits_};
+    Dots dots{parts_,         {ends_[0], ends_[1]}, b,      y_.data(), in, parts_.cut.piece * in.row_stride,
+              {reach, reach}, lane_bits(),          splits_};
     if (!joined_.empty()) dots.in.offset += parts_.cut.pieces * dots.part_stride, dots.parts.cut.pieces = 0;
     return dots;
   }
@@ -274,20 +347,34 @@ private:
   }
 
   /// z, from the solution y of the pieces or what dot products left of it.
-  void reduce(const Exec &exec, const Scalar *b, const Scalar *y, const LineSet &from, const LineSet &to) const
+  void reduce(const Exec &exec, const Scalar *b, const Scalar *y, const LineSet &from,
+              const LineSet &to) const
   {
     const PartitionCut &cut  = parts_.cut;
     const Ends          none = {};
-    const GatherKernel  gather{
-      parts_, {known_ ? ends_[0] : none, known_ ? ends_[1] : none}, b, y, near_.data(), from, to, known_ && dots_beside_separators() ? static_cast<int>(end_rows_) : 0, splits_, parts_.A.shared ? 1 : cut.lines, z(0)};
+    const GatherKernel  gather{parts_,
+                              {known_ ? ends_[0] : none, known_ ? ends_[1] : none},
+                              b,
+                              y,
+                              near_.data(),
+                              from,
+                              to,
+                              known_ && dots_beside_separators() ? static_cast<int>(end_rows_) : 0,
+                              splits_,
+                              parts_.A.shared ? 1 : cut.lines,
+                              z(0)};
     device::launch(exec, "ribbon::partition::gather", gather.league(), gather);
     if (near_.size()) return;
     reduced_.solve(exec, z(0), z(0));
-    const auto group = [&](std::int64_t p) { return Kokkos::View<Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(z(p), static_cast<std::size_t>(cut.S() * cut.lines)); };
+    const auto group = [&](std::int64_t p) {
+      return Kokkos::View<Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+        z(p), static_cast<std::size_t>(cut.S() * cut.lines));
+    };
     if (cut.ring) Kokkos::deep_copy(exec, group(-1), group(cut.separators() - 1));
   }
 
-  /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel. Pieces are not cut again.
+  /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel.
+  /// Pieces are not cut again.
   void factor(const Exec &exec, int k, const LineSet &set, const Input &part)
   {
     known_ = known_ && continue_lines(exec, set, part, {}, solver_[k]);
@@ -302,17 +389,20 @@ private:
   void find(const FactorReport &report, const Place &place)
   {
     if (!found_.ok() || (report.ok() && !(report.smallest_pivot < found_.smallest_pivot))) return;
-    found_.status = report.status, found_.smallest_pivot = report.smallest_pivot, found_.probe_error = report.probe_error, found_.rcond = report.rcond;
+    found_.status = report.status, found_.smallest_pivot = report.smallest_pivot,
+    found_.probe_error = report.probe_error, found_.rcond = report.rcond;
     std::tie(found_.line, found_.row) = place(report.line, report.row);
   }
 
   /// Line and row of a row of part k, of a line of its batch or of a class of these.
-  std::pair<std::int64_t, std::int64_t> place_of(const Input &part, int k, std::int64_t place, std::int64_t row) const
+  std::pair<std::int64_t, std::int64_t> place_of(const Input &part, int k, std::int64_t place,
+                                                 std::int64_t row) const
   {
     const PartitionCut &cut = parts_.cut;
     if (part.lhs == Lhs::classes && place >= 0) {
       const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
-      place              = std::find(classes.data(), classes.data() + classes.size(), static_cast<int>(place)) - classes.data();
+      place =
+        std::find(classes.data(), classes.data() + classes.size(), static_cast<int>(place)) - classes.data();
     }
     if (place < 0) return {place, -1};
     const std::int64_t q = k == 1 ? cut.pieces : cut.piece_of(place);
@@ -323,13 +413,14 @@ private:
   void spread(const Exec &exec, Input &part, std::int64_t count, const EqualPieces &equal) const
   {
     if (part.lhs == Lhs::shared) return;
-    const auto          from     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
+    const auto          from = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
     const auto          matrices = static_cast<std::int64_t>(part.values.extent(0));
     const PartitionCut &cut      = parts_.cut;
     std::vector<int>    classes(static_cast<std::size_t>(count));
     for (std::int64_t s = 0; s < count; ++s) {
-      const std::int64_t q                 = matrices == 1 ? 0 : equal.matrix(cut.piece_of(s));
-      classes[static_cast<std::size_t>(s)] = from.extent(0) ? from(static_cast<std::size_t>(q)) : static_cast<int>(q);
+      const std::int64_t q = matrices == 1 ? 0 : equal.matrix(cut.piece_of(s));
+      classes[static_cast<std::size_t>(s)] =
+        from.extent(0) ? from(static_cast<std::size_t>(q)) : static_cast<int>(q);
     }
     part.class_of_line = upload(exec, "ribbon::partition::classes", classes), part.lhs = Lhs::classes;
   }
@@ -340,8 +431,11 @@ private:
     Spikes             &s   = parts_.spikes[k];
     s.matrices = static_cast<std::int64_t>(part.values.extent(0)), s.columns = 2 * cut.S();
     if (part.lhs == Lhs::classes) s.matrix_of = part.class_of_line;
-    s.words = allocate<decltype(s.words)>(exec, "ribbon::partition::spikes", static_cast<std::size_t>(rows * cut.B * s.columns * s.matrices));
-    Kokkos::parallel_for("ribbon::partition::couplings", policy(exec, static_cast<std::int64_t>(s.words.size())), CouplingKernel{part.values, part.kl(), part.ku(), cut.K, cut.B, rows, s});
+    s.words = allocate<decltype(s.words)>(exec, "ribbon::partition::spikes",
+                                          static_cast<std::size_t>(rows * cut.B * s.columns * s.matrices));
+    Kokkos::parallel_for("ribbon::partition::couplings",
+                         policy(exec, static_cast<std::int64_t>(s.words.size())),
+                         CouplingKernel{part.values, part.kl(), part.ku(), cut.K, cut.B, rows, s});
     LineSet all{rows, s.matrices * s.columns, 1, cut.B * s.columns * s.matrices, 1, 0, 0};
     all.components = cut.B, all.component_stride = s.columns * s.matrices;
     if (part.lhs == Lhs::per_line) solver_[k].solve(exec, s.words.data(), all, s.words.data(), all);
@@ -354,11 +448,15 @@ private:
       LineSolver<Scalar, Exec>(exec, lines, one).solve(exec, s.words.data(), all, s.words.data(), all);
     }
     // of every matrix by itself: those of a bad line may be larger than all others
-    const auto   largest   = allocate_zeros<Kokkos::View<double *, Memory>>(exec, "ribbon::partition::largest", parts_.A.shared ? 1 : static_cast<std::size_t>(s.matrices));
+    const auto largest = allocate_zeros<Kokkos::View<double *, Memory>>(
+      exec, "ribbon::partition::largest", parts_.A.shared ? 1 : static_cast<std::size_t>(s.matrices));
     const double tolerance = static_cast<double>(unit_roundoff<Scalar>()) / 32;
     const auto   reach     = [&](bool size, bool right) {
       std::int64_t found = 0;
-      Kokkos::parallel_reduce("ribbon::partition::reach", policy(exec, static_cast<std::int64_t>(s.words.size())), ReachKernel{s, cut.B, cut.S(), rows, tolerance, largest, size, right}, Kokkos::Max<std::int64_t>(found));
+      Kokkos::parallel_reduce("ribbon::partition::reach",
+                                    policy(exec, static_cast<std::int64_t>(s.words.size())),
+                                    ReachKernel{s, cut.B, cut.S(), rows, tolerance, largest, size, right},
+                                    Kokkos::Max<std::int64_t>(found));
       return found;
     };
     reach(true, false);
@@ -366,11 +464,13 @@ private:
     right_rows_ = std::max(right_rows_, reach(false, true));
   }
 
-  Parts                            parts_;
-  LineSolver<Scalar, Exec>         solver_[2], reduced_;
-  Ends                             ends_[2];
-  Kokkos::View<Scalar *, Memory>   y_, z_, near_; ///< near_: rows of the boundaries, where separators do not couple
-  int                              splits_ = 1;   ///< runs of rows of a part in which its dot products are formed
+  Parts                    parts_;
+  LineSolver<Scalar, Exec> solver_[2], reduced_;
+  Ends                     ends_[2];
+  /// near_: rows of the boundaries, where separators do not couple
+  Kokkos::View<Scalar *, Memory> y_, z_, near_;
+  /// runs of rows of a part in which its dot products are formed
+  int                              splits_ = 1;
   JoinedBoundaries<Scalar, Memory> joined_;
   std::size_t                      z_words_ = 0;
   FactorReport                     found_;

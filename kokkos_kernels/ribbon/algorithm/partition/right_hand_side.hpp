@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file right_hand_side.hpp  The right-hand side of partition's reduced system, from the solution of the pieces or, before they are solved, by dot products.
+/// @file right_hand_side.hpp  The right-hand side of partition's reduced system, from the solution of the
+///   pieces or, before they are solved, by dot products.
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
@@ -11,26 +12,34 @@ struct PartitionRightHandSide {
   using Parts = typename PartitionKernels<Scalar, Memory>::Parts;
   using Ends  = InverseEnds<Scalar, Memory>;
 
-  /// r, from the right-hand side at the separators and y beside them, or z where neighbouring separators do not couple. Unknown a of separators p
-  /// of line l at (p S + a) lines + l.
+  /// r, from the right-hand side at the separators and y beside them, or z where neighbouring separators do
+  /// not couple. Unknown a of separators p of line l at (p S + a) lines + l.
   struct GatherKernel {
-    static constexpr int max_threads = 128, most = PartitionKernels<Scalar, Memory>::most_near, strands = 2; ///< strands: threads for each side of a boundary
+    /// strands: threads for each side of a boundary
+    static constexpr int max_threads = 128, most = PartitionKernels<Scalar, Memory>::most_near, strands = 2;
     Parts                parts;
     Ends                 ends[2];      ///< width 0: y is a solution of the pieces, else what a DotKernel left
     const Scalar        *b, *y, *near; ///< near: see AssembleKernel; null where separators couple
     LineSet              in, out;      ///< out: of y, if that is a solution
-    int                  reach;        ///< rows of the dot products, where they are formed here; 0: where they are in y
-    int                  splits;
-    std::int64_t         matrices;
-    Scalar              *r;
+    /// rows of the dot products, where they are formed here; 0: where they are in y
+    int          reach;
+    int          splits;
+    std::int64_t matrices;
+    Scalar      *r;
 
-    /// Where dot products are formed or added up here 2 `strands` threads for a boundary, else one for each unknown.
+    /// Where dot products are formed or added up here 2 `strands` threads for a boundary,
+    /// else one for each unknown.
     device::League league() const
     {
-      const std::int64_t threads = parts.cut.separators() * parts.cut.lines * (ends[0].width > 0 ? 2 * strands : parts.cut.S());
-      return {(threads + max_threads - 1) / max_threads, max_threads, max_threads * (most * sizeof(Scalar) + 1)};
+      const std::int64_t threads =
+        parts.cut.separators() * parts.cut.lines * (ends[0].width > 0 ? 2 * strands : parts.cut.S());
+      return {(threads + max_threads - 1) / max_threads, max_threads,
+              max_threads * (most * sizeof(Scalar) + 1)};
     }
-    KOKKOS_FUNCTION static std::int64_t at(const LineSet &set, std::int64_t l, std::int64_t i, int a) { return set(l, i) + a * set.component_stride; }
+    KOKKOS_FUNCTION static std::int64_t at(const LineSet &set, std::int64_t l, std::int64_t i, int a)
+    {
+      return set(l, i) + a * set.component_stride;
+    }
 
     /// Thread `first` of `strands` of y of part q: the first `width` unknowns (side 0), or the last.
     template <int width>
@@ -38,17 +47,26 @@ struct PartitionRightHandSide {
     {
       const PartitionCut &cut = parts.cut;
       const Ends         &own = ends[q < cut.pieces ? 0 : 1];
-      const int           m = static_cast<int>(cut.interior(q)) * cut.B, n = reach * cut.B < m ? reach * cut.B : m, begin = side == 0 ? 0 : m - n;
-      Scalar              sum[1][width] = {};
+      const int m = static_cast<int>(cut.interior(q)) * cut.B, n = reach * cut.B < m ? reach * cut.B : m,
+                begin      = side == 0 ? 0 : m - n;
+      Scalar sum[1][width] = {};
       if (reach > 0)
-        DotRun<Scalar>{b + in.begin(l) + cut.begin(q) * in.row_stride, in.row_stride, 0, own.words.data() + (parts.matrix(l, q) * 2 + side) * width * own.unknowns, own.unknowns, cut.B, in.component_stride}
+        DotRun<Scalar>{b + in.begin(l) + cut.begin(q) * in.row_stride,
+                       in.row_stride,
+                       0,
+                       own.words.data() + (parts.matrix(l, q) * 2 + side) * width * own.unknowns,
+                       own.unknowns,
+                       cut.B,
+                       in.component_stride}
           .template add<8>(begin + first, begin + n, strands, sum);
       for (int t = first; reach == 0 && t < splits; t += strands)
-        for (int v = 0; v < width; ++v) sum[0][v] += y[((t * cut.parts() + q) * 2 * width + side * width + v) * cut.lines + l];
+        for (int v = 0; v < width; ++v)
+          sum[0][v] += y[((t * cut.parts() + q) * 2 * width + side * width + v) * cut.lines + l];
       for (int v = 0; v < width; ++v) value[v] = sum[0][v];
     }
 
-    /// What multiplies unknown e of the first S of the part right of separators p, or of the last S of part p.
+    /// What multiplies unknown e of the first S of the part right of separators p,
+    /// or of the last S of part p.
     KOKKOS_FUNCTION Scalar factor(std::int64_t l, std::int64_t p, int side, int a, int e) const
     {
       const int S = parts.cut.S();
@@ -56,25 +74,34 @@ struct PartitionRightHandSide {
       if (side == 0 && parts.cut.next(p) < 0) return Scalar(0);
       return side == 0 ? -parts.Us(l, p, a, e) : -parts.Ls(l, p, a, e);
     }
-    KOKKOS_FUNCTION const Scalar *near_row(std::int64_t l, std::int64_t p, int a) const { return near + (((matrices > 1 ? l : 0) * parts.cut.separators() + p) * parts.cut.S() + a) * 3 * parts.cut.S(); }
+    KOKKOS_FUNCTION const Scalar *near_row(std::int64_t l, std::int64_t p, int a) const
+    {
+      return near +
+             (((matrices > 1 ? l : 0) * parts.cut.separators() + p) * parts.cut.S() + a) * 3 * parts.cut.S();
+    }
 
     KOKKOS_FUNCTION void store(std::int64_t l, std::int64_t p, int a, const Scalar &value) const
     {
       const PartitionCut &cut = parts.cut;
       Scalar             *to  = r + (p * cut.S() + a) * cut.lines + l;
       *to                     = value;
-      if (near && cut.ring && p + 1 == cut.separators()) *(to - cut.separators() * cut.S() * cut.lines) = value; // left of the first piece
+      // left of the first piece
+      if (near && cut.ring && p + 1 == cut.separators())
+        *(to - cut.separators() * cut.S() * cut.lines) = value;
     }
 
     template <class Team>
     KOKKOS_FUNCTION void operator()(const Team &team) const
     {
-      const PartitionCut         &cut = parts.cut;
-      const int                   S = cut.S(), B = cut.B, width = ends[0].width, own = width > 0 ? max_threads / (2 * strands) : max_threads;
+      const PartitionCut &cut = parts.cut;
+      const int           S = cut.S(), B = cut.B, width = ends[0].width,
+                own                     = width > 0 ? max_threads / (2 * strands) : max_threads;
       Scalar                     *terms = reinterpret_cast<Scalar *>(team.scratch());
       device::Threads<char, Team> all(team, team.scratch() + max_threads * most * sizeof(Scalar));
       const auto                  pair = [&](int v) { return team.league_rank() * own + v % own; };
-      const auto                  f    = [&](std::int64_t l, std::int64_t p, int a) { return b[at(in, l, cut.begin(p) + cut.interior(p) + a / B, a % B)]; };
+      const auto                  f    = [&](std::int64_t l, std::int64_t p, int a) {
+        return b[at(in, l, cut.begin(p) + cut.interior(p) + a / B, a % B)];
+      };
       if (width == 0) {
         all.for_each([&](int v, char &) {
           const std::int64_t k = pair(v), l = k % cut.lines, p = k / cut.lines / S, right = cut.next(p);
@@ -82,7 +109,8 @@ struct PartitionRightHandSide {
           if (p >= cut.separators()) return;
           Scalar value = f(l, p, a);
           for (int e = 0; e < S; ++e) {
-            value += factor(l, p, 1, a, e) * y[at(out, l, cut.begin(p) + cut.interior(p) - cut.K + e / B, e % B)];
+            value +=
+              factor(l, p, 1, a, e) * y[at(out, l, cut.begin(p) + cut.interior(p) - cut.K + e / B, e % B)];
             if (right >= 0) value += factor(l, p, 0, a, e) * y[at(out, l, cut.begin(right) + e / B, e % B)];
           }
           store(l, p, a, value);

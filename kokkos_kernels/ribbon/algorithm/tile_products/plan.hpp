@@ -20,8 +20,10 @@ public:
   using Tables = ChunkTables<long double>;
 
   /// @param padded  separators with empty places
-  ChunkProducts(const HostMatrix<double> &A, const Tables &tables, const TileShape &shape, int size, int padded)
-      : t_(tables), shape_(shape), size_(size), padded_(padded), K_(shape.separators / A.block), B_(A.block), S_(shape.separators)
+  ChunkProducts(const HostMatrix<double> &A, const Tables &tables, const TileShape &shape, int size,
+                int padded)
+      : t_(tables), shape_(shape), size_(size), padded_(padded), K_(shape.separators / A.block), B_(A.block),
+        S_(shape.separators)
   {
   }
 
@@ -30,7 +32,8 @@ public:
   {
     constexpr int           tiles = TileShape::tiles;
     const int               sides = padded_ / 4;
-    std::vector<TileMatrix> F(tiles), P(tiles - 1), R(static_cast<std::size_t>(tiles * sides)), B(tiles), N(tiles - 1), Z(static_cast<std::size_t>(tiles * sides)), all;
+    std::vector<TileMatrix> F(tiles), P(tiles - 1), R(static_cast<std::size_t>(tiles * sides)), B(tiles),
+      N(tiles - 1), Z(static_cast<std::size_t>(tiles * sides)), all;
     for (int j = 0; j < tiles; ++j) {
       forward(j, F[at(j)], j > 0 ? &P[at(j - 1)] : nullptr);
       backward(j, B[at(j)], j + 1 < tiles ? &N[at(j)] : nullptr, &Z[at(j * sides)]);
@@ -42,19 +45,32 @@ public:
 
 private:
   static std::size_t  at(int i) { return static_cast<std::size_t>(i); }
-  static long double &entry(TileMatrix &m, int k, int column) { return m[at(column * device::tile_unknowns + k)]; }
+  static long double &entry(TileMatrix &m, int k, int column)
+  {
+    return m[at(column * device::tile_unknowns + k)];
+  }
 
   int                interior() const { return size_ - K_; } ///< rows
   int                tile(int row) const { return row / shape_.rows; }
   int                place(int row, int c) const { return row % shape_.rows * B_ + c; }
   const long double *forward_row(int i) const { return t_.forward.data() + at(i * t_.forward_words); }
   long double        inv(int i, int a, int b) const { return forward_row(i)[a * B_ + b]; }
-  long double        L(int i, int q, int a, int b) const { return forward_row(i)[B_ * B_ * (1 + q) + a * B_ + b]; }
-  long double        D(int i, int e, int b) const { return forward_row(i)[B_ * B_ * (1 + K_) + e * B_ + b]; }
-  long double        U(int i, int q, int a, int b) const { return t_.backward[at(i * t_.backward_words + q * B_ * B_ + a * B_ + b)]; }
-  long double        H(int i, int a, int e) const { return t_.backward[at(i * t_.backward_words + K_ * B_ * B_ + a * S_ + e)]; }
-  /// Where separator e of the left (side 0) or of the own (1) is in the tiles of separators: their number, and the place there.
-  std::pair<int, int> separator(int side, int e) const { return padded_ == 4 ? std::pair(0, side * 4 + e) : std::pair(side, e); }
+  long double L(int i, int q, int a, int b) const { return forward_row(i)[B_ * B_ * (1 + q) + a * B_ + b]; }
+  long double D(int i, int e, int b) const { return forward_row(i)[B_ * B_ * (1 + K_) + e * B_ + b]; }
+  long double U(int i, int q, int a, int b) const
+  {
+    return t_.backward[at(i * t_.backward_words + q * B_ * B_ + a * B_ + b)];
+  }
+  long double H(int i, int a, int e) const
+  {
+    return t_.backward[at(i * t_.backward_words + K_ * B_ * B_ + a * S_ + e)];
+  }
+  /// Where separator e of the left (side 0) or of the own (1) is in the tiles of separators: their
+  /// number, and the place there.
+  std::pair<int, int> separator(int side, int e) const
+  {
+    return padded_ == 4 ? std::pair(0, side * 4 + e) : std::pair(side, e);
+  }
 
   /// g of the rows of tile j from f of these rows and g of the tile before.
   void forward(int j, TileMatrix &F, TileMatrix *P) const
@@ -106,7 +122,8 @@ private:
               for (int k = 0; k < device::tile_unknowns; ++k) {
                 entry(B, k, column) += U(i, q, a, b) * entry(B, k, from);
                 if (N) entry(*N, k, column) += U(i, q, a, b) * entry(*N, k, from);
-                for (int side = 0; side < sides; ++side) entry(Z[side], k, column) += U(i, q, a, b) * entry(Z[side], k, from);
+                for (int side = 0; side < sides; ++side)
+                  entry(Z[side], k, column) += U(i, q, a, b) * entry(Z[side], k, from);
               }
           }
       }
@@ -122,7 +139,8 @@ private:
       const auto [number, column] = separator(side, e);
       return entry(R[at(tile(row) * (padded_ / 4) + number)], place(row, b), column);
     };
-    // own is side 0, left side 1. Weights of g in own, rows from the last to the first: those of g_i go on to f_i and to the rows before
+    // own is side 0, left side 1. Weights of g in own, rows from the last to the first: those of g_i go on to
+    // f_i and to the rows before
     for (int e = 0; e < S_; ++e) {
       std::vector<long double> w(at(m * B_), 0);
       for (int q = 0; q < K_; ++q)
@@ -145,13 +163,15 @@ private:
   int              size_, padded_, K_, B_, S_;
 };
 
-/// The sweeps of one_pass as products of tiles: one matrix for all lines, in double, at most eight separators. Construct = factor.
+/// The sweeps of one_pass as products of tiles: one matrix for all lines, in double, at most eight
+/// separators. Construct = factor.
 template <class Exec>
 class TileProductsPlan {
   using Words = Kokkos::View<double *, typename Exec::memory_space>;
 
 public:
-  TileProductsPlan(const Exec &exec, const HostMatrix<double> &A, const TileShape &shape, PivotWatch &watch) : shape_(shape), padded_(shape.separators <= 4 ? 4 : 8)
+  TileProductsPlan(const Exec &exec, const HostMatrix<double> &A, const TileShape &shape, PivotWatch &watch)
+      : shape_(shape), padded_(shape.separators <= 4 ? 4 : 8)
   {
     const int                             T = shape_.split.chunks, K = A.reach();
     std::vector<ChunkTables<long double>> chunks;
@@ -160,13 +180,15 @@ public:
     for (int c = 0; c < T; ++c) {
       const int begin = shape_.split.begin(c), size = shape_.split.size(c);
       chunks.push_back(eliminate_plain(A, begin, size, true, watch));
-      const auto table                       = rounded(ChunkProducts(A, chunks.back(), shape_, size, padded_).matrices());
-      const auto [of, is_new]                = known.emplace(table, static_cast<int>(known.size()));
+      const auto table        = rounded(ChunkProducts(A, chunks.back(), shape_, size, padded_).matrices());
+      const auto [of, is_new] = known.emplace(table, static_cast<int>(known.size()));
       table_of_[static_cast<std::size_t>(c)] = of->second;
       if (is_new) tables.insert(tables.end(), table.begin(), table.end());
     }
-    const int                   S      = shape_.separators;
-    const auto                  row_of = [&](int k) { return shape_.split.begin(k / S) + shape_.split.size(k / S) - K + k % S / A.block; };
+    const int  S      = shape_.separators;
+    const auto row_of = [&](int k) {
+      return shape_.split.begin(k / S) + shape_.split.size(k / S) - K + k % S / A.block;
+    };
     const ReducedSystem<double> system(
       chunks, shape_.ring, row_of, [&](int k) { return A.row_max(row_of(k), k % A.block); }, watch);
     shape_.reach  = system.reach(static_cast<long double>(unit_roundoff<double>()) / 32);
@@ -178,7 +200,10 @@ public:
   std::size_t bytes() const { return (tables_.size() + inverse_.size()) * sizeof(double); }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
-  void solve(const Exec &exec, const double *b, const LineSet &in, double *x, const LineSet &out) const { padded_ == 4 ? launch<4>(exec, b, in, x, out) : launch<8>(exec, b, in, x, out); }
+  void solve(const Exec &exec, const double *b, const LineSet &in, double *x, const LineSet &out) const
+  {
+    padded_ == 4 ? launch<4>(exec, b, in, x, out) : launch<8>(exec, b, in, x, out);
+  }
 
 private:
   static std::vector<double> rounded(const std::vector<TileMatrix> &matrices)
@@ -189,7 +214,8 @@ private:
     return words;
   }
 
-  /// From what chunks add to the reduced right-hand sides, r_q = own_q - left_(q+1), to the separators left of each chunk and its own.
+  /// From what chunks add to the reduced right-hand sides, r_q = own_q - left_(q+1), to the separators left
+  /// of each chunk and its own.
   std::vector<TileMatrix> reduced_inverse(const ReducedSystem<double> &system) const
   {
     const int               T = shape_.split.chunks, S = shape_.separators, sides = padded_ / 4;
@@ -204,9 +230,12 @@ private:
             for (int column = 0; column < device::tile_unknowns; ++column)
               for (int k = 0; k < device::tile_unknowns; ++k) {
                 const int  e = k % padded_, a = column % padded_;
-                const bool of_left = sides == 2 ? part == 1 : k >= padded_, to_own = sides == 2 ? side == 1 : column >= padded_;
-                const int  q = of_left ? before(chunk) : chunk, row = to_own ? c : before(c);
-                if (q >= 0 && row >= 0 && e < S && a < S) m[static_cast<std::size_t>(column * device::tile_unknowns + k)] = (of_left ? -1 : 1) * system.inverse(row * S + a, q * S + e);
+                const bool of_left = sides == 2 ? part == 1 : k >= padded_,
+                           to_own  = sides == 2 ? side == 1 : column >= padded_;
+                const int q = of_left ? before(chunk) : chunk, row = to_own ? c : before(c);
+                if (q >= 0 && row >= 0 && e < S && a < S)
+                  m[static_cast<std::size_t>(column * device::tile_unknowns + k)] =
+                    (of_left ? -1 : 1) * system.inverse(row * S + a, q * S + e);
               }
             all.push_back(m);
           }
@@ -217,23 +246,34 @@ private:
   bool in_pairs(const double *from, const LineSet &set) const
   {
     const auto even = [](std::int64_t n) { return n % 2 == 0; };
-    return set.row_stride == shape_.block && (shape_.block == 1 || set.component_stride == 1) && shape_.rows * shape_.block == device::tile_unknowns && even(shape_.split.first * shape_.block) &&
-           even(shape_.split.last * shape_.block) && even(set.stride0) && even(set.stride1) && even(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(from + set.offset) / sizeof(double)));
+    return set.row_stride == shape_.block && (shape_.block == 1 || set.component_stride == 1) &&
+           shape_.rows * shape_.block == device::tile_unknowns && even(shape_.split.first * shape_.block) &&
+           even(shape_.split.last * shape_.block) && even(set.stride0) && even(set.stride1) &&
+           even(
+             static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(from + set.offset) / sizeof(double)));
   }
 
   template <int Padded>
-  void launch([[maybe_unused]] const Exec &exec, [[maybe_unused]] const double *b, [[maybe_unused]] const LineSet &in, [[maybe_unused]] double *x, [[maybe_unused]] const LineSet &out) const
+  void launch([[maybe_unused]] const Exec &exec, [[maybe_unused]] const double *b,
+              [[maybe_unused]] const LineSet &in, [[maybe_unused]] double *x,
+              [[maybe_unused]] const LineSet &out) const
   {
     if constexpr (!is_device_space<Exec> || device::has_matrix_instructions<Exec>()) {
       constexpr bool       is_virtual = !is_device_space<Exec>;
       TileProducts<Padded> k;
       using Tile = device::LineTile<is_virtual>;
-      k.b = b, k.x = x, k.in = in, k.out = out, k.shape = shape_, k.tables = tables_.data(), k.inverse = inverse_.data(), k.lines = in.lines();
+      k.b = b, k.x = x, k.in = in, k.out = out, k.shape = shape_, k.tables = tables_.data(),
+      k.inverse = inverse_.data(), k.lines = in.lines();
       std::copy(table_of_.begin(), table_of_.end(), k.table_of);
       k.in_pairs = in_pairs(x, out);
-      if (out.stride0 == 1 && !out.is_contiguous()) k.shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(double) % device::tile_lines);
+      if (out.stride0 == 1 && !out.is_contiguous())
+        k.shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(double) %
+                                   device::tile_lines);
       const std::int64_t teams = (k.lines + k.shift + device::tile_lines - 1) / device::tile_lines;
-      device::launch(exec, "ribbon::tile_products", {teams, shape_.split.chunks * Tile::threads, k.scratch(shape_, is_virtual ? TileShape::tiles * sizeof(Tile) : 0)}, k);
+      device::launch(exec, "ribbon::tile_products",
+                     {teams, shape_.split.chunks * Tile::threads,
+                      k.scratch(shape_, is_virtual ? TileShape::tiles * sizeof(Tile) : 0)},
+                     k);
     }
   }
 

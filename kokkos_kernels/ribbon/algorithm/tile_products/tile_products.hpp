@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_products.hpp  The one-pass kernel whose sweeps are products of tiles with small matrices, for one matrix of any width.
+/// @file tile_products.hpp  The one-pass kernel whose sweeps are products of tiles with small matrices,
+///   for one matrix of any width.
 ///
-/// The elimination is that of chunk.hpp, and what a team does that of one_pass.hpp: chunks of four tiles, two sweeps, one barrier between
-/// them. But a step of a sweep is a tile of eight unknowns of 32 lines, and what eight rows of the recurrences do to it is one matrix,
+/// The elimination is that of chunk.hpp, and what a team does that of one_pass.hpp: chunks of four tiles, two
+/// sweeps, one barrier between them. But a step of a sweep is a tile of eight unknowns of 32 lines, and what
+/// eight rows of the recurrences do to it is one matrix,
 ///
 ///     forward    g_j = F_j f_j + P_j g_(j-1),                   r = sum_j R_j f_j      (what the chunk adds to the reduced system)
 ///     backward   x_j = B_j g_j + N_j x_(j+1) + Z_j [zl, zr],                           [zl, zr] = sum G r,
 ///
-/// so that wide bands and blocks cost what narrow ones do: 26 matrix instructions or so for 512 unknowns, and no number of the
-/// matrix is anyone's register. Products of eight rows keep digits that a product with the inverse of a chunk would lose.
+/// so that wide bands and blocks cost what narrow ones do: 26 matrix instructions or so for 512 unknowns, and
+/// no number of the matrix is anyone's register. Products of eight rows keep digits that a product with the
+/// inverse of a chunk would lose.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/staged.hpp>
@@ -26,20 +29,27 @@ struct TileShape {
   int                  inverse    = 256;    ///< 256 / block, rounded up
   int                  separators = 1;      ///< unknowns between two chunks
   bool                 ring       = false;
-  int                  reach      = 0; ///< blocks of the reduced inverse that matter to either side of the diagonal
-  int                  window     = 1; ///< chunks that matter to one, on both sides of it and of its left neighbour
+  /// blocks of the reduced inverse that matter to either side of the diagonal
+  int reach = 0;
+  /// chunks that matter to one, on both sides of it and of its left neighbour
+  int window = 1;
 
-  /// The shape for lines of so many rows, which couple with `reach` rows on either side; split.chunks == 0 where they are too short, too long, or couple too far.
+  /// The shape for lines of so many rows, which couple with `reach` rows on either side; split.chunks == 0
+  /// where they are too short, too long, or couple too far.
   static TileShape choose(int n, int reach, int block, bool periodic)
   {
     TileShape s;
-    s.block = block, s.rows = device::tile_unknowns / block, s.inverse = (255 + block) / block, s.ring = periodic, s.separators = reach * block;
+    s.block = block, s.rows = device::tile_unknowns / block, s.inverse = (255 + block) / block,
+    s.ring = periodic, s.separators = reach * block;
     if (s.separators <= device::tile_unknowns) s.split = ChunkSplit::make(n, 2 * reach, tiles * s.rows);
     if (s.split.chunks > most_chunks_of(s.separators)) s.split.chunks = 0;
     return s;
   }
   /// Chunks of a line: those of many separators take more registers.
-  KOKKOS_INLINE_FUNCTION static constexpr int most_chunks_of(int separators) { return separators <= 4 ? most_chunks : 12; }
+  KOKKOS_INLINE_FUNCTION static constexpr int most_chunks_of(int separators)
+  {
+    return separators <= 4 ? most_chunks : 12;
+  }
 
   /// Whether place k of a tile holds an unknown, and its row in the tile.
   KOKKOS_INLINE_FUNCTION bool holds(int k) const { return k < rows * block; }
@@ -57,11 +67,15 @@ struct TileShape {
 /// @tparam Padded  separators of a chunk, with empty places: 4 or 8
 template <int Padded>
 struct TileProducts {
-  static constexpr int tiles = TileShape::tiles, unknowns = device::tile_unknowns, matrix = device::tile_matrix;
-  static constexpr int sides       = Padded / 4;                             ///< tiles for zl and zr together, or for what a chunk adds to its own and to its left neighbour's equations
-  static constexpr int max_threads = 32 * TileShape::most_chunks_of(Padded); ///< bounds the registers: 128 or 168
+  static constexpr int tiles = TileShape::tiles, unknowns = device::tile_unknowns,
+                       matrix = device::tile_matrix;
+  /// tiles for zl and zr together, or for what a chunk adds to its own and to its left neighbour's equations
+  static constexpr int sides = Padded / 4;
+  /// bounds the registers: 128 or 168
+  static constexpr int max_threads = 32 * TileShape::most_chunks_of(Padded);
   /// Matrices of a chunk, in this order.
-  static constexpr int F = 0, P = F + tiles, R = P + tiles - 1, B = R + tiles * sides, N = B + tiles, Z = N + tiles - 1, matrices = Z + tiles * sides;
+  static constexpr int F = 0, P = F + tiles, R = P + tiles - 1, B = R + tiles * sides, N = B + tiles,
+                       Z = N + tiles - 1, matrices = Z + tiles * sides;
 
   const double *b;
   double       *x;
@@ -70,9 +84,13 @@ struct TileProducts {
   const double *tables;                           ///< (table, matrix)
   int           table_of[TileShape::most_chunks]; ///< chunk -> table
   const double *inverse;                          ///< G: (chunk, chunk of its window, tile of that one, side)
-  std::int64_t  lines    = 0;
-  bool          in_pairs = false; ///< of the result: unknowns 2 k and 2 k + 1 of a tile are neighbours in memory, the first at a multiple of 16 bytes
-  int           shift    = 0;     ///< lines of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
+  std::int64_t  lines = 0;
+  /// of the result: unknowns 2 k and 2 k + 1 of a tile are neighbours in memory, the first
+  /// at a multiple of 16 bytes
+  bool in_pairs = false;
+  /// lines of the first team that lie before line 0, so that tiles begin at
+  /// multiples of their width in memory
+  int shift = 0;
 
   template <class Team>
   using Tile = device::LineTile<Team::is_virtual>;
@@ -85,16 +103,24 @@ struct TileProducts {
 
   /// Distance of two lines in the array of what chunks add to the reduced right-hand sides.
   KOKKOS_FUNCTION static int pitch(const TileShape &s) { return (s.split.chunks * sides | 1) * unknowns; }
-  static std::size_t         scratch(const TileShape &s, std::size_t state) { return device::tile_lines * static_cast<std::size_t>(pitch(s)) * sizeof(double) + static_cast<std::size_t>(s.split.chunks) * state; }
+  static std::size_t         scratch(const TileShape &s, std::size_t state)
+  {
+    return device::tile_lines * static_cast<std::size_t>(pitch(s)) * sizeof(double) +
+           static_cast<std::size_t>(s.split.chunks) * state;
+  }
 
   /// Two neighbours, the first at a multiple of 16 bytes.
   template <class Number>
   KOKKOS_FUNCTION static auto pair(Number *at)
   {
-    return reinterpret_cast<std::conditional_t<std::is_const_v<Number>, const Pack<double>, Pack<double>> *>(at);
+    return reinterpret_cast<std::conditional_t<std::is_const_v<Number>, const Pack<double>, Pack<double>> *>(
+      at);
   }
   /// Whether all places of chunk c hold unknowns.
-  KOKKOS_FUNCTION bool whole(int c) const { return shape.split.size(c) == tiles * shape.rows && shape.holds(unknowns - 1); }
+  KOKKOS_FUNCTION bool whole(int c) const
+  {
+    return shape.split.size(c) == tiles * shape.rows && shape.holds(unknowns - 1);
+  }
 
   /// Where what a thread holds of a chunk is: the lines of its slots, and its places in the tiles.
   template <class Team, class Pointer>
@@ -103,35 +129,51 @@ struct TileProducts {
     bool    exists[Tile<Team>::slots];
     int     first, size; ///< the first place of the thread in every tile, rows of the chunk
 
-    /// Where the place that is so many behind the thread's first is in tile j, from the begin of the chunk. One that holds nothing gets another that does.
-    KOKKOS_FUNCTION std::int64_t operator()(const TileShape &shape, const LineSet &set, int j, int ahead) const
+    /// Where the place that is so many behind the thread's first is in tile j, from the begin of the chunk.
+    /// One that holds nothing gets another that does.
+    KOKKOS_FUNCTION std::int64_t operator()(const TileShape &shape, const LineSet &set, int j,
+                                            int ahead) const
     {
-      const int k = first + ahead, row = shape.row(k), component = k - row * shape.block, of_chunk = j * shape.rows + row;
-      return (of_chunk < size ? of_chunk : size - 1) * set.row_stride + (component < shape.block ? component : 0) * set.component_stride;
+      const int k = first + ahead, row = shape.row(k), component = k - row * shape.block,
+                of_chunk = j * shape.rows + row;
+      return (of_chunk < size ? of_chunk : size - 1) * set.row_stride +
+             (component < shape.block ? component : 0) * set.component_stride;
     }
     /// The same in a chunk that nothing is missing of.
     KOKKOS_FUNCTION std::int64_t of_whole(const TileShape &shape, const LineSet &set, int j, int ahead) const
     {
       const int k = first + ahead, row = shape.row(k);
-      return (row * set.row_stride + (k - row * shape.block) * set.component_stride) + j * (shape.rows * set.row_stride);
+      return (row * set.row_stride + (k - row * shape.block) * set.component_stride) +
+             j * (shape.rows * set.row_stride);
     }
-    KOKKOS_FUNCTION bool holds(const TileShape &shape, int j, int ahead) const { return shape.holds(first + ahead) && j * shape.rows + shape.row(first + ahead) < size; }
+    KOKKOS_FUNCTION bool holds(const TileShape &shape, int j, int ahead) const
+    {
+      return shape.holds(first + ahead) && j * shape.rows + shape.row(first + ahead) < size;
+    }
   };
   template <class Team, class Pointer>
-  KOKKOS_FUNCTION Places<Team, Pointer> places(const Team &team, int c, int lane, Pointer data, const LineSet &set) const
+  KOKKOS_FUNCTION Places<Team, Pointer> places(const Team &team, int c, int lane, Pointer data,
+                                               const LineSet &set) const
   {
     Places<Team, Pointer> p;
     p.first = Tile<Team>::unknown(lane), p.size = shape.split.size(c);
     data += set.offset + shape.split.begin(c) * set.row_stride;
     RIBBON_UNROLL
     for (int slot = 0; slot < Tile<Team>::slots; ++slot) {
-      const std::int64_t l = team.league_rank() * device::tile_lines + Tile<Team>::line(lane) + slot * Tile<Team>::apart - shift, clamped = l < 0 ? 0 : l < lines ? l : lines - 1;
-      p.exists[slot] = l >= 0 && l < lines;
-      p.line[slot]   = data + (set.count1 == 1 ? clamped * set.stride0 : along_two(set, clamped));
+      const std::int64_t l = team.league_rank() * device::tile_lines + Tile<Team>::line(lane) +
+                             slot * Tile<Team>::apart - shift,
+                         clamped = l < 0       ? 0
+                                   : l < lines ? l
+                                               : lines - 1;
+      p.exists[slot]             = l >= 0 && l < lines;
+      p.line[slot]               = data + (set.count1 == 1 ? clamped * set.stride0 : along_two(set, clamped));
     }
     return p;
   }
-  RIBBON_NOINLINE KOKKOS_FUNCTION static std::int64_t along_two(const LineSet &set, std::int64_t line) { return line % set.count0 * set.stride0 + line / set.count0 * set.stride1; }
+  RIBBON_NOINLINE KOKKOS_FUNCTION static std::int64_t along_two(const LineSet &set, std::int64_t line)
+  {
+    return line % set.count0 * set.stride0 + line / set.count0 * set.stride1;
+  }
 
   /// The chunk, and anything where it has no unknown: what is multiplied by zero.
   template <class Team>
@@ -140,13 +182,17 @@ struct TileProducts {
     const auto from = places(team, c, lane, b, in);
     const auto each = [&](const auto &place) {
       RIBBON_UNROLL
-      for (int j = 0; j < tiles; ++j) s.tile[j].for_pairs([&](int slot, int ahead, double &first, double &second) { first = from.line[slot][place(j, ahead)], second = from.line[slot][place(j, ahead + 1)]; });
+      for (int j = 0; j < tiles; ++j)
+        s.tile[j].for_pairs([&](int slot, int ahead, double &first, double &second) {
+          first = from.line[slot][place(j, ahead)], second = from.line[slot][place(j, ahead + 1)];
+        });
     };
     if (whole(c)) each([&](int j, int ahead) { return from.of_whole(shape, in, j, ahead); });
     else each([&](int j, int ahead) { return from(shape, in, j, ahead); });
   }
 
-  /// The forward sweep, and what it adds to the reduced right-hand sides: (line, chunk, own separators, then those of the left neighbour).
+  /// The forward sweep, and what it adds to the reduced right-hand sides: (line, chunk, own separators, then
+  /// those of the left neighbour).
   template <class Team>
   KOKKOS_FUNCTION void forward(int c, int lane, State<Team> &s, double *reduced) const
   {
@@ -167,7 +213,8 @@ struct TileProducts {
     RIBBON_UNROLL
     for (int side = 0; side < sides; ++side)
       r[side].for_pairs([&](int slot, int ahead, double first, double second) {
-        *pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) + (c * sides + side) * unknowns + Tile<Team>::unknown(lane) + ahead) = {{first, second}};
+        *pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) +
+              (c * sides + side) * unknowns + Tile<Team>::unknown(lane) + ahead) = {{first, second}};
       });
   }
 
@@ -186,11 +233,14 @@ struct TileProducts {
       for (int part = 0; part < sides; ++part) {
         Tile<Team> r;
         r.for_pairs([&](int slot, int ahead, double &first, double &second) {
-          const Pack<double> both = *pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) + (q * sides + part) * unknowns + Tile<Team>::unknown(lane) + ahead);
+          const Pack<double> both =
+            *pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) +
+                  (q * sides + part) * unknowns + Tile<Team>::unknown(lane) + ahead);
           first = both.a[0], second = both.a[1];
         });
         RIBBON_UNROLL
-        for (int side = 0; side < sides; ++side) z[side].add_product(lane, r, G + ((w * sides + part) * sides + side) * matrix);
+        for (int side = 0; side < sides; ++side)
+          z[side].add_product(lane, r, G + ((w * sides + part) * sides + side) * matrix);
       }
       q = q + 1 == shape.split.chunks ? 0 : q + 1;
     }
@@ -198,7 +248,8 @@ struct TileProducts {
 
   /// The backward sweep, and the solution.
   template <class Team>
-  KOKKOS_FUNCTION void backward(const Team &team, int c, int lane, State<Team> &s, const Tile<Team> (&z)[sides]) const
+  KOKKOS_FUNCTION void backward(const Team &team, int c, int lane, State<Team> &s,
+                                const Tile<Team> (&z)[sides]) const
   {
     const double      *table = tables + static_cast<std::ptrdiff_t>(table_of[c]) * matrices * matrix;
     const auto         at    = [&](int m) { return table + m * matrix; };
@@ -213,15 +264,22 @@ struct TileProducts {
       RIBBON_UNROLL
       for (int side = 0; side < sides; ++side) v.add_product(lane, z[side], at(Z + j * sides + side));
       if (j + 1 < tiles) v.add_product(lane, s.tile[j + 1 < tiles ? j + 1 : j], at(N + j));
-      if (all && !in_pairs) v.for_pairs([&](int slot, int ahead, double first, double second) { to.line[slot][to.of_whole(shape, out, j, ahead)] = first, to.line[slot][to.of_whole(shape, out, j, ahead + 1)] = second; });
+      if (all && !in_pairs)
+        v.for_pairs([&](int slot, int ahead, double first, double second) {
+          to.line[slot][to.of_whole(shape, out, j, ahead)] = first,
+                                                   to.line[slot][to.of_whole(shape, out, j, ahead + 1)] =
+                                                     second;
+        });
       else if (in_pairs)
         v.for_pairs([&](int slot, int ahead, double first, double second) {
-          if (to.exists[slot] && to.holds(shape, j, ahead)) *pair(to.line[slot] + to(shape, out, j, ahead)) = {{first, second}};
+          if (to.exists[slot] && to.holds(shape, j, ahead))
+            *pair(to.line[slot] + to(shape, out, j, ahead)) = {{first, second}};
         });
       else
         v.for_pairs([&](int slot, int ahead, double first, double second) {
           if (to.exists[slot] && to.holds(shape, j, ahead)) to.line[slot][to(shape, out, j, ahead)] = first;
-          if (to.exists[slot] && to.holds(shape, j, ahead + 1)) to.line[slot][to(shape, out, j, ahead + 1)] = second;
+          if (to.exists[slot] && to.holds(shape, j, ahead + 1))
+            to.line[slot][to(shape, out, j, ahead + 1)] = second;
         });
       if (j > 0) s.tile[j] = device::as_tile(v);
     }
@@ -232,7 +290,8 @@ struct TileProducts {
   {
     constexpr int                      width   = Tile<Team>::threads;
     double                            *reduced = reinterpret_cast<double *>(team.scratch());
-    device::Threads<State<Team>, Team> threads(team, reinterpret_cast<char *>(reduced + device::tile_lines * pitch(shape)));
+    device::Threads<State<Team>, Team> threads(
+      team, reinterpret_cast<char *>(reduced + device::tile_lines * pitch(shape)));
     threads.for_each([&](int v, State<Team> &s) {
       load(team, v / width, v % width, s);
       forward<Team>(v / width, v % width, s, reduced);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_thomas.hpp  Block tridiagonal lines on hosts, one matrix per line or one for all lines: the lines
+/// @file block_thomas.hpp  Block tridiagonal lines on hosts, one matrix per line or
+///   one for all lines: the lines
 /// of a tile are SIMD lanes.
 ///
 /// A = L U is computed unknown by unknown, without row exchanges. This is the elimination of a band with
@@ -21,7 +22,8 @@ namespace ribbon {
 template <class Scalar>
 struct BlockTiles {
   using Pack                 = typename host::PackOf<Scalar>::type;
-  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = 4, lanes = packs * width;
+  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = 4,
+                       lanes = packs * width;
 
   Scalar      *words;
   std::int64_t rows, count; ///< rows of blocks, lines
@@ -29,7 +31,10 @@ struct BlockTiles {
 
   std::int64_t tiles() const { return (count + lanes - 1) / lanes; }
   std::size_t  size() const { return static_cast<std::size_t>(tiles() * rows * 3 * block * block * lanes); }
-  Scalar      *row(std::int64_t tile, std::int64_t i) const { return words + (tile * rows + i) * 3 * block * block * lanes; }
+  Scalar      *row(std::int64_t tile, std::int64_t i) const
+  {
+    return words + (tile * rows + i) * 3 * block * block * lanes;
+  }
   /// Values of a tile of right-hand sides.
   std::int64_t room() const { return rows * block * lanes; }
 };
@@ -44,7 +49,7 @@ struct BlockFactorTiles {
   using Watch    = SmallestPivot<Real>;
   using Smallest = typename Watch::value_type;
   template <class Pack>
-  using Of = CertifiedPack<Scalar, Pack>;
+  using Of                   = CertifiedPack<Scalar, Pack>;
   static constexpr int lanes = Tiles::lanes, room = most_block;
 
   BandEntries<Scalar, Kokkos::HostSpace> entry; ///< kl = ku = 1, not periodic
@@ -57,10 +62,14 @@ struct BlockFactorTiles {
   {
     const std::int64_t first = t * lanes, end = std::min(first + lanes, factors.count);
     std::vector<Real>  z(static_cast<std::size_t>(factors.room()));
-    if (end - first == lanes) return host::with_widest_vectors_of_host([&] { factor<typename Tiles::Pack, Tiles::packs>(first, 0, z.data(), smallest); });
+    if (end - first == lanes)
+      return host::with_widest_vectors_of_host(
+        [&] { factor<typename Tiles::Pack, Tiles::packs>(first, 0, z.data(), smallest); });
     std::int64_t l = first;
     if constexpr (Tiles::width > 1)
-      for (; l + Tiles::width <= end; l += Tiles::width) host::with_widest_vectors_of_host([&] { factor<typename Tiles::Pack, 1>(l, static_cast<int>(l - first), z.data(), smallest); });
+      for (; l + Tiles::width <= end; l += Tiles::width)
+        host::with_widest_vectors_of_host(
+          [&] { factor<typename Tiles::Pack, 1>(l, static_cast<int>(l - first), z.data(), smallest); });
     for (; l < end; ++l) factor<Scalar, 1>(l, static_cast<int>(l - first), z.data(), smallest);
   }
 
@@ -87,11 +96,11 @@ private:
   template <class Pack, int N>
   void factor(std::int64_t l, int lane, Real *z, Smallest &smallest) const
   {
-    using Sizes     = typename Of<Pack>::Sizes;
-    using Places    = typename Of<Pack>::Places;
-    constexpr int w = Of<Pack>::lanes;
-    const int     B = factors.block, words = 3 * B * B * lanes;
-    Scalar *const at = factors.row(l / lanes, 0) + lane;
+    using Sizes         = typename Of<Pack>::Sizes;
+    using Places        = typename Of<Pack>::Places;
+    constexpr int     w = Of<Pack>::lanes;
+    const int         B = factors.block, words = 3 * B * B * lanes;
+    Scalar *const     at     = factors.row(l / lanes, 0) + lane;
     Carried<Sizes, N> before = {}, now;
     Sizes             least[N], unproved[N], sum[room][N], pivot[room][N];
     Places            place[N];
@@ -111,13 +120,14 @@ private:
           // a zero pivot stays the least: later pivots are infinite because of it
           const auto smaller = (relative < least[k]) & (least[k] != Real(0));
           least[k]           = smaller ? relative : least[k];
-          place[k]           = smaller ? Places{} + static_cast<decltype(Of<Pack>::lane(place[k], 0))>(i) : place[k];
+          place[k] = smaller ? Places{} + static_cast<decltype(Of<Pack>::lane(place[k], 0))>(i) : place[k];
         }
       }
       prove<Pack, N>(row, sum, pivot, before, now, unproved);
       before = now;
       for (int a = 0; a < B; ++a)
-        for (int k = 0; k < N; ++k) host::store_pack(now.z[a][k], z + (i * B + a) * lanes + lane + k * w, false);
+        for (int k = 0; k < N; ++k)
+          host::store_pack(now.z[a][k], z + (i * B + a) * lanes + lane + k * w, false);
     }
     Sizes most[N], first[N];
     bound<Pack, N>(at, z + lane, most, first);
@@ -125,9 +135,13 @@ private:
       for (int e = 0; e < w; ++e) {
         const std::int64_t line    = l + k * w + e;
         const Real         largest = Of<Pack>::lane(most[k], e), last = Of<Pack>::lane(first[k], e);
-        rcond[line]                = Of<Pack>::lane(unproved[k], e) == 0 && is_finite(largest) && is_finite(last) && largest > 0 ? 1 / largest : Real(-1);
-        Smallest mine              = Watch::start(line * entry.rows);
-        mine.val = Of<Pack>::lane(least[k], e), mine.loc = line * entry.rows + static_cast<std::int64_t>(Of<Pack>::lane(place[k], e));
+        rcond[line] =
+          Of<Pack>::lane(unproved[k], e) == 0 && is_finite(largest) && is_finite(last) && largest > 0
+            ? 1 / largest
+            : Real(-1);
+        Smallest mine = Watch::start(line * entry.rows);
+        mine.val      = Of<Pack>::lane(least[k], e),
+        mine.loc      = line * entry.rows + static_cast<std::int64_t>(Of<Pack>::lane(place[k], e));
         Watch::finish(mine, tolerance, smallest);
       }
   }
@@ -135,25 +149,26 @@ private:
   /// Copies row a of a row of blocks to the factors. Finds the sum of its magnitudes, its largest entry, and
   /// whether its diagonal entry is too small for a certificate.
   template <class Pack, int N, class Sizes>
-  void read(std::int64_t l, std::int64_t i, int a, Scalar *row, Sizes (&sum)[N], Sizes (&largest)[N], Sizes (&unproved)[N]) const
+  void read(std::int64_t l, std::int64_t i, int a, Scalar *row, Sizes (&sum)[N], Sizes (&largest)[N],
+            Sizes (&unproved)[N]) const
   {
     const int B = factors.block;
     Sizes     diagonal[N];
     for (int k = 0; k < N; ++k) sum[k] = largest[k] = diagonal[k] = Sizes{};
     for (int d = -1; d <= 1; ++d)
-      for (int b = 0; b < B; ++b)
-        RIBBON_UNROLL_PACKS
-        for (int k = 0; k < N; ++k) {
-          Pack  v;
-          Sizes s;
-          Of<Pack>::load(entry, l + k * Of<Pack>::lanes, i, d, a, b, v);
-          host::store_pack(v, row + (((d + 1) * B + a) * B + b) * lanes + k * Of<Pack>::lanes, false);
-          Of<Pack>::take_size(v, s);
-          s *= units[b], sum[k] += s;
-          largest[k] = s > largest[k] ? s : largest[k];
-          if (d == 0 && a == b) diagonal[k] = s;
-        }
-    for (int k = 0; k < N; ++k) unproved[k] = diagonal[k] * Real(16) >= largest[k] ? unproved[k] : Sizes{} + Real(1);
+      for (int b = 0; b < B; ++b) RIBBON_UNROLL_PACKS
+    for (int k = 0; k < N; ++k) {
+      Pack  v;
+      Sizes s;
+      Of<Pack>::load(entry, l + k * Of<Pack>::lanes, i, d, a, b, v);
+      host::store_pack(v, row + (((d + 1) * B + a) * B + b) * lanes + k * Of<Pack>::lanes, false);
+      Of<Pack>::take_size(v, s);
+      s *= units[b], sum[k] += s;
+      largest[k] = s > largest[k] ? s : largest[k];
+      if (d == 0 && a == b) diagonal[k] = s;
+    }
+    for (int k = 0; k < N; ++k)
+      unproved[k] = diagonal[k] * Real(16) >= largest[k] ? unproved[k] : Sizes{} + Real(1);
   }
 
   /// M <- M U^-1, D <- D - M C, with U and C of the row of blocks above.
@@ -167,13 +182,12 @@ private:
       for (int b = 0; b < B; ++b) {
         Pack m[N], u;
         load<Pack, N>(M, a * B + b, m);
-        for (int c = 0; c < b; ++c)
-          RIBBON_UNROLL_PACKS
-          for (int k = 0; k < N; ++k) {
-            Pack left;
-            load_one(M, a * B + c, k, left), load_one(U, c * B + b, k, u);
-            m[k] -= left * u;
-          }
+        for (int c = 0; c < b; ++c) RIBBON_UNROLL_PACKS
+        for (int k = 0; k < N; ++k) {
+          Pack left;
+          load_one(M, a * B + c, k, left), load_one(U, c * B + b, k, u);
+          m[k] -= left * u;
+        }
         for (int k = 0; k < N; ++k) load_one(U, b * B + b, k, u), m[k] *= u;
         store<Pack, N>(M, a * B + b, m);
         subtract<Pack, N>(D + a * B * lanes, m, C + b * B * lanes, 0);
@@ -186,7 +200,7 @@ private:
   {
     const int     B = factors.block;
     Scalar *const D = row + B * B * lanes, *const C = row + 2 * B * B * lanes;
-    Pack          inv[N];
+    Pack inv[N];
     load<Pack, N>(D, a * B + a, inv);
     for (int k = 0; k < N; ++k) Of<Pack>::take_size(inv[k], pivot[k]), inv[k] = Scalar(1) / inv[k];
     store<Pack, N>(D, a * B + a, inv);
@@ -202,33 +216,34 @@ private:
 
   /// Compares the row sums of |L| |U| with those of |A|, and continues the solve z = M(L)^-1 (row sums of A).
   template <class Pack, int N, class Sizes>
-  void prove(const Scalar *row, const Sizes (&sum)[room][N], const Sizes (&pivot)[room][N], const Carried<Sizes, N> &before, Carried<Sizes, N> &now, Sizes (&unproved)[N]) const
+  void prove(const Scalar            *row, const Sizes (&sum)[room][N], const Sizes (&pivot)[room][N],
+             const Carried<Sizes, N> &before, Carried<Sizes, N> &now, Sizes (&unproved)[N]) const
   {
-    const int           B = factors.block;
+    const int           B      = factors.block;
     const Real          growth = static_cast<Real>(Certificate::growth(2 * B - 1));
     const Scalar *const M = row, *const D = row + B * B * lanes, *const C = row + 2 * B * B * lanes;
-    for (int a = 0; a < B; ++a)
-      RIBBON_UNROLL_PACKS
-      for (int k = 0; k < N; ++k) {
-        Sizes of_u = pivot[a][k] * units[a], lu{}, z = sum[a][k];
-        for (int b = 0; b < B; ++b) {
-          Pack  v;
-          Sizes s;
-          load_one(M, a * B + b, k, v), Of<Pack>::take_size(v, s);
-          lu += s * before.of_u[b][k], z += s * before.z[b][k];
-          load_one(C, a * B + b, k, v), Of<Pack>::take_size(v, s);
-          of_u += s * units[b];
-          if (b == a) continue;
-          load_one(D, a * B + b, k, v), Of<Pack>::take_size(v, s);
-          if (b < a) lu += s * now.of_u[b][k], z += s * now.z[b][k];
-          else of_u += s * units[b];
-        }
-        now.of_u[a][k] = of_u, now.z[a][k] = z;
-        unproved[k] = lu + of_u <= growth * sum[a][k] ? unproved[k] : Sizes{} + Real(1);
+    for (int a = 0; a < B; ++a) RIBBON_UNROLL_PACKS
+    for (int k = 0; k < N; ++k) {
+      Sizes of_u = pivot[a][k] * units[a], lu{}, z = sum[a][k];
+      for (int b = 0; b < B; ++b) {
+        Pack  v;
+        Sizes s;
+        load_one(M, a * B + b, k, v), Of<Pack>::take_size(v, s);
+        lu += s * before.of_u[b][k], z += s * before.z[b][k];
+        load_one(C, a * B + b, k, v), Of<Pack>::take_size(v, s);
+        of_u += s * units[b];
+        if (b == a) continue;
+        load_one(D, a * B + b, k, v), Of<Pack>::take_size(v, s);
+        if (b < a) lu += s * now.of_u[b][k], z += s * now.z[b][k];
+        else of_u += s * units[b];
       }
+      now.of_u[a][k] = of_u, now.z[a][k] = z;
+      unproved[k] = lu + of_u <= growth * sum[a][k] ? unproved[k] : Sizes{} + Real(1);
+    }
   }
 
-  /// The largest entry of M(U)^-1 z, divided by the units, and the last computed entry, which is NaN if any entry is.
+  /// The largest entry of M(U)^-1 z, divided by the units, and the last computed entry,
+  /// which is NaN if any entry is.
   template <class Pack, int N, class Sizes>
   void bound(const Scalar *at, const Real *z, Sizes (&most)[N], Sizes (&last)[N]) const
   {
@@ -237,20 +252,21 @@ private:
     for (int k = 0; k < N; ++k) most[k] = last[k] = Sizes{};
     for (std::int64_t i = entry.rows - 1; i >= 0; --i) {
       const Scalar *const D = at + i * words + B * B * lanes, *const C = D + B * B * lanes;
-      for (int a = B - 1; a >= 0; --a)
-        RIBBON_UNROLL_PACKS
-        for (int k = 0; k < N; ++k) {
-          Pack  v;
-          Sizes s, t;
-          host::load_pack(z + (i * B + a) * lanes + k * Of<Pack>::lanes, t);
-          for (int c = a + 1; c < B; ++c) load_one(D, a * B + c, k, v), Of<Pack>::take_size(v, s), t += s * y[c][k];
-          for (int c = 0; c < B; ++c) load_one(C, a * B + c, k, v), Of<Pack>::take_size(v, s), t += s * y_next[c][k];
-          load_one(D, a * B + a, k, v), Of<Pack>::take_size(v, s);
-          t *= s;
-          y[a][k] = last[k] = t;
-          t *= Real(1) / units[a];
-          most[k] = t > most[k] ? t : most[k];
-        }
+      for (int a = B - 1; a >= 0; --a) RIBBON_UNROLL_PACKS
+      for (int k = 0; k < N; ++k) {
+        Pack  v;
+        Sizes s, t;
+        host::load_pack(z + (i * B + a) * lanes + k * Of<Pack>::lanes, t);
+        for (int c = a + 1; c < B; ++c)
+          load_one(D, a * B + c, k, v), Of<Pack>::take_size(v, s), t += s * y[c][k];
+        for (int c = 0; c < B; ++c)
+          load_one(C, a * B + c, k, v), Of<Pack>::take_size(v, s), t += s * y_next[c][k];
+        load_one(D, a * B + a, k, v), Of<Pack>::take_size(v, s);
+        t *= s;
+        y[a][k] = last[k] = t;
+        t *= Real(1) / units[a];
+        most[k] = t > most[k] ? t : most[k];
+      }
       for (int a = 0; a < B; ++a)
         for (int k = 0; k < N; ++k) y_next[a][k] = y[a][k];
     }
@@ -276,14 +292,13 @@ private:
   void subtract(Scalar *to, const Pack (&m)[N], const Scalar *from, int first) const
   {
     const int B = factors.block;
-    for (int c = first; c < B; ++c)
-      RIBBON_UNROLL_PACKS
-      for (int k = 0; k < N; ++k) {
-        Pack v, u;
-        load_one(to, c, k, v), load_one(from, c, k, u);
-        v -= m[k] * u;
-        host::store_pack(v, to + c * lanes + k * Of<Pack>::lanes, false);
-      }
+    for (int c = first; c < B; ++c) RIBBON_UNROLL_PACKS
+    for (int k = 0; k < N; ++k) {
+      Pack v, u;
+      load_one(to, c, k, v), load_one(from, c, k, u);
+      v -= m[k] * u;
+      host::store_pack(v, to + c * lanes + k * Of<Pack>::lanes, false);
+    }
   }
 };
 
@@ -304,32 +319,43 @@ struct BlockSolveTiles {
   bool          shared = false; ///< one matrix
 
   std::int64_t tiles() const { return (first + lines - 1) / lanes - first / lanes + 1; }
-  std::int64_t teams() const { return shared ? (in.lines() + lanes - 1) / lanes : tiles() * (in.lines() / lines); }
-  std::size_t  scratch() const { return static_cast<std::size_t>(factors.room()) * sizeof(Scalar) + 64; }
+  std::int64_t teams() const
+  {
+    return shared ? (in.lines() + lanes - 1) / lanes : tiles() * (in.lines() / lines);
+  }
+  std::size_t scratch() const { return static_cast<std::size_t>(factors.room()) * sizeof(Scalar) + 64; }
 
   template <class Team>
   void operator()(const Team &team) const
   {
-    auto              *tile = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + 63) / 64 * 64);
-    const std::int64_t rank = team.league_rank(), t = shared ? 0 : first / lanes + rank % tiles(), begin = shared ? 0 : rank / tiles() * lines;
+    auto *tile =
+      reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + 63) / 64 * 64);
+    const std::int64_t rank = team.league_rank(), t = shared ? 0 : first / lanes + rank % tiles(),
+                       begin = shared ? 0 : rank / tiles() * lines;
     const std::int64_t from = std::max(first, t * lanes), end = std::min(first + lines, (t + 1) * lanes);
-    const int          lane  = shared ? 0 : static_cast<int>(from - t * lanes);
-    const std::int64_t line  = shared ? rank * lanes : begin + from - first;
-    const int          count = static_cast<int>(shared ? std::min<std::int64_t>(lanes, in.lines() - line) : end - from);
+    const int          lane = shared ? 0 : static_cast<int>(from - t * lanes);
+    const std::int64_t line = shared ? rank * lanes : begin + from - first;
+    const int          count =
+      static_cast<int>(shared ? std::min<std::int64_t>(lanes, in.lines() - line) : end - from);
     if (count < lanes) std::fill(tile, tile + factors.room(), Scalar(0));
-    move(in, line, lane, count, tile, [this](Scalar &of_tile, std::int64_t k) { of_tile = b[k]; }, [&](const auto &set) { set.load(b, 0, in.rows * in.components, tile); });
+    move(
+      in, line, lane, count, tile, [this](Scalar &of_tile, std::int64_t k) { of_tile = b[k]; },
+      [&](const auto &set) { set.load(b, 0, in.rows * in.components, tile); });
     host::with_widest_vectors_of_host([&] { sweep(t, tile); });
-    move(out, line, lane, count, tile, [this](Scalar &of_tile, std::int64_t k) { x[k] = of_tile; },
-         [&](const auto &set) {
-           for (std::int64_t i = 0, n = out.rows * out.components; i < n; i += set.block) set.store(tile, i, std::min<std::int64_t>(i + set.block, n), x, false);
-         });
+    move(
+      out, line, lane, count, tile, [this](Scalar &of_tile, std::int64_t k) { x[k] = of_tile; },
+      [&](const auto &set) {
+        for (std::int64_t i = 0, n = out.rows * out.components; i < n; i += set.block)
+          set.store(tile, i, std::min<std::int64_t>(i + set.block, n), x, false);
+      });
   }
 
 private:
   /// Calls whole(TileLines) where lines are contiguous unknowns and begin with lane 0, else one(value of the
   /// tile, place) for every unknown.
   template <class One, class Whole>
-  void move(const LineSet &set, std::int64_t line, int lane, int count, Scalar *tile, const One &one, const Whole &whole) const
+  void move(const LineSet &set, std::int64_t line, int lane, int count, Scalar *tile, const One &one,
+            const Whole &whole) const
   {
     const int B = factors.block;
     if (lane == 0 && set.component_stride == 1 && set.row_stride == B) {

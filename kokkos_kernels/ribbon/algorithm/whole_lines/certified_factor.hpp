@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file certified_factor.hpp  Factors one band matrix per line, not periodic, and proves what it can (certificate.hpp).
+/// @file certified_factor.hpp  Factors one band matrix per line, not periodic, and proves what
+///   it can (certificate.hpp).
 ///
-/// One pass forwards eliminates and checks row sums of |L| |U|; one pass backwards bounds the inverse. A thread has a
-/// line on a device; on a host the lines of a tile are the SIMD direction, and a tile stays in the cache between the
-/// two passes.
+/// One pass forwards eliminates and checks row sums of |L| |U|; one pass backwards bounds the inverse. A
+/// thread has a line on a device; on a host the lines of a tile are the SIMD direction, and a tile stays in
+/// the cache between the two passes.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -19,7 +20,7 @@ namespace ribbon {
 template <class Scalar, class Pack>
 struct CertifiedPack {
   using Real                  = real_t<Scalar>;
-  static constexpr int lanes  = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
+  static constexpr int  lanes = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
   static constexpr bool alone = std::is_same_v<Pack, Scalar>;
   using Sizes                 = std::conditional_t<alone, Real, Pack>;
   using Places                = std::conditional_t<alone, std::int64_t, decltype(Sizes() < Sizes())>;
@@ -31,7 +32,8 @@ struct CertifiedPack {
   }
   /// Entries (i, i + d) of the matrices from c on, (a, b) of the blocks there.
   template <class Memory>
-  KOKKOS_FUNCTION static void load(const BandEntries<Scalar, Memory> &entry, std::int64_t c, std::int64_t i, int d, int a, int b, Pack &to)
+  KOKKOS_FUNCTION static void load(const BandEntries<Scalar, Memory> &entry, std::int64_t c, std::int64_t i,
+                                   int d, int a, int b, Pack &to)
   {
     to = Pack{};
     if (d < -entry.lower || d > entry.upper || i + d < 0 || i + d >= entry.rows) return;
@@ -39,7 +41,11 @@ struct CertifiedPack {
     else if (entry.alpha.data())
       for (int l = 0; l < lanes; ++l) to[l] = entry(c + l, i, d, a, b);
     else
-      host::load_pack(&entry.values(c, repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats), ((d + entry.lower) * entry.block + a) * entry.block + b), to);
+      host::load_pack(
+        &entry.values(c,
+                      repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats),
+                      ((d + entry.lower) * entry.block + a) * entry.block + b),
+        to);
   }
   template <class Any>
   KOKKOS_FUNCTION static auto lane(const Any &a, [[maybe_unused]] int e)
@@ -60,8 +66,8 @@ struct CertifiedFactorKernel {
   BandEntries<Scalar, Memory> entry; ///< kl, ku <= P, not periodic
   Scalar                     *words;
   std::int64_t                count;
-  Real                       *rcond; ///< of each line; -1: nothing is proved
-  Real                       *work;  ///< rows * count numbers; null on hosts
+  Real                       *rcond;     ///< of each line; -1: nothing is proved
+  Real                       *work;      ///< rows * count numbers; null on hosts
   Real                        tolerance; ///< of a bad line
 
   template <class Pack>
@@ -70,7 +76,8 @@ struct CertifiedFactorKernel {
     host::store_pack(a, words + (i * width + word) * count + l, false);
   }
 
-  /// Asks for row i of the lines of the next tile: rows lie far apart, in pages that no processor fetches ahead.
+  /// Asks for row i of the lines of the next tile: rows lie far apart, in pages that
+  /// no processor fetches ahead.
   KOKKOS_FUNCTION void fetch_next(std::int64_t first, std::int64_t i) const
   {
     constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(Scalar)), ahead = 2 * line;
@@ -78,7 +85,8 @@ struct CertifiedFactorKernel {
     for (int d = 0; d < static_cast<int>(entry.values.extent(2)) && !entry.alpha.data(); ++d)
       for (std::int64_t e = 0; e < ahead; e += line) host::prefetch(&entry.values(first + e, i, d));
     for (int w = 0; w < width; ++w)
-      for (std::int64_t e = 0; e < ahead; e += line) host::prefetch(words + (i * width + w) * count + first + e);
+      for (std::int64_t e = 0; e < ahead; e += line)
+        host::prefetch(words + (i * width + w) * count + first + e);
   }
 
   /// Factors N packs of lines from l on.
@@ -86,12 +94,12 @@ struct CertifiedFactorKernel {
   template <class Pack, int N>
   KOKKOS_FUNCTION void factor(std::int64_t l, Real *z, std::int64_t step, Smallest &smallest) const
   {
-    using Of            = CertifiedPack<Scalar, Pack>;
-    using Sizes         = typename Of::Sizes;
-    using Places        = typename Of::Places;
-    constexpr int lanes = Of::lanes;
-    const auto take_size = [](const Pack &a, Sizes &size) { Of::take_size(a, size); };
-    const auto lane      = [](const auto &a, int e) { return Of::lane(a, e); };
+    using Of                = CertifiedPack<Scalar, Pack>;
+    using Sizes             = typename Of::Sizes;
+    using Places            = typename Of::Places;
+    constexpr int lanes     = Of::lanes;
+    const auto    take_size = [](const Pack &a, Sizes &size) { Of::take_size(a, size); };
+    const auto    lane      = [](const auto &a, int e) { return Of::lane(a, e); };
     Pack          u[P][P][N]; // u[q]: -U of row i - 1 - q
     Sizes         row_of_u[P][N], z_of[P][N], least[N], unproved[N];
     Places        place[N];
@@ -140,7 +148,7 @@ struct CertifiedFactorKernel {
         }
         constexpr Real growth = static_cast<Real>(Certificate::growth(P));
         const auto     proved = (lu <= growth * sum) & (diagonal * Real(16) >= largest);
-        unproved[k]       = proved ? unproved[k] : Sizes{} + Real(1);
+        unproved[k]           = proved ? unproved[k] : Sizes{} + Real(1);
         for (int q = P - 1; q > 0; --q) {
           for (int p = 0; p < P; ++p) u[q][p][k] = u[q - 1][p][k];
           row_of_u[q][k] = row_of_u[q - 1][k], z_of[q][k] = z_of[q - 1][k];
@@ -183,17 +191,23 @@ struct CertifiedFactorKernel {
     }
     for (int k = 0; k < N; ++k)
       for (int e = 0; e < lanes; ++e) {
-        const std::int64_t line = l + k * lanes + e;
+        const std::int64_t line    = l + k * lanes + e;
         const Real         largest = lane(most[k], e), first = lane(y[0][k], e); // NaN reaches the first row
-        rcond[line]                = lane(unproved[k], e) == 0 && is_finite(largest) && is_finite(first) && largest > 0 ? 1 / largest : Real(-1);
-        Smallest mine              = Watch::start(line * entry.rows);
-        mine.val = lane(least[k], e), mine.loc = line * entry.rows + static_cast<std::int64_t>(lane(place[k], e));
+        rcond[line]   = lane(unproved[k], e) == 0 && is_finite(largest) && is_finite(first) && largest > 0
+                          ? 1 / largest
+                          : Real(-1);
+        Smallest mine = Watch::start(line * entry.rows);
+        mine.val      = lane(least[k], e),
+        mine.loc      = line * entry.rows + static_cast<std::int64_t>(lane(place[k], e));
         Watch::finish(mine, tolerance, smallest);
       }
   }
 
   /// One line.
-  KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const { factor<Scalar, 1>(l, work + l, count, smallest); }
+  KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
+  {
+    factor<Scalar, 1>(l, work + l, count, smallest);
+  }
 };
 
 /// The same of a host: a tile of lines at a time, those that are left one by one.
@@ -202,7 +216,8 @@ struct CertifiedFactorTiles {
   using Kernel   = CertifiedFactorKernel<Scalar, P, Memory>;
   using Smallest = typename Kernel::Smallest;
   using Pack     = typename host::PackOf<Scalar>::type;
-  static constexpr int packs = std::is_same_v<Pack, Scalar> ? 1 : P > 2 ? 2 : 4; ///< reciprocals of several are under way at a time
+  /// reciprocals of several are under way at a time
+  static constexpr int packs = std::is_same_v<Pack, Scalar> ? 1 : P > 2 ? 2 : 4;
   static constexpr int lanes = packs * CertifiedPack<Scalar, Pack>::lanes;
 
   Kernel       kernel;
@@ -212,7 +227,9 @@ struct CertifiedFactorTiles {
   {
     const std::int64_t                 first = t * lanes, end = std::min(first + lanes, kernel.count);
     std::vector<typename Kernel::Real> z(static_cast<std::size_t>(kernel.entry.rows * lanes));
-    if (end - first == lanes) host::with_widest_vectors_of_host([&] { kernel.template factor<Pack, packs>(first, z.data(), lanes, smallest); });
+    if (end - first == lanes)
+      host::with_widest_vectors_of_host(
+        [&] { kernel.template factor<Pack, packs>(first, z.data(), lanes, smallest); });
     else
       for (std::int64_t l = first; l < end; ++l) kernel.template factor<Scalar, 1>(l, z.data(), 1, smallest);
   }
@@ -222,7 +239,8 @@ struct CertifiedFactorTiles {
 template <class Real, class Memory>
 struct SmallestOf {
   Kokkos::View<const Real *, Memory> from;
-  KOKKOS_FUNCTION void               operator()(std::int64_t l, typename Kokkos::MinLoc<Real, std::int64_t>::value_type &least) const
+  KOKKOS_FUNCTION void               operator()(std::int64_t                                             l,
+                                  typename Kokkos::MinLoc<Real, std::int64_t>::value_type &least) const
   {
     if (from(l) < least.val) least.val = from(l), least.loc = l;
   }

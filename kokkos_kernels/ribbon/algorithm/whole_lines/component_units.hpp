@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file component_units.hpp  Units of the components of a block, for certificates of block tridiagonal lines on hosts.
+/// @file component_units.hpp  Units of the components of a block, for certificates of block
+///   tridiagonal lines on hosts.
 ///
 /// Components often have different units: at a wall, the vorticity is a velocity divided by the mesh size h,
-/// and its row has the entries 1 and 1 / h. With unknowns x = W y, W = diag(w_b) repeated for every block, the
-/// matrix A W has a diagonal that is comparable to the other entries of its row where
+/// and its row has the entries 1 and 1 / h. With unknowns x = W y, W = diag(w_b) repeated for every block,
+/// the matrix A W has a diagonal that is comparable to the other entries of its row where
 ///
 ///     |a_ab| w_b <= t |a_aa| w_a                                                     (1)
 ///
-/// for the largest |a_ab| / |a_aa| of all rows. t is the least of 1, 2, 4, 8 with a solution; the smallest solution
-/// is rounded down to powers of two. A certificate (certificate.hpp) holds for any units.
+/// for the largest |a_ab| / |a_aa| of all rows. t is the least of 1, 2, 4, 8 with a solution; the smallest
+/// solution is rounded down to powers of two. A certificate (certificate.hpp) holds for any units.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/certified_factor.hpp>
@@ -24,14 +25,15 @@ namespace ribbon {
 /// One power of two per component of a block.
 template <class Real>
 struct ComponentUnits {
-  static constexpr int  most_apart = 20; ///< the largest unit is at most 2^20
+  static constexpr int         most_apart = 20; ///< the largest unit is at most 2^20
   std::array<Real, most_block> unit;
 
   ComponentUnits() { unit.fill(1); }
   Real operator[](int b) const { return unit[static_cast<std::size_t>(b)]; }
   bool operator==(const ComponentUnits &other) const { return unit == other.unit; }
 
-  /// @param ratio  largest |a_ab| / |a_aa| of all rows at a * B + b; infinite: a diagonal entry is zero, there are no units
+  /// @param ratio  largest |a_ab| / |a_aa| of all rows at a * B + b; infinite: a diagonal entry
+  ///   is zero, there are no units
   static ComponentUnits solve(const std::vector<Real> &ratio, int B)
   {
     for (Real t = 1; t <= 8; t *= 2) { // rounding may double the ratio; certificates accept ratios up to 16
@@ -72,7 +74,7 @@ struct ComponentRatios {
   void operator()(const std::int64_t t) const
   {
     host::with_widest_vectors_of_host([&] {
-      std::int64_t       l = t * lanes;
+      std::int64_t       l   = t * lanes;
       const std::int64_t end = std::min<std::int64_t>(l + lanes, entry.matrices());
       Real *const        to  = ratio + t * entry.block * entry.block;
       if constexpr (width > 1)
@@ -85,8 +87,8 @@ private:
   template <class P>
   void find(std::int64_t l, Real *to) const
   {
-    using Sizes = typename Of<P>::Sizes;
-    const int B = entry.block;
+    using Sizes                            = typename Of<P>::Sizes;
+    const int B                            = entry.block;
     Sizes     most[most_block][most_block] = {};
     for (std::int64_t i = 0; i < entry.rows; ++i)
       for (int a = 0; a < B; ++a) {
@@ -100,12 +102,14 @@ private:
             largest = s > largest ? s : largest;
           }
           const Sizes relative = largest / diagonal;
-          most[a][b]           = relative <= most[a][b] ? most[a][b] : relative; // a NaN may be lost: such a line has no certificate
+          // a NaN may be lost: such a line has no certificate
+          most[a][b] = relative <= most[a][b] ? most[a][b] : relative;
         }
       }
     for (int a = 0; a < B; ++a)
       for (int b = 0; b < B; ++b)
-        for (int e = 0; e < Of<P>::lanes; ++e) to[a * B + b] = std::max(to[a * B + b], Of<P>::lane(most[a][b], e));
+        for (int e = 0; e < Of<P>::lanes; ++e)
+          to[a * B + b] = std::max(to[a * B + b], Of<P>::lane(most[a][b], e));
   }
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file looped.hpp  Elimination along whole lines for every bandwidth and block size: one thread per line, widths known at run time.
+/// @file looped.hpp  Elimination along whole lines for every bandwidth and block size: one thread per line,
+///   widths known at run time.
 ///
-/// One kernel per scalar and scheme instead of one per system: PlainScheme and OrthogonalScheme with loops over run-time widths, a line being
-/// one chunk (chunk.hpp, orthogonal.hpp). The numbers of a row lie `word` apart: 1 where lines share a table, the number of lines where every
-/// line has its own, so that neighbouring threads read neighbouring words.
+/// One kernel per scalar and scheme instead of one per system: PlainScheme and OrthogonalScheme with loops
+/// over run-time widths, a line being one chunk (chunk.hpp, orthogonal.hpp). The numbers of a row lie `word`
+/// apart: 1 where lines share a table, the number of lines where every line has its own, so that neighbouring
+/// threads read neighbouring words.
 ///
-/// Lines may be long: of the W + 1 equations in the window the one with the largest entry leaves (orthogonal.hpp: the oldest), and sums in the
-/// window are compensated (docs/kernels.md).
+/// Lines may be long: of the W + 1 equations in the window the one with the largest entry leaves
+/// (orthogonal.hpp: the oldest), and sums in the window are compensated (docs/kernels.md).
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -27,20 +29,40 @@ struct LoopedShape {
   bool closed = false;       ///< the line ends in separators that close a ring (orthogonal: always)
 
   KOKKOS_INLINE_FUNCTION int separators() const { return orthogonal ? lower + upper : reach * block; }
-  KOKKOS_INLINE_FUNCTION int separator_rows() const { return closed ? (orthogonal ? separators() : reach) : 0; }
+  KOKKOS_INLINE_FUNCTION int separator_rows() const
+  {
+    return closed ? (orthogonal ? separators() : reach) : 0;
+  }
   KOKKOS_INLINE_FUNCTION int row_block() const { return orthogonal ? 1 : block; }
-  KOKKOS_INLINE_FUNCTION int forward_words() const { return orthogonal ? separators() + 3 : block * block * (1 + 2 * reach); }
-  KOKKOS_INLINE_FUNCTION int backward_words() const { return orthogonal ? 2 * separators() : 2 * block * block * reach; }
-  /// Plain: Lg, Us, R and G. Orthogonal: the triangular factors of R, W x W, with the reciprocals of the pivots on the diagonal, and the order of
-  /// its rows.
-  KOKKOS_INLINE_FUNCTION int closure_words() const { return !closed ? 0 : orthogonal ? separators() * (separators() + 1) : 4 * separators() * separators(); }
-  KOKKOS_INLINE_FUNCTION std::int64_t forward_rows(std::int64_t n) const { return orthogonal ? n : n - separator_rows(); }
+  KOKKOS_INLINE_FUNCTION int forward_words() const
+  {
+    return orthogonal ? separators() + 3 : block * block * (1 + 2 * reach);
+  }
+  KOKKOS_INLINE_FUNCTION int backward_words() const
+  {
+    return orthogonal ? 2 * separators() : 2 * block * block * reach;
+  }
+  /// Plain: Lg, Us, R and G. Orthogonal: the triangular factors of R, W x W, with the reciprocals of the
+  /// pivots on the diagonal, and the order of its rows.
+  KOKKOS_INLINE_FUNCTION int closure_words() const
+  {
+    return !closed ? 0 : orthogonal ? separators() * (separators() + 1) : 4 * separators() * separators();
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t forward_rows(std::int64_t n) const
+  {
+    return orthogonal ? n : n - separator_rows();
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t backward_rows(std::int64_t n) const { return n - separator_rows(); }
-  KOKKOS_INLINE_FUNCTION std::int64_t words(std::int64_t n) const { return forward_rows(n) * forward_words() + backward_rows(n) * backward_words() + closure_words(); }
+  KOKKOS_INLINE_FUNCTION std::int64_t words(std::int64_t n) const
+  {
+    return forward_rows(n) * forward_words() + backward_rows(n) * backward_words() + closure_words();
+  }
 };
 
-/// Solves lines with tables of a LoopedShape. Rows of an orthogonal table are unknowns: block matrices are seen as bands.
-/// @tparam Max  most separators. Loops run to Max and leave early, so that on a device small arrays stay in registers.
+/// Solves lines with tables of a LoopedShape. Rows of an orthogonal table are unknowns: block
+/// matrices are seen as bands.
+/// @tparam Max  most separators. Loops run to Max and leave early, so that on a device small
+///   arrays stay in registers.
 template <class Scalar, bool orthogonal, int Max>
 struct LoopedKernel {
   LoopedShape   shape;
@@ -71,7 +93,9 @@ struct LoopedKernel {
   /// Position of row i of a line; component a lies `component_stride` further.
   KOKKOS_FUNCTION std::int64_t place(const LineSet &set, std::int64_t i) const
   {
-    return !orthogonal || set.components == 1 ? i * set.row_stride : i / set.components * set.row_stride + i % set.components * set.component_stride;
+    return !orthogonal || set.components == 1
+             ? i * set.row_stride
+             : i / set.components * set.row_stride + i % set.components * set.component_stride;
   }
   /// Word j of the table at `at`.
   KOKKOS_FUNCTION Scalar read(const Scalar *at, int j) const { return read_only_scalar(at + j * word); }
@@ -92,7 +116,8 @@ struct LoopedKernel {
     each(S, [&](int a) { each(S, [&](int e) { z[a] += read(at, S * S + a * S + e) * residual[e]; }); });
   }
 
-  /// R z = r by the triangular factors of R with its rows in order: backward stable, however close to singular R is.
+  /// R z = r by the triangular factors of R with its rows in order: backward stable,
+  /// however close to singular R is.
   KOKKOS_FUNCTION void close_pivoted(const Scalar *at, const Scalar *r, Scalar *z) const
   {
     const int W = shape.separators();
@@ -122,14 +147,16 @@ struct LoopedKernel {
     });
   }
 
-  /// Whether v belongs to the row that a reflection takes out of the window: its v is larger than 1 and those of the others are smaller (|v|^2 = 2).
+  /// Whether v belongs to the row that a reflection takes out of the window: its v is larger than 1 and those
+  /// of the others are smaller (|v|^2 = 2).
   KOKKOS_FUNCTION static bool leaves(const Scalar &v)
   {
     if constexpr (std::is_floating_point_v<Scalar>) return v * v > 1;
     else return v.real() * v.real() + v.imag() * v.imag() > 1;
   }
 
-  /// A window goes on by a row: the newest values first. Either rows have one unknown or the window has one row.
+  /// A window goes on by a row: the newest values first. Either rows have one unknown
+  /// or the window has one row.
   KOKKOS_FUNCTION static void push(int S, int B, const Scalar *v, Scalar *w)
   {
     if (B == 1) {
@@ -144,8 +171,10 @@ struct LoopedKernel {
     } else each(B, [&](int a) { w[a] = v[a]; });
   }
 
-  /// Backward sweep of the rows before the separators: unknowns of row k go to rows k + shift. w: what lies right of them, nearest first.
-  KOKKOS_FUNCTION void backward(const Scalar *from, std::int64_t m, int shift, const Scalar *z, Scalar *w, Scalar *to) const
+  /// Backward sweep of the rows before the separators: unknowns of row k go to rows k + shift. w: what lies
+  /// right of them, nearest first.
+  KOKKOS_FUNCTION void backward(const Scalar *from, std::int64_t m, int shift, const Scalar *z, Scalar *w,
+                                Scalar *to) const
   {
     const int S = shape.separators(), B = shape.row_block();
     for (std::int64_t i = m - 1; i >= 0; --i) {
@@ -162,15 +191,17 @@ struct LoopedKernel {
       each(B, [&](int a) { at[a * out.component_stride] = v[a]; });
     }
   }
-  /// Word of the coupling of unknown a of a row to number q of a window: K blocks of B x B, of which there is one, or B is.
+  /// Word of the coupling of unknown a of a row to number q of a window: K blocks of B x B, of
+  /// which there is one, or B is.
   KOKKOS_FUNCTION int u_word(int q, int a) const { return a * shape.row_block() + q; }
 
   KOKKOS_FUNCTION void plain(const Scalar *mine, const Scalar *f, Scalar *to) const
   {
     const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
     const std::int64_t m         = rows - shape.separator_rows();
-    const Scalar      *backwards = mine + m * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
-    Scalar             g[Max] = {}, y_first[Max] = {}, z[Max] = {}, w[Max] = {};
+    const Scalar      *backwards = mine + m * shape.forward_words() * word,
+                 *closure        = backwards + m * shape.backward_words() * word;
+    Scalar g[Max] = {}, y_first[Max] = {}, z[Max] = {}, w[Max] = {};
     for (std::int64_t i = 0; i < m; ++i) {
       const Scalar *row = mine + i * shape.forward_words() * word, *from = f + i * in.row_stride;
       Scalar        arriving[Max] = {}, v[Max] = {};
@@ -180,7 +211,10 @@ struct LoopedKernel {
         each(B, [&](int e) { v[a] += read(row, a * B + e) * arriving[e]; });
         each(S, [&](int q) { v[a] += read(row, BB + u_word(q, a)) * g[q]; });
       });
-      if (shape.closed) each(S, [&](int s) { each(B, [&](int e) { y_first[s] += read(row, BB + K * BB + s * B + e) * arriving[e]; }); });
+      if (shape.closed)
+        each(S, [&](int s) {
+          each(B, [&](int e) { y_first[s] += read(row, BB + K * BB + s * B + e) * arriving[e]; });
+        });
       push(S, B, v, g);
       each(B, [&](int a) { to[i * out.row_stride + a * out.component_stride] = v[a]; });
     }
@@ -189,7 +223,9 @@ struct LoopedKernel {
       each(S, [&](int a) {
         const std::int64_t at = m + a / B;
         r[a]                  = f[at * in.row_stride + a % B * in.component_stride];
-        each(S, [&](int q) { r[a] -= read(closure, a * S + q) * g[q] + read(closure, S * S + a * S + q) * y_first[q]; });
+        each(S, [&](int q) {
+          r[a] -= read(closure, a * S + q) * g[q] + read(closure, S * S + a * S + q) * y_first[q];
+        });
       });
       close(closure + 2 * S * S * word, r, z);
       each(S, [&](int a) { to[(m + a / B) * out.row_stride + a % B * out.component_stride] = w[a] = z[a]; });
@@ -197,13 +233,15 @@ struct LoopedKernel {
     backward(backwards, m, 0, z, w, to);
   }
 
-  /// In place, row k + W of the right-hand side is read before unknown k + ku is written: the first ku unknowns come last. `rest` is what rounding took from t.
+  /// In place, row k + W of the right-hand side is read before unknown k + ku is written: the first ku
+  /// unknowns come last. `rest` is what rounding took from t.
   KOKKOS_FUNCTION void householder(const Scalar *mine, const Scalar *f, Scalar *to) const
   {
     const int          W = shape.separators(), shift = shape.upper;
     const std::int64_t m         = rows - W;
-    const Scalar      *backwards = mine + rows * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
-    Scalar             t[Max] = {}, rest[Max] = {}, z[Max] = {}, w[Max] = {};
+    const Scalar      *backwards = mine + rows * shape.forward_words() * word,
+                 *closure        = backwards + m * shape.backward_words() * word;
+    Scalar t[Max] = {}, rest[Max] = {}, z[Max] = {}, w[Max] = {};
     for (std::int64_t i = 0; i < rows; ++i) {
       const Scalar *row      = mine + i * shape.forward_words() * word;
       const Scalar  arriving = read(row, W + 2) * f[place(in, i)];
@@ -258,27 +296,32 @@ public:
   using Table  = Kokkos::View<Scalar *, Memory>;
 
   /// Factors a few matrices on the host, in extended precision. `watch` sees every pivot.
-  Looped(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool orthogonal, PivotWatch &watch) : matrices_(static_cast<std::int64_t>(matrices.size())), word_(1)
+  Looped(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool orthogonal,
+         PivotWatch &watch)
+      : matrices_(static_cast<std::int64_t>(matrices.size())), word_(1)
   {
     shape_ = shape_of(matrices[0], orthogonal), rows_ = matrices[0].rows, next_ = shape_.words(rows_);
-    table_       = allocate<Table>(exec, "ribbon::looped::table", static_cast<std::size_t>(next_ * matrices_));
+    table_ = allocate<Table>(exec, "ribbon::looped::table", static_cast<std::size_t>(next_ * matrices_));
     auto    host = Kokkos::create_mirror_view(table_);
     Scalar *to   = host.data();
     for (const auto &A : matrices) {
       watch.current    = static_cast<int>(&A - matrices.data());
-      const auto chunk = orthogonal ? eliminate_orthogonal(A, 0, A.rows, true, watch) : eliminate_plain(A, 0, A.rows, shape_.closed, watch);
+      const auto chunk = orthogonal ? eliminate_orthogonal(A, 0, A.rows, true, watch)
+                                    : eliminate_plain(A, 0, A.rows, shape_.closed, watch);
       auto       put   = [&to](const auto &words) {
         for (const auto &v : words) *to++ = narrow<Scalar>(v);
       };
       put(chunk.forward), put(chunk.backward);
       if (!shape_.closed) continue;
       if (!orthogonal) put(chunk.edge);
-      const int                   S = shape_.separators(), first = A.rows - shape_.separator_rows();
-      const auto                  row_of = [&](int k) { return (first + (orthogonal ? A.upper + k : k / A.block)) % A.rows; };
+      const int  S = shape_.separators(), first = A.rows - shape_.separator_rows();
+      const auto row_of = [&](int k) { return (first + (orthogonal ? A.upper + k : k / A.block)) % A.rows; };
       const ReducedSystem<Scalar> ring(
-        {chunk}, true, row_of, [&](int k) { return orthogonal ? 1 : A.row_max(row_of(k), k % A.block); }, watch);
+        {chunk}, true, row_of, [&](int k) { return orthogonal ? 1 : A.row_max(row_of(k), k % A.block); },
+        watch);
       Dense<wide_t<Scalar>> R(S, S);
-      for (std::size_t e = 0; e < R.a.size(); ++e) R.a[e] = ring.lower.a[e] + ring.diag.a[e] + ring.upper.a[e];
+      for (std::size_t e = 0; e < R.a.size(); ++e)
+        R.a[e] = ring.lower.a[e] + ring.diag.a[e] + ring.upper.a[e];
       if (orthogonal) {
         const auto order = R.factor();
         put(R.a);
@@ -290,12 +333,16 @@ public:
   }
 
   /// Takes over tables that were made where the coefficients live: word k of line l at k * lines + l.
-  Looped(const LoopedShape &shape, std::int64_t rows, std::int64_t lines, Table table) : shape_(shape), rows_(rows), matrices_(lines), word_(lines), next_(1), table_(table) { }
+  Looped(const LoopedShape &shape, std::int64_t rows, std::int64_t lines, Table table)
+      : shape_(shape), rows_(rows), matrices_(lines), word_(lines), next_(1), table_(table)
+  {
+  }
 
   static LoopedShape shape_of(const HostMatrix<Scalar> &A, bool orthogonal)
   {
     LoopedShape s;
-    s.orthogonal = orthogonal, s.reach = A.reach(), s.block = A.block, s.lower = A.lower, s.upper = A.upper, s.closed = orthogonal || A.periodic;
+    s.orthogonal = orthogonal, s.reach = A.reach(), s.block = A.block, s.lower = A.lower, s.upper = A.upper,
+    s.closed = orthogonal || A.periodic;
     return s;
   }
 
@@ -303,21 +350,29 @@ public:
   const LoopedShape &shape() const { return shape_; }
   const Table       &table() const { return table_; }
   /// The same with tables in other memory, to be filled.
-  Looped beside(const Exec &exec) const { return Looped(shape_, rows_, matrices_, allocate<Table>(exec, "ribbon::looped::table", table_.size())); }
+  Looped beside(const Exec &exec) const
+  {
+    return Looped(shape_, rows_, matrices_, allocate<Table>(exec, "ribbon::looped::table", table_.size()));
+  }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
   /// @param first  of one matrix per line, that of the first line
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, std::int64_t first = 0) const
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const int *class_of_line, std::int64_t classified, std::int64_t first = 0) const
   {
     const auto run = [&](auto orthogonal, auto most) {
       using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
-      Kokkos::parallel_for(orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Policy(exec, 0, in.lines()),
-                           LoopedKernel<Scalar, orthogonal(), most()>{shape_, rows_, table_.data() + first * next_, word_, next_, class_of_line, classified, matrices_, b, x, in, out});
+      Kokkos::parallel_for(
+        orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Policy(exec, 0, in.lines()),
+        LoopedKernel<Scalar, orthogonal(), most()>{shape_, rows_, table_.data() + first * next_, word_, next_,
+                                                   class_of_line, classified, matrices_, b, x, in, out});
     };
-    if (!shape_.orthogonal && shape_.separators() <= 4) run(std::false_type{}, std::integral_constant<int, 4>{});
+    if (!shape_.orthogonal && shape_.separators() <= 4)
+      run(std::false_type{}, std::integral_constant<int, 4>{});
     else if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});
     else {
-      if constexpr (sizeof(Scalar) > 4) // in float they take the loops of wider ones: the library has as many kernels as it may
+      // in float they take the loops of wider ones: the library has as many kernels as it may
+      if constexpr (sizeof(Scalar) > 4)
         if (shape_.separators() <= 4) return run(std::true_type{}, std::integral_constant<int, 4>{});
       run(std::true_type{}, std::integral_constant<int, most_separators>{});
     }

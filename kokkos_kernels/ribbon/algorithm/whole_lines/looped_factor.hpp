@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file looped_factor.hpp  Tables of looped.hpp for one matrix per line, made where the coefficients live, one thread per line.
+/// @file looped_factor.hpp  Tables of looped.hpp for one matrix per line, made where the coefficients
+///   live, one thread per line.
 ///
-/// The elimination is that of elimination.hpp in the scalar's own precision. Intermediate values lie in the table itself, since arrays as
-/// wide as the widest system would cost every thread of a device kilobytes.
+/// The elimination is that of elimination.hpp in the scalar's own precision. Intermediate values lie in the
+/// table itself, since arrays as wide as the widest system would cost every thread of a device kilobytes.
 #pragma once
 
 #include <ribbon/device/temporary.hpp>
@@ -43,24 +44,35 @@ struct LoopedFactorKernel {
   {
     const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
     const std::int64_t rows = entry.rows, m = rows - shape.separator_rows();
-    Scalar *const row = table + (l - table_line), *const closure = row + m * (shape.forward_words() + shape.backward_words()) * lines;
-    auto inv = [&](std::int64_t i, int e) -> Scalar & { return row[(i * shape.forward_words() + e) * lines]; };
-    auto L   = [&](std::int64_t i, int q, int e) -> Scalar   &{ return inv(i, BB + q * BB + e); };
-    auto D   = [&](std::int64_t i, int s, int b) -> Scalar   &{ return inv(i, BB + K * BB + s * B + b); };
-    auto U   = [&](std::int64_t i, int q, int e) -> Scalar   &{ return row[(m * shape.forward_words() + i * shape.backward_words() + q * BB + e) * lines]; };
-    auto H   = [&](std::int64_t i, int a, int s) -> Scalar   &{ return U(i, K, a * S + s); };
+    Scalar *const row = table + (l - table_line), *const closure =
+                                                    row + m *
+                                                            (shape.forward_words() + shape.backward_words()) *
+                                                            lines;
+    auto inv = [&](std::int64_t i, int e) -> Scalar & {
+      return row[(i * shape.forward_words() + e) * lines];
+    };
+    auto L = [&](std::int64_t i, int q, int e) -> Scalar & { return inv(i, BB + q * BB + e); };
+    auto D = [&](std::int64_t i, int s, int b) -> Scalar & { return inv(i, BB + K * BB + s * B + b); };
+    auto U = [&](std::int64_t i, int q, int e) -> Scalar & {
+      return row[(m * shape.forward_words() + i * shape.backward_words() + q * BB + e) * lines];
+    };
+    auto H = [&](std::int64_t i, int a, int s) -> Scalar & { return U(i, K, a * S + s); };
     // the row under elimination: its entry at distance d, in the place that will hold what becomes of it
-    auto at = [&](std::int64_t i, int d, int e) -> Scalar & { return d < 0 ? L(i, -1 - d, e) : d == 0 ? inv(i, e) : U(i, d - 1, e); };
+    auto at = [&](std::int64_t i, int d, int e) -> Scalar & {
+      return d < 0 ? L(i, -1 - d, e) : d == 0 ? inv(i, e) : U(i, d - 1, e);
+    };
     for (std::int64_t i = 0; i < m; ++i) {
       for (int d = -K; d <= K; ++d)
         for (int a = 0; a < B; ++a)
-          for (int b = 0; b < B; ++b) at(i, d, a * B + b) = i + d < 0 || i + d >= rows ? Scalar(0) : entry(l, i, d, a, b);
+          for (int b = 0; b < B; ++b)
+            at(i, d, a * B + b) = i + d < 0 || i + d >= rows ? Scalar(0) : entry(l, i, d, a, b);
       for (int q = K - 1; q >= 0; --q) {
         if (i - 1 - q < 0) continue;
         for (int p = 0; p < K; ++p)
           for (int a = 0; a < B; ++a)
             for (int c = 0; c < B; ++c)
-              for (int b = 0; b < B; ++b) at(i, p - q, a * B + b) += at(i, -1 - q, a * B + c) * U(i - 1 - q, p, c * B + b);
+              for (int b = 0; b < B; ++b)
+                at(i, p - q, a * B + b) += at(i, -1 - q, a * B + c) * U(i - 1 - q, p, c * B + b);
       }
       Real scale = 0;
       for (int a = 0; a < B; ++a) {
@@ -74,7 +86,8 @@ struct LoopedFactorKernel {
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, a);
         const Real one = scale > 0 && is_finite(scale) ? Real(1) : scale;
-        invert(B, &inv(i, 0), [&](const Scalar &pivot, int) { Watch::see(magnitude(pivot), one, l * rows + i, smallest); });
+        invert(B, &inv(i, 0),
+               [&](const Scalar &pivot, int) { Watch::see(magnitude(pivot), one, l * rows + i, smallest); });
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, b);
       }
@@ -83,7 +96,8 @@ struct LoopedFactorKernel {
           Scalar column[most_block];
           for (int a = 0; a < B; ++a) {
             column[a] = Scalar(0);
-            for (int c = 0; c < B; ++c) column[a] -= inv(i, a * B + c) * (q < K ? L(i, q, c * B + b) : U(i, q - K, c * B + b));
+            for (int c = 0; c < B; ++c)
+              column[a] -= inv(i, a * B + c) * (q < K ? L(i, q, c * B + b) : U(i, q - K, c * B + b));
           }
           for (int a = 0; a < B; ++a) (q < K ? L(i, q, a * B + b) : U(i, q - K, a * B + b)) = column[a];
         }
@@ -172,11 +186,14 @@ struct LoopedFactorKernel {
     Real scale[most_block]; // of rows of R
     for (int a = 0; a < S; ++a) {
       const Real largest = entry.row_max(l, m + a / B, a % B);
-      if (!(largest > 0)) Watch::see(largest, largest, l * rows + m + a / B, smallest); // before exchanges of rows hide which one it was
+      // before exchanges of rows hide which one it was
+      if (!(largest > 0)) Watch::see(largest, largest, l * rows + m + a / B, smallest);
       scale[a] = entry.power_of_two_for(largest);
       for (int e = 0; e < S; ++e) G(a, e) = R(a, e) * scale[a];
     }
-    invert(S, &G(0, 0), [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, l * rows + m + k / B, smallest); });
+    invert(S, &G(0, 0), [&](const Scalar &pivot, int k) {
+      Watch::see(magnitude(pivot), 1, l * rows + m + k / B, smallest);
+    });
     for (int a = 0; a < S; ++a)
       for (int e = 0; e < S; ++e) G(a, e) *= scale[e];
   }
@@ -185,15 +202,21 @@ struct LoopedFactorKernel {
   {
     const int          W = shape.separators(), kl = shape.lower, ku = shape.upper, width = 2 * W + 1;
     const std::int64_t rows = entry.rows, block = entry.block, n = rows * block, m = n - W;
-    Scalar *const words = table + (l - table_line), *const closure = words + (n * shape.forward_words() + m * shape.backward_words()) * lines;
+    Scalar *const words = table + (l - table_line), *const closure = words + (n * shape.forward_words() +
+                                                                              m * shape.backward_words()) *
+                                                                               lines;
     Scalar *const mine   = workspace + l % workers;
-    auto          window = [&](int i, int e) -> Scalar          &{ return mine[static_cast<std::int64_t>(i * width + e) * workers]; };
-    auto          rest   = [&](int i, int e) -> Scalar            &{ return window(W + 1 + i, e); }; // what rounding took
+    auto          window = [&](int i, int e) -> Scalar          &{
+      return mine[static_cast<std::int64_t>(i * width + e) * workers];
+    };
+    // what rounding took
+    auto rest = [&](int i, int e) -> Scalar & { return window(W + 1 + i, e); };
     for (std::int64_t r = 0; r < n; ++r) {
       auto       f       = [&](int e) -> Scalar             &{ return words[(r * shape.forward_words() + e) * lines]; };
       const int  place   = r < W ? static_cast<int>(r) : W;
       const Real largest = entry.row_max(l, r / block, static_cast<int>(r % block));
-      if (!(largest > 0 && is_finite(largest))) Watch::see(largest, largest, l * rows + r / block, smallest); // a row of zeros is a zero pivot
+      // a row of zeros is a zero pivot
+      if (!(largest > 0 && is_finite(largest))) Watch::see(largest, largest, l * rows + r / block, smallest);
       const Real scale = entry.power_of_two_for(largest);
       for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
       f(W + 2) = Scalar(scale);
@@ -201,7 +224,8 @@ struct LoopedFactorKernel {
       const std::int64_t column = r < W ? ku : r - kl;
       for (int d = -kl; d <= ku; ++d) {
         const std::int64_t j = r + d;
-        window(place, static_cast<int>(j < ku ? W + 1 + kl + j : j - column)) += entry.of_unknown(l, r, d) * scale;
+        window(place, static_cast<int>(j < ku ? W + 1 + kl + j : j - column)) +=
+          entry.of_unknown(l, r, d) * scale;
       }
       if (r < W) continue;
       Real norm = 0;
@@ -219,14 +243,17 @@ struct LoopedFactorKernel {
       const Scalar phase = size0 > 0 ? pivot / size0 : Scalar(1);
       const Scalar alpha = -(phase * norm);
       const Real   size  = square_root(norm * (norm + size0));
-      for (int i = 0; i <= W; ++i) f(i) = norm > 0 ? (window(i, 0) - (i == p ? alpha : Scalar(0))) / size : Scalar(0);
+      for (int i = 0; i <= W; ++i)
+        f(i) = norm > 0 ? (window(i, 0) - (i == p ? alpha : Scalar(0))) / size : Scalar(0);
       for (int e = 0; e < width; ++e) {
         Scalar dot(0);
         for (int i = 0; i <= W; ++i) dot += conjugate(f(i)) * window(i, e);
         for (int i = 0; i <= W; ++i) subtract_compensated(window(i, e), rest(i, e), f(i) * dot);
       }
       f(W + 1) = Scalar(1) / alpha;
-      auto u   = [&](int e) -> Scalar   &{ return words[(n * shape.forward_words() + (r - W) * shape.backward_words() + e) * lines]; };
+      auto u   = [&](int e) -> Scalar   &{
+        return words[(n * shape.forward_words() + (r - W) * shape.backward_words() + e) * lines];
+      };
       for (int q = 0; q < W; ++q) u(q) = -(window(p, 1 + q) / alpha), u(W + q) = window(p, W + 1 + q) / alpha;
       for (int i = 0; i < W; ++i) {
         const int from = i < p ? i : i + 1;
@@ -248,7 +275,9 @@ struct LoopedFactorKernel {
       [&](int k, int p) {
         if (p != k) swap_values(order(k), order(p));
       },
-      [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, l * rows + (m + ku + k) % n / block, smallest); });
+      [&](const Scalar &pivot, int k) {
+        Watch::see(magnitude(pivot), 1, l * rows + (m + ku + k) % n / block, smallest);
+      });
   }
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k, Smallest &smallest) const
@@ -261,25 +290,38 @@ struct LoopedFactorKernel {
   }
 };
 
-/// Tables of one matrix per line. Returns what solves with them and the smallest pivot (see LoopedFactorKernel).
+/// Tables of one matrix per line. Returns what solves with them and the smallest pivot
+/// (see LoopedFactorKernel).
 template <class Scalar, class Exec, bool orthogonal>
-Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, real_t<Scalar> tolerance,
-                                  typename LoopedFactorKernel<Scalar, typename Exec::memory_space, orthogonal>::Smallest &smallest)
+Looped<Scalar, Exec>
+factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+             real_t<Scalar> tolerance,
+             typename LoopedFactorKernel<Scalar, typename Exec::memory_space, orthogonal>::Smallest &smallest)
 {
   using Memory = typename Exec::memory_space;
   using Kernel = LoopedFactorKernel<Scalar, Memory, orthogonal>;
   LoopedShape shape;
-  shape.orthogonal = orthogonal, shape.reach = bands.half_bandwidth(), shape.block = bands.block, shape.closed = orthogonal || bands.periodic;
+  shape.orthogonal = orthogonal, shape.reach = bands.half_bandwidth(), shape.block = bands.block,
+  shape.closed = orthogonal || bands.periodic;
   shape.lower = (bands.kl() + 1) * bands.block - 1, shape.upper = (bands.ku() + 1) * bands.block - 1;
-  const std::int64_t lines = bands.matrices(), rows = bands.rows(), n = orthogonal ? rows * bands.block : rows;
-  const int          W       = shape.separators();
-  const std::int64_t workers = orthogonal ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1)))) : lines;
-  auto               table   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(shape.words(n) * lines));
-  const Temporary<Scalar, Exec> space(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>(2 * (W + 1) * (2 * W + 1) * workers) : 0);
-  smallest                   = Kernel::Watch::start(-1);
-  const auto place           = PivotPlace<real_t<Scalar>, Memory>(exec);
+  const std::int64_t lines = bands.matrices(), rows = bands.rows(),
+                     n = orthogonal ? rows * bands.block : rows;
+  const int          W = shape.separators();
+  const std::int64_t workers =
+    orthogonal
+      ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1))))
+      : lines;
+  auto table = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table",
+                                                        static_cast<std::size_t>(shape.words(n) * lines));
+  const Temporary<Scalar, Exec> space(
+    exec, "ribbon::looped::workspace",
+    orthogonal ? static_cast<std::size_t>(2 * (W + 1) * (2 * W + 1) * workers) : 0);
+  smallest         = Kernel::Watch::start(-1);
+  const auto place = PivotPlace<real_t<Scalar>, Memory>(exec);
   for (std::int64_t first = 0; first < lines; first += workers) {
-    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(workers, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers, tolerance},
+    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(workers, lines - first)),
+                            Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(),
+                                   space.data(), first, workers, tolerance},
                             place.reducer());
     Kernel::Watch::join(smallest, place.found(exec));
   }
@@ -288,31 +330,43 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
 
 /// The smallest pivot of matrices whose factors are not kept, eliminated line by line.
 template <class Scalar, class Exec>
-auto smallest_pivot_of_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, real_t<Scalar> tolerance)
+auto smallest_pivot_of_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+                             real_t<Scalar> tolerance)
 {
   using Memory = typename Exec::memory_space;
   using Kernel = LoopedFactorKernel<Scalar, Memory, false>;
   LoopedShape shape;
   shape.reach = std::max(1, bands.half_bandwidth()), shape.block = bands.block, shape.closed = bands.periodic;
-  const std::int64_t lines = bands.matrices(), words = shape.words(bands.rows()), together = std::min(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 26) / words));
-  const Temporary<Scalar, Exec> table(exec, "ribbon::looped::table", static_cast<std::size_t>(words * together));
-  const auto         place    = PivotPlace<real_t<Scalar>, Memory>(exec);
-  auto               smallest = Kernel::Watch::start(-1);
+  const std::int64_t lines = bands.matrices(), words = shape.words(bands.rows()),
+                     together =
+                       std::min(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 26) / words));
+  const Temporary<Scalar, Exec> table(exec, "ribbon::looped::table",
+                                      static_cast<std::size_t>(words * together));
+  const auto                    place    = PivotPlace<real_t<Scalar>, Memory>(exec);
+  auto                          smallest = Kernel::Watch::start(-1);
   for (std::int64_t first = 0; first < lines; first += together) {
-    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(together, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, together, table.data(), nullptr, first, 1, tolerance, first},
+    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(together, lines - first)),
+                            Kernel{BandEntries<Scalar, Memory>(bands), shape, together, table.data(), nullptr,
+                                   first, 1, tolerance, first},
                             place.reducer());
     Kernel::Watch::join(smallest, place.found(exec));
   }
   return smallest;
 }
 
-/// Plain tables for matrices of other values, in the place of those of `plan`, for as many lines and no wider. Asynchronous on exec, one kernel.
+/// Plain tables for matrices of other values, in the place of those of `plan`, for as many lines and no
+/// wider. Asynchronous on exec, one kernel.
 template <class Scalar, class Exec>
-void factor_lines_again(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Looped<Scalar, Exec> &plan, const PivotPlace<real_t<Scalar>, typename Exec::memory_space> &place)
+void factor_lines_again(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+                        const Looped<Scalar, Exec>                                    &plan,
+                        const PivotPlace<real_t<Scalar>, typename Exec::memory_space> &place)
 {
   using Memory = typename Exec::memory_space;
   using Kernel = LoopedFactorKernel<Scalar, Memory, false>;
-  Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, bands.matrices()), Kernel{BandEntries<Scalar, Memory>(bands), plan.shape(), bands.matrices(), plan.table().data(), nullptr}, place.reducer());
+  Kokkos::parallel_reduce(
+    "ribbon::looped::factor", indices(exec, bands.matrices()),
+    Kernel{BandEntries<Scalar, Memory>(bands), plan.shape(), bands.matrices(), plan.table().data(), nullptr},
+    place.reducer());
 }
 
 } // namespace ribbon

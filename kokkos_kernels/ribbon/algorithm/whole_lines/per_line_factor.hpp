@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file per_line_factor.hpp  Factors one banded matrix per line where the coefficients live, one thread per line.
+/// @file per_line_factor.hpp  Factors one banded matrix per line where the coefficients
+///   live, one thread per line.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas.hpp>
@@ -43,9 +44,9 @@ struct PerLineFactorKernel {
     const bool         periodic = entry.periodic;
     const std::int64_t rows = entry.rows, m = rows - (periodic ? P : 0);
     const int          width = periodic ? 1 + 4 * P : 1 + 2 * P;
-    auto               word  = [&](std::int64_t i, int j) -> Scalar                &{ return words[(i * width + j) * count + l]; };
-    Window             h[P];         // last rows of H
-    Scalar             u[P][P] = {}; // u[q]: U of row i - 1 - q
+    auto   word = [&](std::int64_t i, int j) -> Scalar   &{ return words[(i * width + j) * count + l]; };
+    Window h[P];         // last rows of H
+    Scalar u[P][P] = {}; // u[q]: U of row i - 1 - q
     for (std::int64_t i = 0; i < m; ++i) {
       Scalar a[2 * P + 1], multiplier[P] = {};
       for (int d = -P; d <= P; ++d) a[d + P] = i + d < 0 ? Scalar(0) : entry(first_line + l, i, d);
@@ -76,8 +77,9 @@ struct PerLineFactorKernel {
   /// D, the couplings of the separators and their Schur complement with its inverse.
   KOKKOS_FUNCTION void close(std::int64_t l, std::int64_t m, Smallest &smallest) const
   {
-    auto   word           = [&](std::int64_t i, int j) -> Scalar             &{ return words[(i * (1 + 4 * P) + j) * count + l]; };
-    Scalar first[2][P][P] = {}, last[2][P][P] = {}; // [left, right][row][separator] of A^-1 times the couplings
+    auto word = [&](std::int64_t i, int j) -> Scalar & { return words[(i * (1 + 4 * P) + j) * count + l]; };
+    // [left, right][row][separator] of A^-1 times the couplings
+    Scalar first[2][P][P] = {}, last[2][P][P] = {};
     for (int q = 0; q < P; ++q) {
       Window y, v;
       for (std::int64_t i = 0; i < m; ++i) { // U^T y = e_q
@@ -114,10 +116,12 @@ struct PerLineFactorKernel {
       for (int b = 0; b < P; ++b) {
         Scalar s = entry(first_line + l, m + a, b - a);
         for (int q = 0; q < P; ++q) { // neighbours on both sides are this chunk itself
-          const Scalar Ls = entry(first_line + l, m + a, q - P - a), Us = entry(first_line + l, m + a, q + P - a);
+          const Scalar Ls = entry(first_line + l, m + a, q - P - a),
+                       Us = entry(first_line + l, m + a, q + P - a);
           s -= Ls * (last[0][q][b] + last[1][q][b]) + Us * (first[0][q][b] + first[1][q][b]);
           if (b > 0) continue;
-          Scalar Lg = entry(first_line + l, m + a, -1 - q - a); // to g of row m - 1 - q, which is y but for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
+          // to g of row m - 1 - q, which is y but for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
+          Scalar Lg = entry(first_line + l, m + a, -1 - q - a);
           if (P == 2 && q == 0) Lg += entry(first_line + l, m + a, -2 - a) * word(m - P, 1 + P);
           c[(a * P + q) * count] = Lg, c[(P * P + a * P + q) * count] = Us;
         }
@@ -125,7 +129,9 @@ struct PerLineFactorKernel {
         c[(2 * P * P + a * P + b) * count] = s;
       }
     }
-    const auto G = S.inverse([&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, (first_line + l) * rows + m + k, smallest); });
+    const auto G = S.inverse([&](const Scalar &pivot, int k) {
+      Watch::see(magnitude(pivot), 1, (first_line + l) * rows + m + k, smallest);
+    });
     for (int a = 0; a < P; ++a)
       for (int b = 0; b < P; ++b) c[(3 * P * P + a * P + b) * count] = G.a[a][b] * scale[b];
   }

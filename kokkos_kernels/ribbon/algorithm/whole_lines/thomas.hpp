@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas.hpp  Elimination along whole lines: one thread per line on a device, one SIMD lane per line on a host.
+/// @file thomas.hpp  Elimination along whole lines: one thread per line on a device, one
+///   SIMD lane per line on a host.
 ///
-/// The Thomas algorithm and its pentadiagonal form (Engeln-Muellges & Uhlig, Numerical Algorithms with C, 1996; Gloster, O Naraigh & Pang,
-/// cuPentBatch, 2018, eqs. 8-12) with the factorization kept: a line is one chunk of chunk.hpp. A periodic line ends in P separators that
-/// close the ring (bordering, Navon 1987) and still takes two sweeps.
+/// The Thomas algorithm and its pentadiagonal form (Engeln-Muellges & Uhlig, Numerical Algorithms with C,
+/// 1996; Gloster, O Naraigh & Pang, cuPentBatch, 2018, eqs. 8-12) with the factorization kept: a line is
+/// one chunk of chunk.hpp. A periodic line ends in P separators that close the ring (bordering, Navon 1987)
+/// and still takes two sweeps.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas_factors.hpp>
@@ -14,8 +16,8 @@
 
 namespace ribbon {
 
-/// One thread per line: 2 reads and 2 writes of the right-hand side. Rows are read in groups, so that several reads are under way although
-/// each row waits for the one before.
+/// One thread per line: 2 reads and 2 writes of the right-hand side. Rows are read in groups, so that several
+/// reads are under way although each row waits for the one before.
 template <class Scalar, int P, class Factors>
 struct ThomasLineKernel {
   static constexpr int group = 8;
@@ -24,7 +26,8 @@ struct ThomasLineKernel {
   Scalar              *x;
   LineSet              in, out;
   bool                 periodic;
-  int                  shift; ///< threads before line 0, so that neighbouring threads begin at a multiple of 256 bytes
+  /// threads before line 0, so that neighbouring threads begin at a multiple of 256 bytes
+  int shift;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t thread) const
   {
@@ -79,34 +82,48 @@ struct ThomasLineKernel {
   }
 };
 
-/// Solves all lines; `staged` asks for blocks of rows through scratch, which a device takes where lines are contiguous. Asynchronous on exec;
-/// in place where b == x and both layouts agree.
+/// Solves all lines; `staged` asks for blocks of rows through scratch, which a device takes where lines are
+/// contiguous. Asynchronous on exec; in place where b == x and both layouts agree.
 template <class Exec, class Scalar, int P, class Factors>
-void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool staged, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool staged, const Scalar *b,
+                  const LineSet &in, Scalar *x, const LineSet &out)
 {
   if (in.unknowns() == 0) return;
-  const bool contiguous = std::abs(in.row_stride) < std::abs(in.stride0) && std::abs(out.row_stride) < std::abs(out.stride0);
+  const bool contiguous =
+    std::abs(in.row_stride) < std::abs(in.stride0) && std::abs(out.row_stride) < std::abs(out.stride0);
   if constexpr (P <= 2)
     if (staged || (is_device_space<Exec> && contiguous && in.rows >= 16 && in.lines() > 1)) {
       using Staged = ThomasStagedKernel<Scalar, P, Factors>;
-      device::launch(exec, "ribbon::thomas", {(in.lines() + Staged::lanes - 1) / Staged::lanes, Staged::lanes, Staged::scratch(!is_device_space<Exec>)}, Staged{factors, b, x, in, out, periodic});
+      device::launch(exec, "ribbon::thomas",
+                     {(in.lines() + Staged::lanes - 1) / Staged::lanes, Staged::lanes,
+                      Staged::scratch(!is_device_space<Exec>)},
+                     Staged{factors, b, x, in, out, periodic});
       return;
     }
-  auto per_thread = [&](int shift) { Kokkos::parallel_for("ribbon::thomas", indices(exec, in.lines() + shift), ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift}); };
+  auto per_thread = [&](int shift) {
+    Kokkos::parallel_for("ribbon::thomas", indices(exec, in.lines() + shift),
+                         ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift});
+  };
   if constexpr (is_device_space<Exec>) {
-    per_thread(out.stride0 == 1 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32) : 0);
+    per_thread(out.stride0 == 1
+                 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32)
+                 : 0);
   } else {
     constexpr int         line  = 64 / static_cast<int>(sizeof(Scalar)); // of the cache
     constexpr std::size_t most  = std::size_t(64) << 20;                 // longer lines go one by one
     const auto            tiles = [&](auto lanes) {
       using Kernel = ThomasTileKernel<Scalar, P, lanes(), Factors>;
       if (Kernel::scratch(in.rows) > most) return false;
-      device::launch(exec, "ribbon::thomas", {Kernel::teams(in), 1, Kernel::scratch(in.rows)}, Kernel{factors, b, x, in, out, periodic});
+      device::launch(exec, "ribbon::thomas", {Kernel::teams(in), 1, Kernel::scratch(in.rows)},
+                                Kernel{factors, b, x, in, out, periodic});
       return true;
     };
-    // Two lines of the cache a row, so that what a sweep carries along fits the registers; four where memory brings more of each: matrices of
-    // their own, rows that share lines of the cache with those of the next tile.
-    const bool whole_lines = out.row_stride == 1 || (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);
+    // Two lines of the cache a row, so that what a sweep carries along fits the registers; four
+    // where memory brings more of each: matrices of their own, rows that share lines of the cache
+    // with those of the next tile.
+    const bool whole_lines =
+      out.row_stride == 1 ||
+      (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);
     if constexpr (Factors::shared)
       if (in.lines() > 1 && whole_lines && tiles(std::integral_constant<int, 2 * line>{})) return;
     if (in.lines() > 1 && tiles(std::integral_constant<int, (P > 2 ? 2 : 4) * line>{})) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas_factors.hpp  Where the kernels of thomas.hpp find the coefficients of a line: a few matrices, or one per line.
+/// @file thomas_factors.hpp  Where the kernels of thomas.hpp find the coefficients of a line: a few
+///   matrices, or one per line.
 #pragma once
 
 #include <ribbon/elimination/chunk.hpp>
@@ -54,15 +55,19 @@ struct SharedFactors {
     KOKKOS_INLINE_FUNCTION BackwardRow backward(std::int64_t i) const { return read_only(w + i); }
     KOKKOS_INLINE_FUNCTION RingClosure<Scalar, P> closure() const { return *c; }
   };
-  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const { return class_of_line ? class_of_line[line % classified] : 0; }
-  KOKKOS_INLINE_FUNCTION Line         line(std::int64_t l) const
+  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const
+  {
+    return class_of_line ? class_of_line[line % classified] : 0;
+  }
+  KOKKOS_INLINE_FUNCTION Line line(std::int64_t l) const
   {
     const std::int64_t m = matrix(l);
     return {forward_rows + m * interior, backward_rows + m * interior, closures + m};
   }
 };
 
-/// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for periodic lines D[P], H[P].
+/// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for
+/// periodic lines D[P], H[P].
 template <class Scalar, int P>
 struct PerLineFactors {
   static constexpr bool shared = false;
@@ -74,23 +79,28 @@ struct PerLineFactors {
   bool          periodic = false;
 
   struct Line {
-    const Scalar                     *at, *closure_at;
-    std::int64_t                      count;
-    bool                              periodic;
-    KOKKOS_INLINE_FUNCTION int        words() const { return periodic ? 1 + 4 * P : 1 + 2 * P; } ///< of a row
-    KOKKOS_INLINE_FUNCTION Line       neighbour(int l) const { return {at + l, closure_at + l, count, periodic}; }
-    KOKKOS_INLINE_FUNCTION Scalar     word(std::int64_t i, int j) const { return read_only_scalar(at + (i * words() + j) * count); }
+    const Scalar                 *at, *closure_at;
+    std::int64_t                  count;
+    bool                          periodic;
+    KOKKOS_INLINE_FUNCTION int    words() const { return periodic ? 1 + 4 * P : 1 + 2 * P; } ///< of a row
+    KOKKOS_INLINE_FUNCTION Line   neighbour(int l) const { return {at + l, closure_at + l, count, periodic}; }
+    KOKKOS_INLINE_FUNCTION Scalar word(std::int64_t i, int j) const
+    {
+      return read_only_scalar(at + (i * words() + j) * count);
+    }
     KOKKOS_INLINE_FUNCTION ForwardRow forward(std::int64_t i) const
     {
       ForwardRow row;
       row.inv[0] = word(i, 0);
-      for (int q = 0; q < P; ++q) row.L[q] = word(i, 1 + q), row.D[q] = periodic ? word(i, 1 + 2 * P + q) : Scalar(0);
+      for (int q = 0; q < P; ++q)
+        row.L[q] = word(i, 1 + q), row.D[q] = periodic ? word(i, 1 + 2 * P + q) : Scalar(0);
       return row;
     }
     KOKKOS_INLINE_FUNCTION BackwardRow backward(std::int64_t i) const
     {
       BackwardRow row;
-      for (int q = 0; q < P; ++q) row.U[q] = word(i, 1 + P + q), row.H[q] = periodic ? word(i, 1 + 3 * P + q) : Scalar(0);
+      for (int q = 0; q < P; ++q)
+        row.U[q] = word(i, 1 + P + q), row.H[q] = periodic ? word(i, 1 + 3 * P + q) : Scalar(0);
       return row;
     }
     KOKKOS_INLINE_FUNCTION RingClosure<Scalar, P> closure() const
@@ -105,7 +115,10 @@ struct PerLineFactors {
       return c;
     }
   };
-  KOKKOS_INLINE_FUNCTION Line line(std::int64_t l) const { return {words + l % count, closures + l % count, count, periodic}; }
+  KOKKOS_INLINE_FUNCTION Line line(std::int64_t l) const
+  {
+    return {words + l % count, closures + l % count, count, periodic};
+  }
 };
 
 } // namespace ribbon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file thomas_lanes.hpp  Coefficients of the lines of a tile, for sweeps that take several lanes at a time.
 ///
-/// forward(i) and backward(i) tell where the numbers of row i of all lanes lie. A number of lane l is l places further, but where the lanes
-/// are the `same` and share it.
+/// forward(i) and backward(i) tell where the numbers of row i of all lanes lie. A number of lane l is l
+/// places further, but where the lanes are the `same` and share it.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas_factors.hpp>
@@ -28,9 +28,15 @@ struct SameLanes {
   static constexpr bool                   same = true;
   typename SharedFactors<Scalar, P>::Line line;
 
-  KOKKOS_FUNCTION ForwardLanes<Scalar> forward(std::int64_t i) const { return {line.f[i].inv, line.f[i].L, line.f[i].D, 1}; }
-  KOKKOS_FUNCTION BackwardLanes<Scalar> backward(std::int64_t i) const { return {line.w[i].U, line.w[i].H, 1}; }
-  KOKKOS_FUNCTION auto                  closure(int) const { return line.closure(); }
+  KOKKOS_FUNCTION ForwardLanes<Scalar> forward(std::int64_t i) const
+  {
+    return {line.f[i].inv, line.f[i].L, line.f[i].D, 1};
+  }
+  KOKKOS_FUNCTION BackwardLanes<Scalar> backward(std::int64_t i) const
+  {
+    return {line.w[i].U, line.w[i].H, 1};
+  }
+  KOKKOS_FUNCTION auto closure(int) const { return line.closure(); }
 };
 
 /// Matrices of neighbouring lanes lie side by side, word by word (PerLineFactors).
@@ -39,10 +45,19 @@ struct NeighbourLanes {
   static constexpr bool                    same = false;
   typename PerLineFactors<Scalar, P>::Line line; ///< of lane 0
 
-  KOKKOS_FUNCTION const Scalar *word(std::int64_t i, int j) const { return line.at + (i * line.words() + j) * line.count; }
-  KOKKOS_FUNCTION ForwardLanes<Scalar> forward(std::int64_t i) const { return {word(i, 0), word(i, 1), word(i, 1 + 2 * P), line.count}; }
-  KOKKOS_FUNCTION BackwardLanes<Scalar> backward(std::int64_t i) const { return {word(i, 1 + P), word(i, 1 + 3 * P), line.count}; }
-  KOKKOS_FUNCTION auto                  closure(int l) const { return line.neighbour(l).closure(); }
+  KOKKOS_FUNCTION const Scalar *word(std::int64_t i, int j) const
+  {
+    return line.at + (i * line.words() + j) * line.count;
+  }
+  KOKKOS_FUNCTION ForwardLanes<Scalar> forward(std::int64_t i) const
+  {
+    return {word(i, 0), word(i, 1), word(i, 1 + 2 * P), line.count};
+  }
+  KOKKOS_FUNCTION BackwardLanes<Scalar> backward(std::int64_t i) const
+  {
+    return {word(i, 1 + P), word(i, 1 + 3 * P), line.count};
+  }
+  KOKKOS_FUNCTION auto closure(int l) const { return line.neighbour(l).closure(); }
 };
 
 /// Every lane has its own place: its numbers are brought side by side. Lanes without a line have zeros.
@@ -83,7 +98,8 @@ KOKKOS_FUNCTION void with_different_lanes(const Factors &factors, std::int64_t f
   f(all);
 }
 template <int Lanes, class Scalar, int P, class F>
-KOKKOS_FUNCTION void with_lanes(const SharedFactors<Scalar, P> &factors, std::int64_t first, int lanes, const F &f)
+KOKKOS_FUNCTION void with_lanes(const SharedFactors<Scalar, P> &factors, std::int64_t first, int lanes,
+                                const F &f)
 {
   bool same = true;
   if (factors.class_of_line)
@@ -92,9 +108,11 @@ KOKKOS_FUNCTION void with_lanes(const SharedFactors<Scalar, P> &factors, std::in
   else with_different_lanes<Lanes, Scalar, P>(factors, first, lanes, f);
 }
 template <int Lanes, class Scalar, int P, class F>
-KOKKOS_FUNCTION void with_lanes(const PerLineFactors<Scalar, P> &factors, std::int64_t first, int lanes, const F &f)
+KOKKOS_FUNCTION void with_lanes(const PerLineFactors<Scalar, P> &factors, std::int64_t first, int lanes,
+                                const F &f)
 {
-  if (lanes == Lanes && first % factors.count + lanes <= factors.count) f(NeighbourLanes<Scalar, P>{factors.line(first)});
+  if (lanes == Lanes && first % factors.count + lanes <= factors.count)
+    f(NeighbourLanes<Scalar, P>{factors.line(first)});
   else with_different_lanes<Lanes, Scalar, P>(factors, first, lanes, f);
 }
 

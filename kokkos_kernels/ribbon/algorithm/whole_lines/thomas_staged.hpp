@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas_staged.hpp  Elimination along contiguous lines on a device: blocks of rows pass through scratch.
+/// @file thomas_staged.hpp  Elimination along contiguous lines on a device: blocks of
+///   rows pass through scratch.
 #pragma once
 
 #include <ribbon/elimination/chunk.hpp>
@@ -9,8 +10,9 @@
 
 namespace ribbon {
 
-/// One thread per line where the rows of a line lie side by side: blocks of rows of 32 lines pass through scratch, so that neighbouring
-/// threads touch neighbouring memory, and the next block is under way while one is worked on.
+/// One thread per line where the rows of a line lie side by side: blocks of rows of 32 lines pass
+/// through scratch, so that neighbouring threads touch neighbouring memory, and the next block is under
+/// way while one is worked on.
 template <class Scalar, int P, class Factors>
 struct ThomasStagedKernel {
   static constexpr int lanes = 32, block = 32, pitch = block + 1, group = 8;
@@ -28,20 +30,26 @@ struct ThomasStagedKernel {
     Scalar                  z[P], f_sep[P];
   };
 
-  static std::size_t scratch(bool is_virtual) { return device::align16(2 * lanes * pitch * sizeof(Scalar)) + (is_virtual ? lanes * sizeof(State) : 0); }
+  static std::size_t scratch(bool is_virtual)
+  {
+    return device::align16(2 * lanes * pitch * sizeof(Scalar)) + (is_virtual ? lanes * sizeof(State) : 0);
+  }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const std::int64_t           first = team.league_rank() * lanes, left = in.lines() - first, m = in.rows - (periodic ? P : 0), blocks = (in.rows + block - 1) / block;
+    const std::int64_t first = team.league_rank() * lanes, left = in.lines() - first,
+                       m = in.rows - (periodic ? P : 0), blocks = (in.rows + block - 1) / block;
     const int                    count = static_cast<int>(left < lanes ? left : lanes);
     Scalar                      *tile  = reinterpret_cast<Scalar *>(team.scratch());
-    device::Threads<State, Team> threads(team, team.scratch() + device::align16(2 * lanes * pitch * sizeof(Scalar)));
+    device::Threads<State, Team> threads(team, team.scratch() +
+                                                 device::align16(2 * lanes * pitch * sizeof(Scalar)));
     const auto                   at   = [&](std::int64_t k) { return tile + (k & 1) * (lanes * pitch); };
     const auto                   load = [&](int v, const Scalar *from, const LineSet &set, std::int64_t k) {
       const std::int64_t row = k * block + v;
       if (k >= 0 && k < blocks && row < set.rows)
-        for (int l = 0; l < count; ++l) device::async_copy(at(k) + l * pitch + v, from + set.begin(first + l) + row * set.row_stride);
+        for (int l = 0; l < count; ++l)
+          device::async_copy(at(k) + l * pitch + v, from + set.begin(first + l) + row * set.row_stride);
       device::async_commit();
     };
     const auto store = [&](int v, std::int64_t k) {
@@ -54,7 +62,8 @@ struct ThomasStagedKernel {
       load(v, b, in, 0);
     });
     // a block of rows in scratch: awaited, swept while the next one (k + step) is under way, and stored
-    const auto pass = [&](std::int64_t k, int step, const Scalar *from, const LineSet &set, const auto &sweep) {
+    const auto pass = [&](std::int64_t k, int step, const Scalar *from, const LineSet &set,
+                          const auto &sweep) {
       threads.for_each([&](int v, State &) {
         load(v, from, set, k + step);
         device::async_wait(1);
@@ -105,13 +114,15 @@ struct ThomasStagedKernel {
       });
   }
 
-  KOKKOS_FUNCTION static void forward(const typename Factors::Line &line, std::int64_t i, State &s, Scalar &value)
+  KOKKOS_FUNCTION static void forward(const typename Factors::Line &line, std::int64_t i, State &s,
+                                      Scalar &value)
   {
     Scalar f[1] = {value}, g[1];
     Scheme::forward(line.forward(i), f, s.sweep, g);
     value = g[0];
   }
-  KOKKOS_FUNCTION static void backward(const typename Factors::Line &line, std::int64_t i, State &s, Scalar &value)
+  KOKKOS_FUNCTION static void backward(const typename Factors::Line &line, std::int64_t i, State &s,
+                                       Scalar &value)
   {
     Scalar g[1] = {value}, v[1];
     Scheme::backward(line.backward(i), g, s.z, s.w, v);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file thomas_tile.hpp  Elimination along lines on a host: the lines of a tile are the SIMD direction.
 ///
-/// A tile holds the same row of all its lines side by side and stays in the second cache. Rows are loaded just before the forward sweep
-/// needs them and stored just after the backward sweep, so lines are read once and written once. Both sweeps bring lines of the next tile
-/// to the second cache, a little with every row, since one core reads at full speed only while many reads are under way.
+/// A tile holds the same row of all its lines side by side and stays in the second cache. Rows are loaded
+/// just before the forward sweep needs them and stored just after the backward sweep, so lines are read once
+/// and written once. Both sweeps bring lines of the next tile to the second cache, a little with every row,
+/// since one core reads at full speed only while many reads are under way.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas_lanes.hpp>
@@ -17,8 +18,9 @@ template <class Scalar, int P, int Lanes, class Factors>
 struct ThomasTileKernel {
   static constexpr int max_threads = 1;
   using Tile                       = host::TileLines<Scalar, Lanes>;
-  using Pack                       = std::conditional_t<Lanes == 1, Scalar, typename host::PackOf<Scalar>::type>;
-  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = Lanes / width; ///< of a row of the tile
+  using Pack = std::conditional_t<Lanes == 1, Scalar, typename host::PackOf<Scalar>::type>;
+  /// of a row of the tile
+  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = Lanes / width;
   Factors              factors;
   const Scalar        *b;
   Scalar              *x;
@@ -27,14 +29,18 @@ struct ThomasTileKernel {
 
   static constexpr std::size_t cache_line = 64;
   /// Tiles of together some 64 KB: finish_copies() waits for about a microsecond.
-  KOKKOS_FUNCTION static std::int64_t tiles_of_team(std::int64_t rows) { return 1 + static_cast<std::int64_t>(65536 / (scratch(rows) + 8192)); }
+  KOKKOS_FUNCTION static std::int64_t tiles_of_team(std::int64_t rows)
+  {
+    return 1 + static_cast<std::int64_t>(65536 / (scratch(rows) + 8192));
+  }
   /// Lines that lie side by side, which the same tile can have: teams do not go beyond their end.
   struct Runs {
-    std::int64_t         length, teams, lines; ///< lines of a run, its teams, lines of a team
+    std::int64_t length, teams, lines; ///< lines of a run, its teams, lines of a team
     KOKKOS_FUNCTION explicit Runs(const LineSet &set)
     {
       const std::int64_t most = tiles_of_team(set.rows) * Lanes;
-      const bool         side_by_side = set.stride0 == 1 && set.row_stride != 1 && set.count1 > 1 && set.count0 >= Lanes;
+      const bool         side_by_side =
+        set.stride0 == 1 && set.row_stride != 1 && set.count1 > 1 && set.count0 >= Lanes;
       length = side_by_side ? set.count0 : set.lines();
       teams  = (length + most - 1) / most;
       lines  = side_by_side ? (length + teams - 1) / teams : most;
@@ -45,18 +51,27 @@ struct ThomasTileKernel {
     const Runs runs(set);
     return runs.length > 0 ? set.lines() / runs.length * runs.teams : 0;
   }
-  KOKKOS_FUNCTION static std::size_t scratch(std::int64_t rows) { return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar) + cache_line; }
-
-  /// Whether the lines come from memory and go there, not to a cache.
-  KOKKOS_FUNCTION bool from_memory() const { return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20); }
-  /// Whether they come from beyond the second cache, where the next tile is to be when its turn comes. Crowded lines push each
-  /// other out of it.
-  KOKKOS_FUNCTION bool from_afar(const Tile &lines) const
+  KOKKOS_FUNCTION static std::size_t scratch(std::int64_t rows)
   {
-    return from_memory() || (static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(1) << 20) && !lines.is_crowded());
+    return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar) + cache_line;
   }
 
-  /// The lines of one tile, with coefficients of thomas_lanes.hpp. What the recurrences carry along stays in registers.
+  /// Whether the lines come from memory and go there, not to a cache.
+  KOKKOS_FUNCTION bool from_memory() const
+  {
+    return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20);
+  }
+  /// Whether they come from beyond the second cache, where the next tile is to be when its turn comes.
+  /// Crowded lines push each other out of it.
+  KOKKOS_FUNCTION bool from_afar(const Tile &lines) const
+  {
+    return from_memory() ||
+           (static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(1) << 20) &&
+            !lines.is_crowded());
+  }
+
+  /// The lines of one tile, with coefficients of thomas_lanes.hpp. What the recurrences carry
+  /// along stays in registers.
   template <bool Ring, class Lines>
   KOKKOS_FUNCTION void solve(Lines &coefficients, std::int64_t first, int lanes, Scalar *tile) const
   {
@@ -64,7 +79,8 @@ struct ThomasTileKernel {
     const Tile         from(in, first, lanes), to(out, first, lanes);
     const Tile         next(in, from_afar(from) ? first + lanes : in.lines(), lanes);
     const std::int64_t m = in.rows - (Ring ? P : 0);
-    // In place, lines are in a cache already when they are stored; lines of the cache that are filled in parts are fetched before they are.
+    // In place, lines are in a cache already when they are stored; lines of the cache that are filled in
+    // parts are fetched before they are.
     const bool           past = from_memory() && b != x && to.fills_cache_lines(x);
     const Tile           nothing(out, out.lines(), 0);
     typename Tile::Ahead ahead(next, b, 2 * m), room(from_afar(to) && b != x && !past ? to : nothing, x, m);
@@ -138,7 +154,8 @@ struct ThomasTileKernel {
 
   /// Replaces the right-hand sides of the separators, in the last P rows of the tile, by the solution.
   template <class Lines>
-  KOKKOS_FUNCTION void close_rings(const Lines &coefficients, const Pack (&y_first)[P][packs], int lanes, Scalar *tile) const
+  KOKKOS_FUNCTION void close_rings(const Lines &coefficients, const Pack (&y_first)[P][packs], int lanes,
+                                   Scalar *tile) const
   {
     const std::int64_t m = in.rows - P;
     Scalar             first[P][Lanes];
@@ -148,7 +165,9 @@ struct ThomasTileKernel {
       const auto                             closure = coefficients.closure(l);
       typename PlainScheme<Scalar, P>::Sweep done;
       Scalar                                 f_sep[P], own[P], left[P], z[P];
-      for (int a = 0; a < P; ++a) done.g.v[a] = tile[(m - 1 - a) * Lanes + l], done.y_first[a] = first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
+      for (int a = 0; a < P; ++a)
+        done.g.v[a] = tile[(m - 1 - a) * Lanes + l], done.y_first[a] = first[a][l],
+        f_sep[a] = tile[(m + a) * Lanes + l];
       PlainScheme<Scalar, P>::finish(closure.edge, done, f_sep, own, left);
       for (int a = 0; a < P; ++a) own[a] -= left[a];
       closure.solve(own, z);
@@ -159,15 +178,18 @@ struct ThomasTileKernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    auto              *tile = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line);
+    auto *tile = reinterpret_cast<Scalar *>(
+      (reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line);
     const Runs         runs(in);
     const std::int64_t run = team.league_rank() / runs.teams, of_run = team.league_rank() - run * runs.teams;
     const std::int64_t begin = run * runs.length + of_run * runs.lines, last = (run + 1) * runs.length;
     const std::int64_t end = begin + runs.lines < last ? begin + runs.lines : last;
     for (std::int64_t next = begin; next < end; next += Lanes) {
-      // The last tile of a run begins before its time, and has lines of the one before again: full tiles take a fraction of the time.
-      const bool         again = end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x;
-      const std::int64_t first = again ? end - Lanes : next, lanes = end - first < Lanes ? end - first : Lanes;
+      // The last tile of a run begins before its time, and has lines of the one before again: full tiles
+      // take a fraction of the time.
+      const bool again = end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x;
+      const std::int64_t first = again ? end - Lanes : next,
+                         lanes = end - first < Lanes ? end - first : Lanes;
       with_lanes<Lanes>(factors, first, static_cast<int>(lanes), [&](auto &&coefficients) {
         host::with_widest_vectors([&] {
           if (periodic) solve<true>(coefficients, first, static_cast<int>(lanes), tile);

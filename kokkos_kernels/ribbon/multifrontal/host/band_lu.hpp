@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file band_lu.hpp  A whole chain as one leaf: band LU with partial pivoting in the chain's own order (LAPACK's gbtrf), one thread per chain.
+/// @file band_lu.hpp  A whole chain as one leaf: band LU with partial pivoting in the chain's own order
+///   (LAPACK's gbtrf), one thread per chain.
 #pragma once
 
 #include <ribbon/chain.hpp>
@@ -20,22 +21,31 @@ real_t<Scalar> absolute(const Scalar &a)
   else return magnitude(a);
 }
 
-/// Rows are exchanged from the pivot column on, multipliers stay. Rows are eliminated in a window that stays in the cache; what is kept is read once in each sweep of a solve. Loops over the band are
-/// unrolled where kl = ku = K is a template argument; K = 0 stands for any.
+/// Rows are exchanged from the pivot column on, multipliers stay. Rows are eliminated in a window that stays
+/// in the cache; what is kept is read once in each sweep of a solve. Loops over the band are unrolled where
+/// kl = ku = K is a template argument; K = 0 stands for any.
 template <class Scalar>
 struct BandLu {
-  Chain               chain;
-  int                 given_kl = 0, given_ku = 0; ///< diagonals of the matrix, which the band of `chain` may have more of: see set_band()
-  Scalar             *lower     = nullptr;        ///< (chains rows, kl): multipliers of a column
-  Scalar             *upper     = nullptr;        ///< (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
-  Scalar             *fill      = nullptr;        ///< (chains rows, kl): U to the kl columns behind them, and
-  int                *exchange  = nullptr;        ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
-  std::int64_t       *plain     = nullptr;        ///< (chains): rows before the first exchange
-  const std::int64_t *row_of    = nullptr;        ///< as in ChainMatrix
-  std::int64_t       *postponed = nullptr;        ///< (chains): steps that a row was exchanged away from the diagonal, at most; without bound where entries grow. See loses_digits()
-  real_t<Scalar>     *grown     = nullptr;        ///< (chains): the largest entry of U over that of the matrix
-  real_t<Scalar>     *doubtful  = nullptr;        ///< (chains): see ChainSolver::doubtful_pivot()
-  real_t<Scalar>     *row_scale = nullptr;        ///< (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between 1/2 and 1; null: rows as they are
+  Chain chain;
+  /// diagonals of the matrix, which the band of `chain` may have more of: see set_band()
+  int     given_kl = 0, given_ku = 0;
+  Scalar *lower = nullptr; ///< (chains rows, kl): multipliers of a column
+  /// (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
+  Scalar *upper = nullptr;
+  Scalar *fill  = nullptr; ///< (chains rows, kl): U to the kl columns behind them, and
+  /// (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
+  int                *exchange = nullptr;
+  std::int64_t       *plain    = nullptr; ///< (chains): rows before the first exchange
+  const std::int64_t *row_of   = nullptr; ///< as in ChainMatrix
+  /// (chains): steps that a row was exchanged away from the diagonal, at most; without bound where
+  /// entries grow. See loses_digits()
+  std::int64_t *postponed = nullptr;
+  /// (chains): the largest entry of U over that of the matrix
+  real_t<Scalar> *grown    = nullptr;
+  real_t<Scalar> *doubtful = nullptr; ///< (chains): see ChainSolver::doubtful_pivot()
+  /// (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between
+  /// 1/2 and 1; null: rows as they are
+  real_t<Scalar> *row_scale = nullptr;
 
   /// Rows that are eliminated before the window moves on.
   static constexpr int step = 32;
@@ -43,24 +53,33 @@ struct BandLu {
   static constexpr int widest = 10;
   /// Entries of U this many times larger than any of the matrix so far count as growth.
   static constexpr int growth = 64;
-  /// Columns of U this small relative to the largest entry of the matrix so far: rows, or columns, of other units.
-  /// Elimination does not change by those of columns, and digits are lost by those of rows.
+  /// Columns of U this small relative to the largest entry of the matrix so far: rows, or columns, of other
+  /// units. Elimination does not change by those of columns, and digits are lost by those of rows.
   static constexpr auto uneven = real_t<Scalar>(0x1p-10);
-  /// Pivots this small relative to the largest entry so far are compared with their columns and rows, each of them.
+  /// Pivots this small relative to the largest entry so far are compared with their
+  /// columns and rows, each of them.
   static constexpr double looks_at = 1e-5;
   /// Half-bandwidths whose rows are told apart when they are exchanged.
   static constexpr int most_followed = 64;
-  /// Whether the factors of a chain lose digits: what |L| |U| is larger than |A| by is bounded by how entries grow, to 2^kl times and more, and by the steps that a row stays, each of which rounds it (Higham, Accuracy
-  /// and Stability of Numerical Algorithms, 9.3). In matrices next to resonance one row is exchanged all the way.
+  /// Whether the factors of a chain lose digits: what |L| |U| is larger than |A| by is bounded by how
+  /// entries grow, to 2^kl times and more, and by the steps that a row stays, each of which rounds it
+  /// (Higham, Accuracy and Stability of Numerical Algorithms, 9.3). In matrices next to resonance one row
+  /// is exchanged all the way.
   static bool loses_digits(std::int64_t steps) { return steps > 1000; }
   /// Numbers of the window.
-  std::size_t window_size() const { return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1); }
+  std::size_t window_size() const
+  {
+    return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1);
+  }
 
-  /// The band of a chain; one with kl != ku takes the loops of the larger, as long as these, with more products, are faster than those for any (measured on one core, 1e5 rows).
+  /// The band of a chain; one with kl != ku takes the loops of the larger, as long as these, with more
+  /// products, are faster than those for any (measured on one core, 1e5 rows).
   void set_band(const Chain &given)
   {
     chain = given, given_kl = given.kl, given_ku = given.ku;
-    if (const int most = std::max(given_kl, given_ku), least = std::min(given_kl, given_ku); most <= 4 || (most <= widest && most - least <= 2)) chain.kl = chain.ku = most;
+    if (const int most = std::max(given_kl, given_ku), least = std::min(given_kl, given_ku);
+        most <= 4 || (most <= widest && most - least <= 2))
+      chain.kl = chain.ku = most;
   }
 
   /// Calls f(integral_constant K).
@@ -73,36 +92,43 @@ struct BandLu {
   }
 
   template <class Index>
-  PivotStatistics<real_t<Scalar>> factor(const ChainMatrix<Scalar, Index> &A, std::int64_t c, Scalar *window) const
+  PivotStatistics<real_t<Scalar>> factor(const ChainMatrix<Scalar, Index> &A, std::int64_t c,
+                                         Scalar *window) const
   {
     return with_width([&](auto K) { return factor_band<K()>(A, c, window); });
   }
 
   template <int K, class Index>
-  PivotStatistics<real_t<Scalar>> factor_band(const ChainMatrix<Scalar, Index> &A, std::int64_t c, Scalar *window) const
+  PivotStatistics<real_t<Scalar>> factor_band(const ChainMatrix<Scalar, Index> &A, std::int64_t c,
+                                              Scalar *window) const
   {
-    using Real                  = real_t<Scalar>;
-    const std::int64_t    begin = c * chain.rows, end = begin + chain.rows;
-    const int             kl = K ? K : chain.kl, ku = K ? K : chain.ku, ld = 2 * kl + ku + 1;
-    std::int64_t          first = begin;                                                          // row of the window
-    const auto            row   = [&](std::int64_t i) { return window + (i - first) * ld + kl; }; // at its diagonal
+    using Real               = real_t<Scalar>;
+    const std::int64_t begin = c * chain.rows, end = begin + chain.rows;
+    const int          kl = K ? K : chain.kl, ku = K ? K : chain.ku, ld = 2 * kl + ku + 1;
+    // row of the window
+    std::int64_t first = begin;
+    // at its diagonal
+    const auto            row = [&](std::int64_t i) { return window + (i - first) * ld + kl; };
     PivotStatistics<Real> statistics;
-    Real                  biggest = 0, biggest_of_u = 0, least = std::numeric_limits<Real>::max(), least_doubtful = 1;
-    Real                  size_of_row[step + most_followed]; // of the window, as the matrix has them
-    const bool            follows = kl <= most_followed;
-    const auto            load    = [&](std::int64_t i) {
+    Real       biggest = 0, biggest_of_u = 0, least = std::numeric_limits<Real>::max(), least_doubtful = 1;
+    Real       size_of_row[step + most_followed]; // of the window, as the matrix has them
+    const bool follows = kl <= most_followed;
+    const auto load    = [&](std::int64_t i) {
       const std::int64_t r  = A.row_of ? A.row_of[i] : i;
       Scalar            *to = row(i);
       const auto         at = A.local.row_begin[r], stop = A.local.row_begin[r + 1];
       Real               in_row = 0;
-      if (K && !A.place_of && stop - at == 2 * K + 1 && A.local.column[at] == i - K && A.local.column[stop - 1] == i + K) { // columns ascend
+      // columns ascend
+      if (K && !A.place_of && stop - at == 2 * K + 1 && A.local.column[at] == i - K &&
+          A.local.column[stop - 1] == i + K) {
         for (int k = 0; k <= 2 * K; ++k) {
           const Scalar value = A.local.value[at + k];
           in_row             = std::max(in_row, absolute(value));
           to[k - K]          = value;
         }
         for (int k = K + 1; k <= 2 * K; ++k) to[k] = Scalar(0);
-      } else if (K && !A.place_of && stop - at == given_kl + given_ku + 1 && A.local.column[at] == i - given_kl && A.local.column[stop - 1] == i + given_ku) {
+      } else if (K && !A.place_of && stop - at == given_kl + given_ku + 1 &&
+                 A.local.column[at] == i - given_kl && A.local.column[stop - 1] == i + given_ku) {
         for (int k = -K; k <= 2 * K; ++k) to[k] = Scalar(0);
         for (int k = 0; k <= given_kl + given_ku; ++k) {
           const Scalar value = A.local.value[at + k];
@@ -117,7 +143,8 @@ struct BandLu {
           const Real         size = absolute(A.local.value[e]);
           in_row                  = std::max(in_row, size);
           to[at_j - i]            = A.local.value[e];
-          if ((kl == 0 || ku == 0) && !is_finite(size)) statistics.look(size, size, at_j); // which elimination takes to no diagonal there
+          // which elimination takes to no diagonal there
+          if ((kl == 0 || ku == 0) && !is_finite(size)) statistics.look(size, size, at_j);
         }
       }
       if (row_scale) {
@@ -131,10 +158,11 @@ struct BandLu {
       if (follows) size_of_row[i - first] = in_row;
       least = std::min(least, in_row); // pivots of a row that is exchanged far away grow as the others decay
     };
-    std::int64_t plain_rows = chain.rows, filled       = begin; // last column that rows above have entries in
-    std::int64_t origin[step + most_followed], longest = 0;     // where rows of the window come from, once some have been exchanged
-    bool         grows   = false;
-    const auto   follow  = [&](std::int64_t j, int p) {
+    std::int64_t plain_rows = chain.rows, filled = begin; // last column that rows above have entries in
+    // where rows of the window come from, once some have been exchanged
+    std::int64_t origin[step + most_followed], longest = 0;
+    bool         grows  = false;
+    const auto   follow = [&](std::int64_t j, int p) {
       if (plain_rows == j - begin)
         for (int k = 0; k < kl + step && first + k < end; ++k) origin[k] = first + k;
       longest = std::max(longest, j + p - origin[j - first]);
@@ -156,8 +184,8 @@ struct BandLu {
       if (!(most >= std::min(std::max(statistics.smallest, Real(looks_at)), Real(0.1)) * biggest)) {
         for (int k = 1; k <= ku + kl && j - k >= begin; ++k)
           if (k <= ku || j - k - begin >= plain_rows)
-            largest =
-              std::max(largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
+            largest = std::max(
+              largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
         if (largest < biggest * uneven) statistics.has_small_column = true;
         // rows of 1 next to rows of 10^12 have pivots of 1 that are small in their columns
         const Real compared = follows ? std::min(largest, size_of_row[j - first + p]) : largest;
@@ -178,7 +206,8 @@ struct BandLu {
       for (int k = 1; k <= ku; ++k) kept[k] = u[k], top = std::max(top, absolute(u[k]));
       if (!is_plain) {
         exchange[j] = p;
-        for (int k = 0; k < kl; ++k) fill[j * kl + k] = u[ku + 1 + k], top = std::max(top, absolute(u[ku + 1 + k]));
+        for (int k = 0; k < kl; ++k)
+          fill[j * kl + k] = u[ku + 1 + k], top = std::max(top, absolute(u[ku + 1 + k]));
       }
       grows        = grows || top > growth * biggest;
       biggest_of_u = std::max(biggest_of_u, top);
@@ -201,7 +230,8 @@ struct BandLu {
           const Scalar factor = to[0] * reciprocal;
           l[r - 1]            = factor;
           int k               = 1;
-          for (; k + 3 <= length; k += 4) { // loaded before anything is stored: rows do not overlap, which the compiler cannot see
+          // loaded before anything is stored: rows do not overlap, which the compiler cannot see
+          for (; k + 3 <= length; k += 4) {
             Scalar next[4];
             for (int m = 0; m < 4; ++m) next[m] = to[k + m] - factor * u[k + m];
             for (int m = 0; m < 4; ++m) to[k + m] = next[m];
@@ -221,18 +251,22 @@ struct BandLu {
       }
       std::copy(row(stop) - kl, row(std::min(stop + kl, end)) - kl, window);
       if (follows)
-        std::copy(size_of_row + (stop - first), size_of_row + (std::min(stop + kl, end) - first), size_of_row);
+        std::copy(size_of_row + (stop - first), size_of_row + (std::min(stop + kl, end) - first),
+                  size_of_row);
       if (follows && plain_rows < chain.rows) {
         std::copy(origin + (stop - first), origin + (std::min(stop + kl, end) - first), origin);
         for (int k = kl; k < kl + step; ++k) origin[k] = stop + k;
       }
       first = stop;
     }
-    statistics.is_tiny = statistics.is_tiny || least < static_cast<Real>(power_of_two(least_exponent<Real>()));
-    grown[c]           = biggest > 0 ? biggest_of_u / biggest : Real(1);
-    doubtful[c]        = least_doubtful;
+    statistics.is_tiny =
+      statistics.is_tiny || least < static_cast<Real>(power_of_two(least_exponent<Real>()));
+    grown[c]     = biggest > 0 ? biggest_of_u / biggest : Real(1);
+    doubtful[c]  = least_doubtful;
     plain[c]     = plain_rows;
-    postponed[c] = grows ? std::numeric_limits<std::int64_t>::max() : follows || plain_rows == chain.rows ? longest : chain.rows;
+    postponed[c] = grows                                 ? std::numeric_limits<std::int64_t>::max()
+                   : follows || plain_rows == chain.rows ? longest
+                                                         : chain.rows;
     return statistics;
   }
 
@@ -240,13 +274,18 @@ struct BandLu {
   static constexpr int together = 4;
 
   /// x = A^-1 b, or A^-T b, for up to `together` columns. b == x is allowed unless rows are in another order.
-  void solve(std::int64_t c, int columns, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, bool transposed) const
+  void solve(std::int64_t c, int columns, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
+             bool transposed) const
   {
     const auto solve_for = [&](auto K, auto Q) {
       const auto in_order = [&](const auto &place) {
-        const auto scaled = [&](const Scalar &a, std::int64_t i) { return K() == 0 && row_scale ? a * row_scale[i] : a; };
-        const auto at_b   = [&](std::int64_t i, int q) { return K() > 0 || transposed ? b[place(i) + q * ldb] : scaled(b[place(i) + q * ldb], i); };
-        const auto at_x   = [&](std::int64_t i, int q) -> Scalar   &{ return x[place(i) + q * ldx]; };
+        const auto scaled = [&](const Scalar &a, std::int64_t i) {
+          return K() == 0 && row_scale ? a * row_scale[i] : a;
+        };
+        const auto at_b = [&](std::int64_t i, int q) {
+          return K() > 0 || transposed ? b[place(i) + q * ldb] : scaled(b[place(i) + q * ldb], i);
+        };
+        const auto at_x = [&](std::int64_t i, int q) -> Scalar & { return x[place(i) + q * ldx]; };
         if (transposed) {
           solve_transposed<K(), Q()>(c, at_b, at_x);
           for (std::int64_t i = c * chain.rows; K() == 0 && row_scale && i < (c + 1) * chain.rows; ++i)
@@ -264,7 +303,10 @@ struct BandLu {
 
 private:
   /// U_(i,i+k) of a row with fill, 1 <= k <= ku + kl.
-  Scalar u(std::int64_t i, int k, int kl, int ku) const { return k <= ku ? upper[i * (ku + 1) + k] : fill[i * kl + k - ku - 1]; }
+  Scalar u(std::int64_t i, int k, int kl, int ku) const
+  {
+    return k <= ku ? upper[i * (ku + 1) + k] : fill[i * kl + k - ku - 1];
+  }
 
   template <int K, int Q, class B, class X>
   void solve_columns(std::int64_t c, const B &b, const X &x) const
@@ -276,7 +318,8 @@ private:
       for (std::int64_t i = from - 1; i >= to; --i)
         for (int q = 0; q < Q; ++q) {
           Scalar sum = x(i, q);
-          for (int k = static_cast<int>(std::min<std::int64_t>(reach, end - 1 - i)); k >= 1; --k) sum -= u(i, k, kl, ku) * x(i + k, q);
+          for (int k = static_cast<int>(std::min<std::int64_t>(reach, end - 1 - i)); k >= 1; --k)
+            sum -= u(i, k, kl, ku) * x(i + k, q);
           x(i, q) = sum * upper[i * (ku + 1)];
         }
     };
@@ -288,7 +331,8 @@ private:
       for (std::int64_t i = from - 1; i >= to; --i) {
         for (int q = 0; q < Q; ++q) {
           Scalar sum = x(i, q);
-          for (int k = R(); k >= 1; --k) sum -= u(i, k, kl, ku) * found[k - 1][q]; // the one that was found last comes last
+          // the one that was found last comes last
+          for (int k = R(); k >= 1; --k) sum -= u(i, k, kl, ku) * found[k - 1][q];
           for (int k = R() - 1; k >= 1; --k) found[k][q] = found[k - 1][q];
           x(i, q) = found[0][q] = sum * upper[i * (ku + 1)];
         }
@@ -369,7 +413,8 @@ private:
       }
     }
     for (std::int64_t j = end - 1; j >= begin; --j) {
-      const int p = j < exchanged ? 0 : exchange[j], below = static_cast<int>(std::min<std::int64_t>(kl, end - 1 - j));
+      const int p     = j < exchanged ? 0 : exchange[j],
+                below = static_cast<int>(std::min<std::int64_t>(kl, end - 1 - j));
       for (int q = 0; q < Q; ++q) {
         Scalar sum = x(j, q);
         for (int r = 1; r <= below; ++r) sum -= lower[j * kl + r - 1] * x(j + r, q);
@@ -406,7 +451,8 @@ struct BandLuSolveKernel {
   void           operator()(const std::int64_t item) const
   {
     const std::int64_t c = item % lu.chain.chains, column = item / lu.chain.chains * lu.together;
-    lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb, ldb, x + column * ldx, ldx, transposed);
+    lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb,
+             ldb, x + column * ldx, ldx, transposed);
   }
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file inertia.hpp  How many eigenvalues of a Hermitian chain are negative, zero and positive, by Sylvester's law. Host only.
+/// @file inertia.hpp  How many eigenvalues of a Hermitian chain are negative, zero and positive, by
+///   Sylvester's law. Host only.
 ///
-/// The chain is scaled by powers of two on both sides, which changes no sign, and eliminated by congruences (symmetric_window.hpp). The pivots are those of a matrix that differs from the chain by a few
-/// roundings of its largest entry, delta. So pivots are counted for A + delta and for A - delta: what is negative in the first is negative in A, what is positive in the second is positive in A, and what
-/// is neither is zero as far as this precision can say. No sign is a matter of chance, whatever the matrix is.
+/// The chain is scaled by powers of two on both sides, which changes no sign, and eliminated by congruences
+/// (symmetric_window.hpp). The pivots are those of a matrix that differs from the chain by a few roundings of
+/// its largest entry, delta. So pivots are counted for A + delta and for A - delta: what is negative in the
+/// first is negative in A, what is positive in the second is positive in A, and what is neither is zero as
+/// far as this precision can say. No sign is a matter of chance, whatever the matrix is.
 #pragma once
 
 #include <ribbon/chain.hpp>
@@ -25,7 +28,8 @@ struct Inertia {
 
 namespace multifrontal {
 
-/// The lower half of a Hermitian band, or of a piece of one, whose first rows couple with the last ones of the piece before it.
+/// The lower half of a Hermitian band, or of a piece of one, whose first rows couple with the last
+/// ones of the piece before it.
 template <class Scalar>
 struct HermitianBand {
   std::int64_t          rows      = 0;
@@ -44,10 +48,10 @@ struct HermitianBand {
 
 /// A band as it is stored, apart: its lower half, scales of both sides, and how far it is from Hermitian.
 ///
-/// Scales are those of Ruiz (RAL-TR-2001-034): in each round every row and its column are divided by the square root of
-/// the largest entry, rounded to a power of two, until all of these are about 1. Both sides have the same scales, so
-/// that the scaled matrix has the same inertia. One round is not enough: S T S with S = 10^(+-8) keeps entries of
-/// 10^-8.
+/// Scales are those of Ruiz (RAL-TR-2001-034): in each round every row and its column are divided by the
+/// square root of the largest entry, rounded to a power of two, until all of these are about 1. Both sides
+/// have the same scales, so that the scaled matrix has the same inertia. One round is not enough: S T S with
+/// S = 10^(+-8) keeps entries of 10^-8.
 template <class Scalar>
 struct BandHalves {
   using Real                  = real_t<Scalar>;
@@ -58,13 +62,16 @@ struct BandHalves {
   int                 kl = 0, ku = 0, b = 0;
   bool                ring = false;
   const Scalar       *band = nullptr;
-  std::vector<Scalar> lower;         ///< (rows, b + 1)
-  std::vector<int>    exponent;      ///< (rows): of the scales
-  std::vector<Real>   scale;         ///< (rows): powers of two that bring the largest entry of every row to about 1
-  double              asymmetry = 0; ///< largest |a_ij - conj(a_ji)| of the scaled matrix, for rows that are here
+  std::vector<Scalar> lower;    ///< (rows, b + 1)
+  std::vector<int>    exponent; ///< (rows): of the scales
+  /// (rows): powers of two that bring the largest entry of every row to about 1
+  std::vector<Real> scale;
+  /// largest |a_ij - conj(a_ji)| of the scaled matrix, for rows that are here
+  double asymmetry = 0;
 
   BandHalves() = default;
-  /// @param rows_of_band  (n, kl + ku + 1): rows from the entry kl before the diagonal on @param is_ring  whether the
+  /// @param rows_of_band  (n, kl + ku + 1): rows from the entry kl before the diagonal on
+  ///   @param is_ring  whether the
   /// ends of these rows couple
   BandHalves(std::int64_t rows, int below, int above, bool is_ring, const Scalar *rows_of_band)
       : n(rows), kl(below), ku(above), b(std::min(below, above)), ring(is_ring), band(rows_of_band),
@@ -74,9 +81,13 @@ struct BandHalves {
     for (std::int64_t i = 0; i < n; ++i)
       for (int d = 0; d <= b; ++d) lower.push_back(at(i, -d));
   }
-  Scalar at(std::int64_t i, int d) const { return d < -kl || d > ku ? Scalar(0) : band[i * (kl + ku + 1) + kl + d]; }
+  Scalar at(std::int64_t i, int d) const
+  {
+    return d < -kl || d > ku ? Scalar(0) : band[i * (kl + ku + 1) + kl + d];
+  }
 
-  /// One round. @param before, behind  (max(kl, ku)): exponents of the unknowns before the first row and behind the
+  /// One round.
+  /// @param before, behind  (max(kl, ku)): exponents of the unknowns before the first row and behind the
   /// last; null: there are none @return whether a scale changed
   bool scale_once(const int *before, const int *behind)
   {
@@ -122,7 +133,8 @@ struct BandHalves {
     for (int e : exponent) scale.push_back(static_cast<Real>(std::ldexp(1.0, e)));
     for (std::int64_t i = 0; i < n; ++i)
       for (int d = 0; d <= std::max(kl, ku); ++d)
-        if (const std::int64_t j = i + d < n || !ring ? i + d : i + d - n; j < n) see(at(i, d), at(j, -d), scale[static_cast<std::size_t>(i)], scale[static_cast<std::size_t>(j)]);
+        if (const std::int64_t j = i + d < n || !ring ? i + d : i + d - n; j < n)
+          see(at(i, d), at(j, -d), scale[static_cast<std::size_t>(i)], scale[static_cast<std::size_t>(j)]);
   }
   void see(const Scalar &upper, const Scalar &opposite, Real one, Real other)
   {
@@ -131,7 +143,8 @@ struct BandHalves {
   }
 };
 
-/// What is left of a piece: complete unknowns that wait, the last b of the piece before (-b to -1) and its own last b (0 to b - 1), where neighbours are.
+/// What is left of a piece: complete unknowns that wait, the last b of the piece before (-b to -1) and its
+/// own last b (0 to b - 1), where neighbours are.
 template <class Scalar>
 SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<Scalar> shift)
 {
@@ -142,28 +155,34 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
   Window             w(4 * b + 2);
   if (A.open_left)
     for (int k = -b; k < 0; ++k) w.add(k);
-  std::vector<Scalar> rows(static_cast<std::size_t>(b + 1) * static_cast<std::size_t>(b + 1)); // of i to i + b, where nothing waits
+  // of i to i + b, where nothing waits
+  std::vector<Scalar> rows(static_cast<std::size_t>(b + 1) * static_cast<std::size_t>(b + 1));
   const auto          row  = [&](std::int64_t i) { return rows.data() + i % (b + 1) * (b + 1); };
   const auto          load = [&](std::int64_t i) {
     for (int d = 0; d <= b; ++d) row(i)[d] = A.entry(i, d, shift);
   };
-  std::int64_t added = 0;                    // rows that are in the window
-  const auto   plain = [&](std::int64_t j) { // unknowns j, ..., where rows j to j + b - 1 are in `rows`; @return the first that is no pivot
+  std::int64_t added = 0; // rows that are in the window
+  // unknowns j, ..., where rows j to j + b - 1 are in `rows`; @return the first that is no pivot
+  const auto plain = [&](std::int64_t j) {
     std::vector<Scalar> l(static_cast<std::size_t>(b) + 1), c(l.size());
     for (; j < end; ++j) {
-        const int below = static_cast<int>(std::min<std::int64_t>(b, n - 1 - j));
-        if (j + b < n) load(j + b);
+      const int below = static_cast<int>(std::min<std::int64_t>(b, n - 1 - j));
+      if (j + b < n) load(j + b);
       Scalar diagonal = row(j)[0];
-        Real   d, others = 0;
-        if constexpr (std::is_floating_point_v<Scalar>) d = diagonal;
+      Real   d, others = 0;
+      if constexpr (std::is_floating_point_v<Scalar>) d = diagonal;
       else d = diagonal.real();
-      for (int r = 1; r <= below; ++r) c[static_cast<std::size_t>(r)] = row(j + r)[r], others = std::max(others, magnitude(c[static_cast<std::size_t>(r)]));
-      w.signs.see(static_cast<double>(std::max(magnitude(d), others)));
-        if (!(magnitude(d) > 0 && magnitude(d) >= Window::bears * others)) break;
-      w.signs.take(static_cast<double>(d));
-        for (int r = 1; r <= below; ++r) l[static_cast<std::size_t>(r)] = conjugate(c[static_cast<std::size_t>(r)]) / d;
       for (int r = 1; r <= below; ++r)
-        for (int k = 1; k <= r; ++k) row(j + r)[r - k] -= c[static_cast<std::size_t>(r)] * l[static_cast<std::size_t>(k)];
+        c[static_cast<std::size_t>(r)] = row(j + r)[r],
+        others                         = std::max(others, magnitude(c[static_cast<std::size_t>(r)]));
+      w.signs.see(static_cast<double>(std::max(magnitude(d), others)));
+      if (!(magnitude(d) > 0 && magnitude(d) >= Window::bears * others)) break;
+      w.signs.take(static_cast<double>(d));
+      for (int r = 1; r <= below; ++r)
+        l[static_cast<std::size_t>(r)] = conjugate(c[static_cast<std::size_t>(r)]) / d;
+      for (int r = 1; r <= below; ++r)
+        for (int k = 1; k <= r; ++k)
+          row(j + r)[r - k] -= c[static_cast<std::size_t>(r)] * l[static_cast<std::size_t>(k)];
     }
     return j;
   };
@@ -171,7 +190,8 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
     w.clear();
     for (added = j; added < std::min(j + b, n); ++added) {
       w.add(added);
-      for (std::int64_t k = j; k <= added; ++k) w.put(static_cast<int>(added - j), static_cast<int>(k - j), row(added)[added - k]);
+      for (std::int64_t k = j; k <= added; ++k)
+        w.put(static_cast<int>(added - j), static_cast<int>(k - j), row(added)[added - k]);
     }
   };
   if (!A.open_left) {
@@ -193,20 +213,23 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
     }
   }
   for (int k = 0; k < w.size(); ++k)
-    if (const std::int64_t name = w.name(k); name >= 0 && name != Window::complete) w.rename(k, A.open_right ? name - end : Window::complete);
+    if (const std::int64_t name = w.name(k); name >= 0 && name != Window::complete)
+      w.rename(k, A.open_right ? name - end : Window::complete);
   if (!A.open_right) w.reduce();
   return w;
 }
 
 /// Joins what is left of two neighbours; the unknowns between them become complete.
 template <class Scalar>
-SymmetricWindow<Scalar> join_pieces(int b, const SymmetricWindow<Scalar> &before, const SymmetricWindow<Scalar> &behind)
+SymmetricWindow<Scalar> join_pieces(int b, const SymmetricWindow<Scalar> &before,
+                                    const SymmetricWindow<Scalar> &behind)
 {
   using Window = SymmetricWindow<Scalar>;
   Window w(before.size() + behind.size());
   w.signs = before.signs;
   w.signs.join(behind.signs);
-  const auto between = static_cast<std::int64_t>(b) * 2; // names of the unknowns between, while the pieces are put together
+  // names of the unknowns between, while the pieces are put together
+  const auto between = static_cast<std::int64_t>(b) * 2;
   const auto put     = [&](const Window &from, bool first) {
     std::vector<int> place;
     for (int i = 0; i < from.size(); ++i) {
@@ -217,7 +240,8 @@ SymmetricWindow<Scalar> join_pieces(int b, const SymmetricWindow<Scalar> &before
       else place.push_back(w.add(name));
     }
     for (int i = 0; i < from.size(); ++i)
-      for (int j = 0; j <= i; ++j) w.put(place[static_cast<std::size_t>(i)], place[static_cast<std::size_t>(j)], from.at(i, j));
+      for (int j = 0; j <= i; ++j)
+        w.put(place[static_cast<std::size_t>(i)], place[static_cast<std::size_t>(j)], from.at(i, j));
   };
   put(before, true);
   put(behind, false);
@@ -254,13 +278,17 @@ Signs close_pieces(int b, const SymmetricWindow<Scalar> &left_over)
   return w.signs;
 }
 
-/// Asks for the signs of the pivots of A + shift until the shift covers the roundings of the largest number met. @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled matrix
-/// @param signs_of(shift)  @return false where roundings grow past the cube root of a unit of roundoff, or numbers are none
+/// Asks for the signs of the pivots of A + shift until the shift covers the roundings of the largest number
+/// met.
+/// @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled matrix
+/// @param signs_of(shift)  @return false where roundings grow past the cube root of a unit of
+///   roundoff, or numbers are none
 template <class Scalar, class SignsOf>
 bool certified_inertia(std::int64_t rows, int b, double asymmetry, const SignsOf &signs_of, Inertia *inertia)
 {
-  const double eps = static_cast<double>(unit_roundoff<Scalar>()), per_number = 16 * eps * (2 * b + 1), most = std::cbrt(eps);
-  double       largest = 4;
+  const double eps = static_cast<double>(unit_roundoff<Scalar>()), per_number = 16 * eps * (2 * b + 1),
+               most = std::cbrt(eps);
+  double largest    = 4;
   while (true) {
     const double delta = per_number * largest + asymmetry * (b + 1);
     if (!(delta <= most)) return false;
@@ -277,7 +305,9 @@ bool certified_inertia(std::int64_t rows, int b, double asymmetry, const SignsOf
 
 } // namespace multifrontal
 
-/// Inertia of Hermitian chains. @param band  (chains rows, kl + ku + 1), as in BandHalves @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled chain that was looked at last
+/// Inertia of Hermitian chains.
+/// @param band  (chains rows, kl + ku + 1), as in BandHalves
+/// @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled chain that was looked at last
 /// @return false where they are not Hermitian, or the signs cannot be told
 template <class Scalar>
 bool inertia_of_chains(const Chain &chain, const Scalar *band, Inertia *inertia, double *asymmetry = nullptr)
@@ -285,15 +315,19 @@ bool inertia_of_chains(const Chain &chain, const Scalar *band, Inertia *inertia,
   using namespace multifrontal;
   *inertia = {};
   for (std::int64_t c = 0; c < chain.chains; ++c) {
-    BandHalves<Scalar> halves(chain.rows, chain.kl, chain.ku, chain.ring, band + c * chain.rows * (chain.width() + 1));
+    BandHalves<Scalar> halves(chain.rows, chain.kl, chain.ku, chain.ring,
+                              band + c * chain.rows * (chain.width() + 1));
     halves.scale_all();
     if (asymmetry) *asymmetry = halves.asymmetry;
     auto scale = std::vector<real_t<Scalar>>(static_cast<std::size_t>(halves.b), real_t<Scalar>(1));
     if (chain.ring) scale.assign(halves.scale.end() - halves.b, halves.scale.end());
     scale.insert(scale.end(), halves.scale.begin(), halves.scale.end());
-    const HermitianBand<Scalar> A{chain.rows, halves.b, halves.lower.data(), scale.data(), chain.ring, chain.ring};
-    const auto                  signs_of = [&](double shift) { return close_pieces(halves.b, eliminate_piece(A, static_cast<real_t<Scalar>>(shift))); };
-    Inertia                     found;
+    const HermitianBand<Scalar> A{chain.rows,   halves.b,   halves.lower.data(),
+                                  scale.data(), chain.ring, chain.ring};
+    const auto                  signs_of = [&](double shift) {
+      return close_pieces(halves.b, eliminate_piece(A, static_cast<real_t<Scalar>>(shift)));
+    };
+    Inertia found;
     if (!certified_inertia<Scalar>(chain.rows, halves.b, halves.asymmetry, signs_of, &found)) return false;
     inertia->negative += found.negative, inertia->zero += found.zero, inertia->positive += found.positive;
   }

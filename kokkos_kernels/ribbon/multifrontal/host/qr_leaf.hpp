@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf.hpp  Leaves of a tree on hosts, one thread each, for bands that are too wide for bundles (qr_leaf_lanes.hpp): the window lies by rows, whose columns the compiler's vectors take.
+/// @file qr_leaf.hpp  Leaves of a tree on hosts, one thread each, for bands that are too wide for bundles
+///   (qr_leaf_lanes.hpp): the window lies by rows, whose columns the compiler's vectors take.
 /// Steps and factors are those of qr/leaf.hpp and qr/solve.hpp.
 #pragma once
 
@@ -28,9 +29,10 @@ class HostLeaf {
   const Leaf             leaf_;
   const int              W_, size_;
   Scalar *const window_, *const entering_;
-  Real *const           largest_;       ///< entries of the columns
-  int                   base_  = 0;     ///< the column at the first place ahead
-  bool                  wraps_ = false; ///< a row of the window has entered, so that there are entries of the cut before
+  Real *const largest_;  ///< entries of the columns
+  int         base_ = 0; ///< the column at the first place ahead
+  /// a row of the window has entered, so that there are entries of the cut before
+  bool                  wraps_ = false;
   PivotStatistics<Real> statistics_;
   Scalar               *reflection_, *upper_; ///< of the next step
 
@@ -44,11 +46,13 @@ class HostLeaf {
     int                distance;
     for (int e = 0; e < entries; ++e) {
       const Scalar value  = A_.entry(chain, leaf_.chain, place, row, e, distance);
-      const int    column = i + distance, at = column < chain.ku ? column + chain.kl : W_ + column - chain.ku - base_;
-      in_row = std::max(in_row, magnitude(value));
-      to[at] = value;
+      const int    column = i + distance,
+                at        = column < chain.ku ? column + chain.kl : W_ + column - chain.ku - base_;
+      in_row              = std::max(in_row, magnitude(value));
+      to[at]              = value;
     }
-    const int  exponent = exponent_of<Real>(size_word(static_cast<double>(in_row))), first = i < W_ ? 0 : i - base_, end = W_ + i + 1 - base_;
+    const int exponent = exponent_of<Real>(size_word(static_cast<double>(in_row))),
+              first = i < W_ ? 0 : i - base_, end = W_ + i + 1 - base_;
     const Real scale = static_cast<Real>(power_of_two(-exponent));
     statistics_.take_row(exponent, in_row == Real(0), leaf_.chain * chain.rows + place);
     factors_.scale(tree_, leaf_.chain, leaf_.node, place) = scale;
@@ -84,9 +88,13 @@ class HostLeaf {
   }
 
 public:
-  HostLeaf(const Tree &tree, const Factors<Scalar> &factors, const Matrix &A, std::int64_t chain, std::int64_t node, Scalar *window)
-      : tree_(tree), factors_(factors), A_(A), leaf_(tree, chain, node), W_(tree.chain.width()), size_(host_row_size(W_)), window_(window), entering_(window + W_ * size_),
-        largest_(reinterpret_cast<Real *>(entering_ + size_)), reflection_(factors.step(factors.reflection, tree, chain, node, 0, W_ + 1).at), upper_(factors.step(factors.upper, tree, chain, node, 0, 2 * W_ + 1).at)
+  HostLeaf(const Tree &tree, const Factors<Scalar> &factors, const Matrix &A, std::int64_t chain,
+           std::int64_t node, Scalar *window)
+      : tree_(tree), factors_(factors), A_(A), leaf_(tree, chain, node), W_(tree.chain.width()),
+        size_(host_row_size(W_)), window_(window), entering_(window + W_ * size_),
+        largest_(reinterpret_cast<Real *>(entering_ + size_)),
+        reflection_(factors.step(factors.reflection, tree, chain, node, 0, W_ + 1).at),
+        upper_(factors.step(factors.upper, tree, chain, node, 0, 2 * W_ + 1).at)
   {
     std::fill(window, window + (W_ + 2) * size_, Scalar(0));
     for (int i = 0; i < W_; ++i)
@@ -103,7 +111,9 @@ private:
   void step(int s)
   {
     if (s - base_ == host_step) {
-      const auto move_on = [&](auto *row) { std::fill(std::copy(row + W_ + host_step, row + size_, row + W_), row + size_, 0); };
+      const auto move_on = [&](auto *row) {
+        std::fill(std::copy(row + W_ + host_step, row + size_, row + W_), row + size_, 0);
+      };
       for (int k = 0; k < W_; ++k) move_on(window_ + k * size_);
       move_on(largest_);
       base_ = s;
@@ -115,7 +125,8 @@ private:
     if (has_row(tree_.chain, place)) load(W_ + s, entering_);
     else {
       Scalar *row = window_ + row_instead(tree_.chain, place) * size_;
-      std::swap_ranges(entering_, entering_ + W_, row), std::swap_ranges(entering_ + p, entering_ + p + W_ + 1, row + p);
+      std::swap_ranges(entering_, entering_ + W_, row),
+        std::swap_ranges(entering_ + p, entering_ + p + W_ + 1, row + p);
       wraps_ = true;
     }
     Real rest = 0;
@@ -125,7 +136,8 @@ private:
     for (int k = 0; k < W_; ++k) reflection_[1 + k] = h.factor * window_[k * size_ + p];
     reflect(h, p + 1, upper_ + 1), reflect(h, 0, upper_ + 1 + W_);
     statistics_.look_at_column(largest_[p]);
-    statistics_.take(pivot_of(h.beta), std::max(magnitude(entering_[p]), largest_[p]), leaf_.chain * tree_.chain.rows + leaf_.first + tree_.chain.ku + s);
+    statistics_.take(pivot_of(h.beta), std::max(magnitude(entering_[p]), largest_[p]),
+                     leaf_.chain * tree_.chain.rows + leaf_.first + tree_.chain.ku + s);
     reflection_ += W_ + 1, upper_ += 2 * W_ + 1;
   }
   void finish() const
@@ -150,14 +162,22 @@ struct HostLeavesKernel {
   Kokkos::Experimental::UniqueToken<Exec> thread;
 
   /// Numbers of a window: its W rows, the one that enters, the largest entries of the columns.
-  static std::size_t window_size(int W) { return static_cast<std::size_t>(W + 2) * static_cast<std::size_t>(host_row_size(W)); }
+  static std::size_t window_size(int W)
+  {
+    return static_cast<std::size_t>(W + 2) * static_cast<std::size_t>(host_row_size(W));
+  }
 
   void operator()(const std::int64_t leaf) const
   {
     const auto    mine   = thread.acquire();
     Scalar *const window = windows + static_cast<std::size_t>(mine) * window_size(tree.chain.width());
-    A.with_indices_of_host(
-      [&](const auto &matrix) { host::with_widest_vectors_of_host([&] { HostLeaf<Scalar, std::decay_t<decltype(matrix)>>(tree, factors, matrix, leaf / tree.leaves, leaf % tree.leaves, window).eliminate(); }); });
+    A.with_indices_of_host([&](const auto &matrix) {
+      host::with_widest_vectors_of_host([&] {
+        HostLeaf<Scalar, std::decay_t<decltype(matrix)>>(tree, factors, matrix, leaf / tree.leaves,
+                                                         leaf % tree.leaves, window)
+          .eliminate();
+      });
+    });
     thread.release(mine);
   }
 };

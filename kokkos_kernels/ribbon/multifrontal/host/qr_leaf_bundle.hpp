@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_bundle.hpp  Leaves side by side in the vectors of a host: which they are, and rows on their way there and back. qr_leaf_lanes.hpp eliminates them, qr_leaf_lanes_solve.hpp solves.
+/// @file qr_leaf_bundle.hpp  Leaves side by side in the vectors of a host: which they are, and rows on their
+///   way there and back. qr_leaf_lanes.hpp eliminates them, qr_leaf_lanes_solve.hpp solves.
 ///
-/// Leaves have nearly as many rows each. Where one has no row, or no step, that others have, which is at the ends of chains and in the last few steps, its lane goes along and is put back.
+/// Leaves have nearly as many rows each. Where one has no row, or no step, that others have, which is at the
+/// ends of chains and in the last few steps, its lane goes along and is put back.
 #pragma once
 
 #include <ribbon/host/lanes.hpp>
@@ -11,7 +13,8 @@
 
 namespace ribbon::multifrontal {
 
-/// Leaves of a bundle: two vectors of 32 bytes, so that there are products of one while the other waits for roots and quotients. Vectors of 64 bytes were slower.
+/// Leaves of a bundle: two vectors of 32 bytes, so that there are products of one while the other waits for
+/// roots and quotients. Vectors of 64 bytes were slower.
 template <class Scalar>
 inline constexpr int bundle_lanes = 64 / static_cast<int>(sizeof(real_t<Scalar>));
 /// Widths that are worked off in bundles; the window of a wider one does not fit the first cache.
@@ -19,7 +22,8 @@ constexpr bool has_bundles(int W)
 {
   return W >= 1 && W <= 16;
 }
-/// Calls f(K, bytes) with the width W, or 0 for any, and the bytes of a vector, integral_constants. Old processors have code for any width alone.
+/// Calls f(K, bytes) with the width W, or 0 for any, and the bytes of a vector, integral_constants. Old
+/// processors have code for any width alone.
 template <class F>
 void with_bundle_vectors(int W, const F &f)
 {
@@ -32,7 +36,8 @@ void with_bundle_vectors(int W, const F &f)
 /// Rows, or steps, that go to vectors and back together.
 inline constexpr int bundle_rows = 16;
 
-/// The leaves of slots lanes * number and on. Lanes beyond the last leaf repeat it, for slots that nobody reads.
+/// The leaves of slots lanes * number and on. Lanes beyond the last leaf repeat it,
+/// for slots that nobody reads.
 template <class Scalar>
 struct LeafBundle {
   static constexpr int lanes = bundle_lanes<Scalar>;
@@ -52,7 +57,8 @@ struct LeafBundle {
     for (int l = 0; l < lanes; ++l) {
       const std::int64_t slot = std::min(bundle * lanes + l, all - 1);
       leaf[l] = Leaf(tree, slot / tree.leaves, slot % tree.leaves), repeats[l] = bundle * lanes + l >= all;
-      begin[l] = static_cast<int>(std::max<std::int64_t>(-leaf[l].first, 0)), end[l] = static_cast<int>(std::min<std::int64_t>(leaf[l].own + W, tree.chain.rows - leaf[l].first));
+      begin[l] = static_cast<int>(std::max<std::int64_t>(-leaf[l].first, 0)),
+      end[l]   = static_cast<int>(std::min<std::int64_t>(leaf[l].own + W, tree.chain.rows - leaf[l].first));
       steps = std::max(steps, leaf[l].own), common_steps = std::min(common_steps, leaf[l].own);
       common_begin = std::max(common_begin, begin[l]), common_end = std::min(common_end, end[l]);
       scales_aligned = scales_aligned && leaf[l].first == tree.start(leaf[l].node);
@@ -69,7 +75,10 @@ struct LeafBundle {
   {
     return all + (number * tree.most_rows() + s) * count * lanes;
   }
-  real_t<Scalar> &scale(const Factors<Scalar> &factors, int l, int i) const { return step(factors.row_scale, i + static_cast<int>(leaf[l].first - tree.start(leaf[l].node)), 1)[l]; }
+  real_t<Scalar> &scale(const Factors<Scalar> &factors, int l, int i) const
+  {
+    return step(factors.row_scale, i + static_cast<int>(leaf[l].first - tree.start(leaf[l].node)), 1)[l];
+  }
   /// The place of row i of a leaf in the matrix and its vectors.
   std::int64_t place(int l, int i) const { return leaf[l].chain * tree.chain.rows + leaf[l].first + i; }
 };
@@ -83,7 +92,8 @@ void bring_to_lanes(const Scalar *const (&from)[lanes], int n, Scalar *to)
     for (; k + 4 <= n; k += 4)
       for (int l = 0; l < lanes; l += 4) {
         Scalar *const at = to + k * lanes + l;
-        host::transpose_square<Scalar>({from[l] + k, from[l + 1] + k, from[l + 2] + k, from[l + 3] + k}, {at, at + lanes, at + 2 * lanes, at + 3 * lanes});
+        host::transpose_square<Scalar>({from[l] + k, from[l + 1] + k, from[l + 2] + k, from[l + 3] + k},
+                                       {at, at + lanes, at + 2 * lanes, at + 3 * lanes});
       }
   for (; k < n; ++k)
     for (int l = 0; l < lanes; ++l) to[k * lanes + l] = from[l][k];
@@ -97,7 +107,8 @@ void bring_from_lanes(const Scalar *from, int n, Scalar *const (&to)[lanes])
     for (; k + 4 <= n; k += 4)
       for (int l = 0; l < lanes; l += 4) {
         const Scalar *const at = from + k * lanes + l;
-        host::transpose_square<Scalar>({at, at + lanes, at + 2 * lanes, at + 3 * lanes}, {to[l] + k, to[l + 1] + k, to[l + 2] + k, to[l + 3] + k});
+        host::transpose_square<Scalar>({at, at + lanes, at + 2 * lanes, at + 3 * lanes},
+                                       {to[l] + k, to[l + 1] + k, to[l + 2] + k, to[l + 3] + k});
       }
   for (; k < n; ++k)
     for (int l = 0; l < lanes; ++l) to[l][k] = from[k * lanes + l];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_lanes.hpp  Orthogonal elimination of a bundle of leaves, whose numbers lie side by side in vectors. Steps and factors are those of qr_leaf.hpp.
+/// @file qr_leaf_lanes.hpp  Orthogonal elimination of a bundle of leaves, whose numbers lie side by side in
+///   vectors. Steps and factors are those of qr_leaf.hpp.
 #pragma once
 
 #include <ribbon/multifrontal/host/qr_leaf_bundle.hpp>
@@ -23,7 +24,8 @@ struct ReflectorPack {
       host::take_roots<Real>(root);
       root = one / root;
       host::take_sign<Real>(root, alpha);
-      tau_conjugate = one + alpha * root, factor = root / tau_conjugate, beta = none - size2 * root, one_over_beta = none - root;
+      tau_conjugate = one + alpha * root, factor = root / tau_conjugate, beta = none - size2 * root,
+      one_over_beta = none - root;
       if (!host::some_lane(rest == none)) return;
     }
     for (int l = 0; l < Lanes::size; ++l) {
@@ -45,10 +47,12 @@ class BundleElimination {
   using RealPack             = typename Lanes::RealPack;
   using Doubles              = typename host::LanesOf<double, bytes>::RealPack;
   using Bundle               = LeafBundle<Scalar>;
-  static constexpr int lanes = Bundle::lanes, pack = Lanes::size, packs = lanes / pack, most = K ? K : 16, in_doubles = host::LanesOf<double, bytes>::size, doubles = pack / in_doubles;
+  static constexpr int lanes = Bundle::lanes, pack = Lanes::size, packs = lanes / pack, most = K ? K : 16,
+                       in_doubles = host::LanesOf<double, bytes>::size, doubles = pack / in_doubles;
   static_assert(K > 0 || has_bundles(most), "arrays take the widest");
 
-  /// The window of a pack, by columns: those ahead, from the one of the next pivot on, and those of the cut before. The row that enters alone has a number in the last column ahead.
+  /// The window of a pack, by columns: those ahead, from the one of the next pivot on, and those of the cut
+  /// before. The row that enters alone has a number in the last column ahead.
   struct Window {
     Pack     ahead[most * most], cut[most * most], entering_cut[most];
     RealPack largest_ahead[most + 1], largest_cut[most]; ///< entries of the columns
@@ -66,7 +70,8 @@ class BundleElimination {
   int width() const { return K ? K : W_; }
 
 public:
-  BundleElimination(const Factors<Scalar> &factors, const Bundle &bundle) : factors_(factors), bundle_(bundle), W_(bundle.tree.chain.width())
+  BundleElimination(const Factors<Scalar> &factors, const Bundle &bundle)
+      : factors_(factors), bundle_(bundle), W_(bundle.tree.chain.width())
   {
     for (Window &w : window_) {
       w = Window();
@@ -101,7 +106,9 @@ public:
       const auto    passed = factors_.passed(bundle_.tree, leaf.chain, 0, leaf.node);
       const int     in     = l % pack;
       for (int c = 0; c < W_; ++c) {
-        for (int k = 0; k < W_; ++k) passed.entry(k, c) = host::lane_of<Scalar>(w.cut[c * W_ + k], in), passed.entry(k, W_ + c) = host::lane_of<Scalar>(w.ahead[c * W_ + k], in);
+        for (int k = 0; k < W_; ++k)
+          passed.entry(k, c)                      = host::lane_of<Scalar>(w.cut[c * W_ + k], in),
+                          passed.entry(k, W_ + c) = host::lane_of<Scalar>(w.ahead[c * W_ + k], in);
         passed.scale(c) = Scalar(w.largest_cut[c][in]), passed.scale(W_ + c) = Scalar(w.largest_ahead[c][in]);
       }
       PivotStatistics<Real> all = statistics_[l];
@@ -123,11 +130,13 @@ private:
         host::take_larger<Real>(largest, a.re), host::take_larger<Real>(largest, a.im);
       } else host::take_size<Real>(a), host::take_larger<Real>(largest, a);
     });
-    if (bundle_.all_have(i) && bundle_.scales_aligned && host::scale_of(largest, scale, exponents_[p])) host::store_lanes(scale, bundle_.step(factors_.row_scale, i, 1) + p * pack);
+    if (bundle_.all_have(i) && bundle_.scales_aligned && host::scale_of(largest, scale, exponents_[p]))
+      host::store_lanes(scale, bundle_.step(factors_.row_scale, i, 1) + p * pack);
     else
       for (int in = 0; in < pack; ++in) {
-        const int l = p * pack + in, exponent = exponent_of<Real>(size_word(static_cast<double>(largest[in])));
-        scale[in] = static_cast<Real>(power_of_two(-exponent));
+        const int l        = p * pack + in,
+                  exponent = exponent_of<Real>(size_word(static_cast<double>(largest[in])));
+        scale[in]          = static_cast<Real>(power_of_two(-exponent));
         if (!bundle_.has(l, i)) continue;
         statistics_[l].take_row(exponent, largest[in] == Real(0), bundle_.place(l, i));
         bundle_.scale(factors_, l, i) = scale[in];
@@ -155,10 +164,13 @@ private:
   }
 
   /// One column of a reflection.
-  void reflect(const Pack *v, const Pack &tau_conjugate, const Pack &entering, const Pack *column, Pack *to, Scalar *kept) const
+  void reflect(const Pack *v, const Pack &tau_conjugate, const Pack &entering, const Pack *column, Pack *to,
+               Scalar *kept) const
   {
     Pack sum = entering, other{}, kept_here = entering, rows[most];
-    host::for_each_by_turns<K>(W_, [&](int k, auto odd) { rows[k] = column[k], host::add_conjugate_products(odd ? other : sum, v[k], rows[k]); });
+    host::for_each_by_turns<K>(W_, [&](int k, auto odd) {
+      rows[k] = column[k], host::add_conjugate_products(odd ? other : sum, v[k], rows[k]);
+    });
     host::add(sum, other);
     host::multiply(sum, tau_conjugate);
     host::for_each<K>(W_, [&](int k) { host::subtract_products(rows[k], v[k], sum), to[k] = rows[k]; });
@@ -171,10 +183,12 @@ private:
   void step(int s, const Scalar *row)
   {
     const int     W          = width();
-    Scalar *const reflection = bundle_.step(factors_.reflection, s, W + 1), *const upper = bundle_.step(factors_.upper, s, 2 * W + 1);
+    Scalar *const reflection = bundle_.step(factors_.reflection, s, W + 1), *const upper = bundle_.step(
+                                                                              factors_.upper, s, 2 * W + 1);
     constexpr int line = 64 / static_cast<int>(sizeof(Scalar)), ahead = 8; // steps
     for (int k = 0; k < (W + 1) * lanes; k += line) host::prefetch(reflection + ahead * (W + 1) * lanes + k);
-    for (int k = 0; k < (2 * W + 1) * lanes; k += line) host::prefetch(upper + ahead * (2 * W + 1) * lanes + k);
+    for (int k = 0; k < (2 * W + 1) * lanes; k += line)
+      host::prefetch(upper + ahead * (2 * W + 1) * lanes + k);
     for (int p = 0; p < packs; ++p) {
       Window                                                  &w = window_[p];
       Pack                                                     v[most], entering[most + 1];
@@ -202,7 +216,8 @@ private:
       Scalar *const kept = upper + p * pack;
       if constexpr (host::is_complex_pack<Pack>) host::store_lanes(Pack{h.one_over_beta, RealPack{}}, kept);
       else host::store_lanes(h.one_over_beta, kept);
-      for (int j = 1; j < W; ++j) reflect(v, h.tau_conjugate, entering[j], w.ahead + j * W, w.ahead + (j - 1) * W, kept + j * lanes);
+      for (int j = 1; j < W; ++j)
+        reflect(v, h.tau_conjugate, entering[j], w.ahead + j * W, w.ahead + (j - 1) * W, kept + j * lanes);
       Pack sum = entering[W], last = sum;
       host::multiply(sum, h.tau_conjugate);
       host::for_each<K>(W, [&](int k) {
@@ -212,7 +227,9 @@ private:
       });
       host::subtract(last, sum);
       host::store_lanes(last, kept + W * lanes);
-      for (int c = 0; c < W; ++c) reflect(v, h.tau_conjugate, w.entering_cut[c], w.cut + c * W, w.cut + c * W, kept + (1 + W + c) * lanes);
+      for (int c = 0; c < W; ++c)
+        reflect(v, h.tau_conjugate, w.entering_cut[c], w.cut + c * W, w.cut + c * W,
+                kept + (1 + W + c) * lanes);
       watch<Common>(s, p, h.beta, largest);
       if constexpr (!Common) put_back(s, p, before);
     }
@@ -251,12 +268,16 @@ private:
       PivotStatistics<Real> &statistics = statistics_[l];
       put_seen(w, in, statistics);
       statistics.look_at_column(static_cast<Real>(largest[in]));
-      statistics.take(pivot_of(static_cast<Real>(beta[in])), static_cast<Real>(largest[in]), bundle_.place(l, bundle_.tree.chain.ku + s));
+      statistics.take(pivot_of(static_cast<Real>(beta[in])), static_cast<Real>(largest[in]),
+                      bundle_.place(l, bundle_.tree.chain.ku + s));
       w.smallest[in]                              = statistics.smallest;
       w.product[in / in_doubles][in % in_doubles] = statistics.product;
     }
   }
-  void put_seen(const Window &w, int in, PivotStatistics<Real> &statistics) const { statistics.smallest = w.smallest[in], statistics.product = w.product[in / in_doubles][in % in_doubles]; }
+  void put_seen(const Window &w, int in, PivotStatistics<Real> &statistics) const
+  {
+    statistics.smallest = w.smallest[in], statistics.product = w.product[in / in_doubles][in % in_doubles];
+  }
 
   /// Prepares a step for leaves that do not have it, or no row for it.
   void leave_out(int s, int p, Pack *entering)
@@ -268,8 +289,11 @@ private:
       if (s >= leaf.own) host::set_lane(entering[0], in, Scalar(1)); // a pivot
       else if (!bundle_.has(p * pack + in, W + s)) {
         const int  k    = row_instead(bundle_.tree.chain, leaf.first + W + s);
-        const auto take = [&](Pack &from, Pack &to) { host::set_lane(to, in, host::lane_of<Scalar>(from, in)), host::set_lane(from, in, Scalar(0)); };
-        for (int c = 0; c < W; ++c) take(w.ahead[c * W + k], entering[c]), take(w.cut[c * W + k], w.entering_cut[c]);
+        const auto take = [&](Pack &from, Pack &to) {
+          host::set_lane(to, in, host::lane_of<Scalar>(from, in)), host::set_lane(from, in, Scalar(0));
+        };
+        for (int c = 0; c < W; ++c)
+          take(w.ahead[c * W + k], entering[c]), take(w.cut[c * W + k], w.entering_cut[c]);
       }
     }
   }
@@ -281,7 +305,9 @@ private:
     for (int c = 0; c < W; ++c) w.entering_cut[c] = Pack{};
     for (int in = 0; in < pack; ++in) {
       if (s < bundle_.leaf[p * pack + in].own) continue;
-      for (int k = 0; k < W * W; ++k) host::set_lane(w.ahead[k], in, host::lane_of<Scalar>(before.ahead[k], in)), host::set_lane(w.cut[k], in, host::lane_of<Scalar>(before.cut[k], in));
+      for (int k = 0; k < W * W; ++k)
+        host::set_lane(w.ahead[k], in, host::lane_of<Scalar>(before.ahead[k], in)),
+          host::set_lane(w.cut[k], in, host::lane_of<Scalar>(before.cut[k], in));
       for (int j = 0; j <= W; ++j) w.largest_ahead[j][in] = before.largest_ahead[j][in];
     }
   }
@@ -316,23 +342,30 @@ struct LeafBundlesKernel {
   }
 
 private:
-  /// Where the entries of rows i to i + n - 1 of each leaf are, W + 1 a row: in the matrix, where no row lacks any, or in `gathered`.
-  void gather(const LeafBundle<Scalar> &bundle, int i, int n, Scalar *gathered, const Scalar *(&entries)[lanes]) const
+  /// Where the entries of rows i to i + n - 1 of each leaf are, W + 1 a row: in the matrix, where no row
+  /// lacks any, or in `gathered`.
+  void gather(const LeafBundle<Scalar> &bundle, int i, int n, Scalar *gathered,
+              const Scalar *(&entries)[lanes]) const
   {
     A.with_indices_of_host([&](const auto &matrix) {
-      for (int l = 0; l < lanes; ++l) entries[l] = run_of(matrix, bundle, l, i, n, gathered + l * n * (tree.chain.width() + 1));
+      for (int l = 0; l < lanes; ++l)
+        entries[l] = run_of(matrix, bundle, l, i, n, gathered + l * n * (tree.chain.width() + 1));
     });
   }
   template <class Matrix>
-  const Scalar *run_of(const Matrix &matrix, const LeafBundle<Scalar> &bundle, int l, int i, int n, Scalar *gathered) const
+  const Scalar *run_of(const Matrix &matrix, const LeafBundle<Scalar> &bundle, int l, int i, int n,
+                       Scalar *gathered) const
   {
     const Chain       &chain = tree.chain;
     const Leaf        &leaf  = bundle.leaf[l];
     const std::int64_t place = leaf.first + i, first = bundle.place(l, i);
     const int          W = chain.width();
-    if (!matrix.row_of && !matrix.place_of && place >= chain.kl && place + n <= chain.rows - chain.ku && matrix.local.row_begin[first + n] - matrix.local.row_begin[first] == n * (W + 1)) {
+    if (!matrix.row_of && !matrix.place_of && place >= chain.kl && place + n <= chain.rows - chain.ku &&
+        matrix.local.row_begin[first + n] - matrix.local.row_begin[first] == n * (W + 1)) {
       const Scalar *const run = matrix.local.value + matrix.local.row_begin[first];
-      for (int k = 0; k < n * (W + 1); k += 64 / static_cast<int>(sizeof(Scalar))) host::prefetch(run + n * (W + 1) + k); // what comes next
+      // what comes next
+      for (int k = 0; k < n * (W + 1); k += 64 / static_cast<int>(sizeof(Scalar)))
+        host::prefetch(run + n * (W + 1) + k);
       return run;
     }
     std::fill(gathered, gathered + n * (W + 1), Scalar(0));
@@ -340,7 +373,7 @@ private:
       if (!bundle.has(l, i + r)) continue;
       const std::int64_t row = matrix.row(chain, leaf.chain, place + r);
       for (int e = 0, count = matrix.entries(row), distance; e < count; ++e) {
-        const Scalar value                          = matrix.entry(chain, leaf.chain, place + r, row, e, distance);
+        const Scalar value = matrix.entry(chain, leaf.chain, place + r, row, e, distance);
         gathered[r * (W + 1) + distance + chain.kl] = value;
       }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_lanes_solve.hpp  Solves at a bundle of leaves, whose numbers lie side by side in vectors: QrSolve::leaf_up() and leaf_down(), and those of the transposed matrix.
+/// @file qr_leaf_lanes_solve.hpp  Solves at a bundle of leaves, whose numbers lie side by side in vectors:
+///   QrSolve::leaf_up() and leaf_down(), and those of the transposed matrix.
 #pragma once
 
 #include <ribbon/multifrontal/host/qr_leaf_bundle.hpp>
@@ -26,8 +27,10 @@ private:
   const int              W_;
   const std::int64_t     column_;
   const int              columns_;
-  Pack                   first_[together][packs][most], second_[together][packs][most]; ///< what is carried along
-  Scalar                 number_[(bundle_rows + most) * lanes];                         ///< of the steps at work, lanes fastest
+  /// what is carried along
+  Pack first_[together][packs][most], second_[together][packs][most];
+  /// of the steps at work, lanes fastest
+  Scalar number_[(bundle_rows + most) * lanes];
 
   int          width() const { return K ? K : W_; }
   const Chain &chain() const { return solve_.tree.chain; }
@@ -36,18 +39,29 @@ private:
   {
     for (int k = 0; k < numbers * lanes; k += 64 / static_cast<int>(sizeof(Scalar))) host::prefetch(step + k);
   }
-  const Scalar *reflection(int s, int p) const { return bundle_.step(solve_.factors.reflection, s, width() + 1) + p * pack; }
-  const Scalar *upper(int s, int p) const { return bundle_.step(solve_.factors.upper, s, 2 * width() + 1) + p * pack; }
+  const Scalar *reflection(int s, int p) const
+  {
+    return bundle_.step(solve_.factors.reflection, s, width() + 1) + p * pack;
+  }
+  const Scalar *upper(int s, int p) const
+  {
+    return bundle_.step(solve_.factors.upper, s, 2 * width() + 1) + p * pack;
+  }
 
 public:
-  BundleSolve(const QrSolve<Scalar> &solve, std::int64_t number, std::int64_t column, int columns) : solve_(solve), bundle_(solve.tree, number), W_(solve.tree.chain.width()), column_(column), columns_(columns) { }
+  BundleSolve(const QrSolve<Scalar> &solve, std::int64_t number, std::int64_t column, int columns)
+      : solve_(solve), bundle_(solve.tree, number), W_(solve.tree.chain.width()), column_(column),
+        columns_(columns)
+  {
+  }
 
   void sweep(Sweep direction)
   {
     for (int q = 0; q < columns_; ++q) begin(direction, q);
     const int parts = (bundle_.steps + bundle_rows - 1) / bundle_rows;
     for (int k = 0; k < parts; ++k) {
-      const int s = (goes_up(direction) ? k : parts - 1 - k) * bundle_rows, n = std::min(bundle_rows, bundle_.steps - s);
+      const int s = (goes_up(direction) ? k : parts - 1 - k) * bundle_rows,
+                n = std::min(bundle_rows, bundle_.steps - s);
       for (int q = 0; q < columns_; ++q) host::with_vectors_of<bytes>([&] { part(direction, q, s, n); });
     }
     for (int q = 0; q < columns_; ++q) end(direction, q);
@@ -61,9 +75,17 @@ private:
   {
     for (int l = 0; l < lanes; ++l) f(l, l / pack, l % pack);
   }
-  Scalar scaled_b(int l, int i, std::int64_t column) const { return bundle_.has(l, i) ? solve_.b(bundle_.leaf[l].chain, bundle_.leaf[l].first + i, column) * bundle_.scale(solve_.factors, l, i) : Scalar(0); }
+  Scalar scaled_b(int l, int i, std::int64_t column) const
+  {
+    return bundle_.has(l, i) ? solve_.b(bundle_.leaf[l].chain, bundle_.leaf[l].first + i, column) *
+                                 bundle_.scale(solve_.factors, l, i)
+                             : Scalar(0);
+  }
   /// Unknown k behind the last step of a leaf.
-  Scalar behind(int l, int k, std::int64_t column) const { return k < width() ? solve_.cut(bundle_.leaf[l].chain, bundle_.leaf[l].node + 1, column)[k] : Scalar(0); }
+  Scalar behind(int l, int k, std::int64_t column) const
+  {
+    return k < width() ? solve_.cut(bundle_.leaf[l].chain, bundle_.leaf[l].node + 1, column)[k] : Scalar(0);
+  }
 
   void begin(Sweep direction, int q)
   {
@@ -73,8 +95,11 @@ private:
       for (int k = 0; k < width(); ++k) {
         Scalar first(0), second(0);
         if (direction == Sweep::up) first = scaled_b(l, k, column);
-        else if (direction == Sweep::down) first = solve_.cut(leaf.chain, leaf.node, column)[k], second = behind(l, bundle_.steps - leaf.own + k, column);
-        else if (direction == Sweep::down_transposed) first = solve_.came_down(leaf.chain, 0, leaf.node, k, column);
+        else if (direction == Sweep::down)
+          first  = solve_.cut(leaf.chain, leaf.node, column)[k],
+          second = behind(l, bundle_.steps - leaf.own + k, column);
+        else if (direction == Sweep::down_transposed)
+          first = solve_.came_down(leaf.chain, 0, leaf.node, k, column);
         host::set_lane(first_[q][p][k], in, first), host::set_lane(second_[q][p][k], in, second);
       }
     });
@@ -86,10 +111,15 @@ private:
       const Leaf &leaf = bundle_.leaf[l];
       if (bundle_.repeats[l] || direction == Sweep::down) return;
       for (int k = 0; k < width(); ++k) {
-        const auto first = host::lane_of<Scalar>(first_[q][p][k], in), second = host::lane_of<Scalar>(second_[q][p][k], in);
+        const auto first  = host::lane_of<Scalar>(first_[q][p][k], in),
+                   second = host::lane_of<Scalar>(second_[q][p][k], in);
         if (direction == Sweep::up) solve_.passed(leaf.chain, 0, leaf.node, k, column) = first;
-        else if (direction == Sweep::up_transposed) solve_.passed(leaf.chain, 0, leaf.node, k, column) = first, solve_.passed(leaf.chain, 0, leaf.node, width() + k, column) = second;
-        else if (bundle_.has(l, k)) solve_.x(leaf.chain, leaf.first + k, column) = first * bundle_.scale(solve_.factors, l, k);
+        else if (direction == Sweep::up_transposed)
+          solve_.passed(leaf.chain, 0, leaf.node, k, column)               = first,
+                                                     solve_.passed(leaf.chain, 0, leaf.node, width() + k,
+                                                                   column) = second;
+        else if (bundle_.has(l, k))
+          solve_.x(leaf.chain, leaf.first + k, column) = first * bundle_.scale(solve_.factors, l, k);
       }
     });
   }
@@ -98,23 +128,30 @@ private:
   void part(Sweep direction, int q, int s0, int n)
   {
     const std::int64_t column = column_ + q, *const row_of = solve_.v.row_of;
-    const bool    is_common = s0 + n <= bundle_.common_steps && bundle_.all_have(width() + s0) && bundle_.all_have(width() + s0 + n - 1);
-    const bool    of_rows = direction == Sweep::up, to_rows = direction == Sweep::down_transposed; // by rows of the leaf, not by its unknowns
-    const Scalar *from = goes_up(direction) ? solve_.v.b + column * solve_.v.ldb : solve_.v.x + column * solve_.v.ldx;
-    Scalar *const to   = solve_.v.x + column * solve_.v.ldx;
+    const bool is_common = s0 + n <= bundle_.common_steps && bundle_.all_have(width() + s0) &&
+                           bundle_.all_have(width() + s0 + n - 1);
+    // by rows of the leaf, not by its unknowns
+    const bool    of_rows = direction == Sweep::up, to_rows = direction == Sweep::down_transposed;
+    const Scalar *from =
+      goes_up(direction) ? solve_.v.b + column * solve_.v.ldb : solve_.v.x + column * solve_.v.ldx;
+    Scalar *const to = solve_.v.x + column * solve_.v.ldx;
     const int     i0 = s0 + (of_rows ? width() : chain().ku), j0 = s0 + (to_rows ? width() : chain().ku);
     const bool    at_once = is_common && !row_of;
     if (at_once) {
       const Scalar *at[lanes];
-      const int     next = (goes_up(direction) ? 1 : -1) * bundle_rows, line = 64 / static_cast<int>(sizeof(Scalar));
+      const int     next = (goes_up(direction) ? 1 : -1) * bundle_rows,
+                line     = 64 / static_cast<int>(sizeof(Scalar));
       for (int l = 0; l < lanes; ++l) {
         at[l] = from + bundle_.place(l, i0);
-        for (int k = 0; k < bundle_rows; k += line) host::prefetch(at[l] + next + k), host::prefetch(to + bundle_.place(l, j0) + next + k);
+        for (int k = 0; k < bundle_rows; k += line)
+          host::prefetch(at[l] + next + k), host::prefetch(to + bundle_.place(l, j0) + next + k);
       }
       bring_to_lanes(at, n, number_);
     } else
       for (int r = 0; r < n; ++r)
-        for (int l = 0; l < lanes; ++l) number_[r * lanes + l] = bundle_.has(l, i0 + r) && s0 + r < bundle_.leaf[l].own ? from[row(l, i0 + r)] : Scalar(0);
+        for (int l = 0; l < lanes; ++l)
+          number_[r * lanes + l] =
+            bundle_.has(l, i0 + r) && s0 + r < bundle_.leaf[l].own ? from[row(l, i0 + r)] : Scalar(0);
     if (of_rows) scale(s0, n);
     if (is_common) steps<true>(direction, q, s0, n);
     else steps<false>(direction, q, s0, n);
@@ -128,7 +165,10 @@ private:
       for (int r = 0; r < std::min(n, bundle_.leaf[l].own - s0); ++r)
         if (bundle_.has(l, j0 + r)) to[row(l, j0 + r)] = number_[r * lanes + l];
   }
-  std::int64_t row(int l, int i) const { return solve_.v.row_of ? solve_.v.row_of[bundle_.place(l, i)] : bundle_.place(l, i); }
+  std::int64_t row(int l, int i) const
+  {
+    return solve_.v.row_of ? solve_.v.row_of[bundle_.place(l, i)] : bundle_.place(l, i);
+  }
   /// Numbers of the rows that enter at these steps.
   void scale(int s0, int n)
   {
@@ -138,7 +178,8 @@ private:
         for (int p = 0; p < packs; ++p) {
           Pack                     a;
           typename Lanes::RealPack by;
-          host::load_lanes(number_ + r * lanes + p * pack, a), host::load_lanes(bundle_.step(solve_.factors.row_scale, i, 1) + p * pack, by);
+          host::load_lanes(number_ + r * lanes + p * pack, a),
+            host::load_lanes(bundle_.step(solve_.factors.row_scale, i, 1) + p * pack, by);
           host::scale_by(a, by);
           host::store_lanes(a, number_ + r * lanes + p * pack);
         }
@@ -196,7 +237,8 @@ private:
             const Leaf &leaf = bundle_.leaf[p * pack + in];
             if (s >= leaf.own || bundle_.has(p * pack + in, W + s)) continue;
             Pack &instead = y[row_instead(chain(), leaf.first + W + s)];
-            host::set_lane(entering, in, host::lane_of<Scalar>(instead, in)), host::set_lane(instead, in, Scalar(0));
+            host::set_lane(entering, in, host::lane_of<Scalar>(instead, in)),
+              host::set_lane(instead, in, Scalar(0));
           }
         sum = entering;
         Pack other{};
@@ -220,7 +262,8 @@ private:
   {
     const int W = width();
     for (int k = 0; k < W; ++k)
-      for (int p = 0; p < packs; ++p) host::store_lanes(second_[q][p][k], number_ + (n + k) * lanes + p * pack);
+      for (int p = 0; p < packs; ++p)
+        host::store_lanes(second_[q][p][k], number_ + (n + k) * lanes + p * pack);
     for (int s = s0 + n - 1; s >= s0; --s)
       for (int p = 0; p < packs; ++p) {
         const Pack *const   left = first_[q][p];
@@ -314,7 +357,8 @@ private:
         if constexpr (!Common)
           for (int in = 0; in < pack; ++in) {
             const Leaf &leaf = bundle_.leaf[p * pack + in];
-            if (s < leaf.own && !bundle_.has(p * pack + in, W + s)) host::set_lane(y[row_instead(chain(), leaf.first + W + s)], in, host::lane_of<Scalar>(z, in));
+            if (s < leaf.own && !bundle_.has(p * pack + in, W + s))
+              host::set_lane(y[row_instead(chain(), leaf.first + W + s)], in, host::lane_of<Scalar>(z, in));
           }
       }
   }
@@ -327,13 +371,18 @@ struct LeafBundlesSolveKernel {
   Sweep           sweep;
 
   static constexpr int lanes = bundle_lanes<Scalar>, together = BundleSolve<Scalar, 0, 32>::together;
-  static std::int64_t  bundles(const Tree &tree) { return (tree.chain.chains * tree.leaves + lanes - 1) / lanes; }
-  std::int64_t         items() const { return bundles(solve.tree) * ((solve.v.columns + together - 1) / together); }
-  void                 operator()(const std::int64_t item) const
+  static std::int64_t  bundles(const Tree &tree)
+  {
+    return (tree.chain.chains * tree.leaves + lanes - 1) / lanes;
+  }
+  std::int64_t items() const { return bundles(solve.tree) * ((solve.v.columns + together - 1) / together); }
+  void         operator()(const std::int64_t item) const
   {
     const std::int64_t all = bundles(solve.tree), column = item / all * together;
     const int          columns = static_cast<int>(std::min<std::int64_t>(together, solve.v.columns - column));
-    with_bundle_vectors(solve.tree.chain.width(), [&](auto K, auto bytes) { BundleSolve<Scalar, K(), bytes()>(solve, item % all, column, columns).sweep(sweep); });
+    with_bundle_vectors(solve.tree.chain.width(), [&](auto K, auto bytes) {
+      BundleSolve<Scalar, K(), bytes()>(solve, item % all, column, columns).sweep(sweep);
+    });
   }
 };
 

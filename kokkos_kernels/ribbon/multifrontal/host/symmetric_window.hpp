@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file symmetric_window.hpp  Congruences that keep a Hermitian front small and bounded, for the inertia of chains. Host only.
+/// @file symmetric_window.hpp  Congruences that keep a Hermitian front small and bounded, for the
+///   inertia of chains. Host only.
 ///
-/// A front has unknowns whose equations are complete and others that more is added to. Complete ones are eliminated by pivots of one or two of them that the whole column bears (Duff & Reid, ACM Trans.
-/// Math. Softw. 9, 1983). Where no pivot is good enough they wait. There are never more that wait than others: reflections (a congruence) make the coupling of the last one with the others zero, and what
-/// couples with complete unknowns alone is a pivot of one or, with the direction that it couples with, of two, with growth as small as that of Bunch & Kaufman (Math. Comp. 31, 1977; for bands Irony &
-/// Toledo, SIAM J. Matrix Anal. Appl. 28, 2006). So the front stays small whatever the matrix is.
+/// A front has unknowns whose equations are complete and others that more is added to. Complete ones are
+/// eliminated by pivots of one or two of them that the whole column bears (Duff & Reid, ACM Trans. Math.
+/// Softw. 9, 1983). Where no pivot is good enough they wait. There are never more that wait than others:
+/// reflections (a congruence) make the coupling of the last one with the others zero, and what couples with
+/// complete unknowns alone is a pivot of one or, with the direction that it couples with, of two, with growth
+/// as small as that of Bunch & Kaufman (Math. Comp. 31, 1977; for bands Irony & Toledo, SIAM J. Matrix Anal.
+/// Appl. 28, 2006). So the front stays small whatever the matrix is.
 #pragma once
 
 #include <ribbon/multifrontal/reflector.hpp>
@@ -25,26 +29,43 @@ struct Signs {
   {
     if (!(size <= largest) && is_finite(largest)) largest = size; // NaN, too, which stays
   }
-  void join(const Signs &other) { negative += other.negative, positive += other.positive, see(other.largest); }
+  void join(const Signs &other)
+  {
+    negative += other.negative, positive += other.positive, see(other.largest);
+  }
 };
 
 template <class Scalar>
 class SymmetricWindow {
 public:
-  using Real                             = real_t<Scalar>;
-  static constexpr std::int64_t complete = std::numeric_limits<std::int64_t>::max(); ///< name of an unknown whose equation is complete
-  static constexpr Real         bears    = Real(0.1);                                ///< smallest pivot over the other entries of its column
-  Signs                         signs;
+  using Real = real_t<Scalar>;
+  /// name of an unknown whose equation is complete
+  static constexpr std::int64_t complete = std::numeric_limits<std::int64_t>::max();
+  /// smallest pivot over the other entries of its column
+  static constexpr Real bears = Real(0.1);
+  Signs                 signs;
 
-  explicit SymmetricWindow(int most = 0) : ld_(most), a_(static_cast<std::size_t>(most) * static_cast<std::size_t>(most)) { }
-  int           size() const { return static_cast<int>(name_.size()); }
-  std::int64_t  name(int i) const { return name_[static_cast<std::size_t>(i)]; }
-  void          rename(int i, std::int64_t name) { name_[static_cast<std::size_t>(i)] = name; }
-  Scalar       &at(int i, int j) { return a_[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(ld_)]; }
-  const Scalar &at(int i, int j) const { return a_[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(ld_)]; }
-  int           find(std::int64_t name) const { return static_cast<int>(std::find(name_.begin(), name_.end(), name) - name_.begin()); }
-  int           waiting() const { return static_cast<int>(std::count(name_.begin(), name_.end(), complete)); }
-  void          clear() { name_.clear(); }
+  explicit SymmetricWindow(int most = 0)
+      : ld_(most), a_(static_cast<std::size_t>(most) * static_cast<std::size_t>(most))
+  {
+  }
+  int          size() const { return static_cast<int>(name_.size()); }
+  std::int64_t name(int i) const { return name_[static_cast<std::size_t>(i)]; }
+  void         rename(int i, std::int64_t name) { name_[static_cast<std::size_t>(i)] = name; }
+  Scalar      &at(int i, int j)
+  {
+    return a_[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(ld_)];
+  }
+  const Scalar &at(int i, int j) const
+  {
+    return a_[static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(ld_)];
+  }
+  int find(std::int64_t name) const
+  {
+    return static_cast<int>(std::find(name_.begin(), name_.end(), name) - name_.begin());
+  }
+  int  waiting() const { return static_cast<int>(std::count(name_.begin(), name_.end(), complete)); }
+  void clear() { name_.clear(); }
 
   /// An unknown that couples with none yet. @return its place
   int add(std::int64_t name)
@@ -111,7 +132,8 @@ private:
     const Real   det = d0 * d1 - squared(e);
     signs.take(static_cast<double>(det < 0 ? -1 : d0)), signs.take(static_cast<double>(det < 0 ? 1 : d0));
     for (int j = 0; j < m; ++j) {
-      const Scalar c0 = conjugate(at(j, m)), c1 = conjugate(at(j, m + 1)), l0 = (d1 * c0 - e * c1) / det, l1 = (d0 * c1 - conjugate(e) * c0) / det;
+      const Scalar c0 = conjugate(at(j, m)), c1 = conjugate(at(j, m + 1)), l0 = (d1 * c0 - e * c1) / det,
+                   l1 = (d0 * c1 - conjugate(e) * c0) / det;
       for (int i = 0; i < m; ++i) at(i, j) -= at(i, m) * l0 + at(i, m + 1) * l1;
     }
     name_.resize(name_.size() - 2);
@@ -138,9 +160,12 @@ private:
       }
       int partner = -1;
       for (int k = 0; k < m; ++k)
-        if (k != i && is_complete(k) && (partner < 0 || magnitude(at(k, i)) > magnitude(at(partner, i)))) partner = k;
+        if (k != i && is_complete(k) && (partner < 0 || magnitude(at(k, i)) > magnitude(at(partner, i))))
+          partner = k;
       if (partner < 0) continue;
-      const Real e = magnitude(at(partner, i)), d1 = magnitude(real(at(partner, partner))), det = magnitude(real(at(i, i)) * real(at(partner, partner)) - e * e), mine = most(i, partner), theirs = most(partner, i);
+      const Real e = magnitude(at(partner, i)), d1 = magnitude(real(at(partner, partner))),
+                 det  = magnitude(real(at(i, i)) * real(at(partner, partner)) - e * e),
+                 mine = most(i, partner), theirs = most(partner, i);
       if (det > 0 && std::max(d1 * mine + e * theirs, e * mine + d * theirs) <= det / bears) {
         exchange(i, m - 1);
         exchange(partner == m - 1 ? i : partner, m - 2);
@@ -188,7 +213,8 @@ private:
     for (std::size_t k = 1; k < places.size(); ++k) at(places[k], column) = at(column, places[k]) = Scalar(0);
   }
 
-  /// Where none is a pivot, and more wait than there are others: makes one that couples with complete ones alone, and eliminates it.
+  /// Where none is a pivot, and more wait than there are others: makes one that couples with complete ones
+  /// alone, and eliminates it.
   void force_pivot()
   {
     std::vector<int> places;
@@ -217,7 +243,9 @@ private:
     const Real d = magnitude(real(at(one, one)));
     if (others.empty() || d * largest >= Real(0.64) * coupling) { // (1 + sqrt(17)) / 8 of Bunch and Kaufman
       exchange(one, size() - 1);
-      if (at(size() - 1, size() - 1) == Scalar(0)) at(size() - 1, size() - 1) = std::numeric_limits<Real>::min(); // couples with none: an eigenvalue of zero, counted as if positive
+      // couples with none: an eigenvalue of zero, counted as if positive
+      if (at(size() - 1, size() - 1) == Scalar(0))
+        at(size() - 1, size() - 1) = std::numeric_limits<Real>::min();
       eliminate_one();
       return;
     }

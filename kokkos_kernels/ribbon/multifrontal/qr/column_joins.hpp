@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file column_joins.hpp  Many right-hand sides of chains of one width on their way through the joins of a tree.
+/// @file column_joins.hpp  Many right-hand sides of chains of one width on their way
+///   through the joins of a tree.
 #pragma once
 
 #include <ribbon/multifrontal/qr/tile_joins.hpp>
 
 namespace ribbon::multifrontal {
 
-/// The unknowns of cuts between leaves where they are passed to the kernel that solves for leaves, in the place of what their joins passed up.
+/// The unknowns of cuts between leaves where they are passed to the kernel that solves for leaves, in the
+/// place of what their joins passed up.
 template <class Scalar, int W>
 struct CutUnknowns {
   const QrSolve<Scalar> &solve;
   /// Unknown 0 of the cut of a join, of the first column. The next unknown is v.columns further.
-  KOKKOS_INLINE_FUNCTION Scalar *of_join(std::int64_t number) const { return solve.v.passed + (solve.tree.chain.chains * solve.tree.leaves + number) * W * solve.v.columns; }
+  KOKKOS_INLINE_FUNCTION Scalar *of_join(std::int64_t number) const
+  {
+    return solve.v.passed + (solve.tree.chain.chains * solve.tree.leaves + number) * W * solve.v.columns;
+  }
   /// The same of the cut before leaf i of a chain; null where there are none.
   KOKKOS_INLINE_FUNCTION Scalar *at(std::int64_t chain, std::int64_t i) const
   {
@@ -25,8 +30,9 @@ struct CutUnknowns {
   }
 };
 
-/// Joins for many columns: a warp has a join at a time, a lane all rows of a column. Factors are the same for all lanes: each holds a share of those of the next join, and puts it into the scratch of the warp for the
-/// others.
+/// Joins for many columns: a warp has a join at a time, a lane all rows of a column. Factors are
+/// the same for all lanes: each holds a share of those of the next join, and puts it into the
+/// scratch of the warp for the others.
 template <class Scalar, int W>
 struct QrColumnJoins : JoinTile<Scalar, W> {
   using Base = JoinTile<Scalar, W>;
@@ -36,8 +42,9 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   using Base::solve;
   using typename Base::Nodes;
   static constexpr int block = 32, warps = Base::max_threads / block;
-  static constexpr int q_size = 4 * W * W, r_size = 3 * W * W; ///< numbers of Q; of R and what is subtracted before it is solved with
-  using Rows = Scalar[W][block];                               ///< numbers at a node or a cut, by columns
+  /// numbers of Q; of R and what is subtracted before it is solved with
+  static constexpr int q_size = 4 * W * W, r_size = 3 * W * W;
+  using Rows = Scalar[W][block]; ///< numbers at a node or a cut, by columns
   std::int64_t block_number, column0;
 
   struct alignas(16) QPlace {
@@ -55,8 +62,15 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     Scalar share[(r_size + block - 1) / block], value[W];
   };
 
-  KOKKOS_INLINE_FUNCTION static std::int64_t blocks(const QrSolve<Scalar> &s) { return (s.v.columns + block - 1) / block; }
-  KOKKOS_INLINE_FUNCTION QrColumnJoins(const QrSolve<Scalar> &s, std::int64_t team) : Base(s, s.quotient(team, blocks(s))), block_number(team - s.quotient(team, blocks(s)) * blocks(s)), column0(block_number * block) { }
+  KOKKOS_INLINE_FUNCTION static std::int64_t blocks(const QrSolve<Scalar> &s)
+  {
+    return (s.v.columns + block - 1) / block;
+  }
+  KOKKOS_INLINE_FUNCTION QrColumnJoins(const QrSolve<Scalar> &s, std::int64_t team)
+      : Base(s, s.quotient(team, blocks(s))), block_number(team - s.quotient(team, blocks(s)) * blocks(s)),
+        column0(block_number * block)
+  {
+  }
 
   KOKKOS_INLINE_FUNCTION bool has_column(int v) const { return column0 + v % block < solve.v.columns; }
   /// Calls body(item, lane) for n items, a warp for each.
@@ -69,9 +83,16 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     });
     team.barrier();
   }
-  KOKKOS_INLINE_FUNCTION typename Factors<Scalar>::Join factors(std::int64_t number) const { return {solve.factors.join + number * Factors<Scalar>::join_size(W), W}; }
-  KOKKOS_INLINE_FUNCTION Scalar                        *values_at(std::int64_t number, int v) const { return solve.v.cuts + number * W * solve.v.columns + (column0 + v % block); }
-  /// Puts what a thread holds of the factors where its warp reads them; all lanes are done with those of the join before.
+  KOKKOS_INLINE_FUNCTION typename Factors<Scalar>::Join factors(std::int64_t number) const
+  {
+    return {solve.factors.join + number * Factors<Scalar>::join_size(W), W};
+  }
+  KOKKOS_INLINE_FUNCTION Scalar *values_at(std::int64_t number, int v) const
+  {
+    return solve.v.cuts + number * W * solve.v.columns + (column0 + v % block);
+  }
+  /// Puts what a thread holds of the factors where its warp reads them; all lanes are done with
+  /// those of the join before.
   template <int Size, class Lane>
   KOKKOS_INLINE_FUNCTION static void place(int v, const Lane &mine, Scalar (&to)[Size])
   {
@@ -90,14 +111,17 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     for (int i = 0; i < (q_size + block - 1) / block; ++i)
       if (v % block + i * block < q_size) mine.share[i] = read_only_scalar(q + i * block);
   }
-  /// Q^H times what the children of a node pass, which is in memory for the lowest level of a stage, else in scratch. What a node passes takes the place of what its first child did.
-  KOKKOS_INLINE_FUNCTION void join(const Nodes &here, const Levels &stage, int level, int j, int v, const Scalar *q, Rows *passed) const
+  /// Q^H times what the children of a node pass, which is in memory for the lowest level of a stage, else in
+  /// scratch. What a node passes takes the place of what its first child did.
+  KOKKOS_INLINE_FUNCTION void join(const Nodes &here, const Levels &stage, int level, int j, int v,
+                                   const Scalar *q, Rows *passed) const
   {
     const bool closes = level > solve.tree.levels, is_lowest = level == stage.bottom + 1;
     if (j >= here.count || !here.is_there(j) || !has_column(v)) return;
     const bool is_join = here.is_join(j);
     if (!is_join && !is_lowest) return;
-    const int          s = level - stage.bottom - 1, below = closes ? j << (s > 0 ? s - 1 : 0) : j << s, lane = v % block, children = is_join && !closes ? 2 : 1;
+    const int s = level - stage.bottom - 1, below = closes ? j << (s > 0 ? s - 1 : 0) : j << s,
+              lane = v % block, children = is_join && !closes ? 2 : 1;
     const std::int64_t columns = solve.v.columns;
     Scalar             in[2 * W], out[2 * W];
     RIBBON_UNROLL
@@ -106,7 +130,9 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
       for (int k = 0; k < W; ++k) in[child * W + k] = Scalar(0);
       if (child >= children) continue;
       if (is_lowest) {
-        const Scalar *from = &solve.passed(chain0 + here.chain(j), stage.bottom, closes ? 0 : 2 * (here.first + here.within(j)) + child, 0, column0 + lane);
+        const Scalar *from =
+          &solve.passed(chain0 + here.chain(j), stage.bottom,
+                        closes ? 0 : 2 * (here.first + here.within(j)) + child, 0, column0 + lane);
         RIBBON_UNROLL
         for (int k = 0; k < W; ++k, from += columns) in[child * W + k] = *from;
       } else {
@@ -134,35 +160,37 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   }
   /// All joins on the way up. `place_of_warp`, `flag`: in team scratch.
   template <class Team, class Threads>
-  KOKKOS_INLINE_FUNCTION void up(const Team &team, Threads &threads, const Arrivals &arrivals, QPlace *place_of_warp, Rows *passed, int *flag) const
+  KOKKOS_INLINE_FUNCTION void up(const Team &team, Threads &threads, const Arrivals &arrivals,
+                                 QPlace *place_of_warp, Rows *passed, int *flag) const
   {
     const Tree &tree = solve.tree;
-    climb(team, tree, arrivals, chain0, this->above, block_number, blocks(solve), flag, [&](const Levels &stage, std::int64_t top) {
-      const int groups = stage.bottom == 0 ? chains : 1;
-      Nodes     here   = this->nodes(groups, top, stage.top, stage.bottom + 1);
-      threads.for_each([&](int v, UpLane &mine) { ask_up(here, v / block, v, mine); });
-      for (int level = stage.bottom + 1; level <= stage.top; ++level) {
-        const Nodes higher = level < stage.top ? this->nodes(groups, top, stage.top, level + 1) : here;
-        for (int first = 0; first < here.count; first += warps) {
-          const bool stays = first + warps < here.count;
-          threads.for_each([&](int v, UpLane &mine) { place(v, mine, place_of_warp[v / block].of); });
-          threads.for_each([&](int v, UpLane &mine) {
-            device::lane_barrier(block);
-            if (stays) ask_up(here, first + warps + v / block, v, mine);
-            else if (level < stage.top) ask_up(higher, v / block, v, mine);
-            join(here, stage, level, first + v / block, v, place_of_warp[v / block].of, passed);
+    climb(team, tree, arrivals, chain0, this->above, block_number, blocks(solve), flag,
+          [&](const Levels &stage, std::int64_t top) {
+            const int groups = stage.bottom == 0 ? chains : 1;
+            Nodes     here   = this->nodes(groups, top, stage.top, stage.bottom + 1);
+            threads.for_each([&](int v, UpLane &mine) { ask_up(here, v / block, v, mine); });
+            for (int level = stage.bottom + 1; level <= stage.top; ++level) {
+              const Nodes higher = level < stage.top ? this->nodes(groups, top, stage.top, level + 1) : here;
+              for (int first = 0; first < here.count; first += warps) {
+                const bool stays = first + warps < here.count;
+                threads.for_each([&](int v, UpLane &mine) { place(v, mine, place_of_warp[v / block].of); });
+                threads.for_each([&](int v, UpLane &mine) {
+                  device::lane_barrier(block);
+                  if (stays) ask_up(here, first + warps + v / block, v, mine);
+                  else if (level < stage.top) ask_up(higher, v / block, v, mine);
+                  join(here, stage, level, first + v / block, v, place_of_warp[v / block].of, passed);
+                });
+              }
+              team.barrier();
+              here = higher;
+            }
+            if (stage.top < tree.top() || tree.is_piece())
+              items(team, threads, 1, [&](int, int lane) {
+                Scalar *to = &solve.passed(chain0, stage.top, top, 0, column0 + lane);
+                RIBBON_UNROLL
+                for (int k = 0; k < W; ++k) to[k * solve.v.columns] = passed[0][k][lane];
+              });
           });
-        }
-        team.barrier();
-        here = higher;
-      }
-      if (stage.top < tree.top() || tree.is_piece())
-        items(team, threads, 1, [&](int, int lane) {
-          Scalar *to = &solve.passed(chain0, stage.top, top, 0, column0 + lane);
-          RIBBON_UNROLL
-          for (int k = 0; k < W; ++k) to[k * solve.v.columns] = passed[0][k][lane];
-        });
-    });
   }
 
   /// A join of a tile on the way down, and those above it.
@@ -171,7 +199,10 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     int          before, between, behind; ///< cuts of the tile
     bool         keeps;                   ///< the cut is before a leaf of the tile
   };
-  KOKKOS_INLINE_FUNCTION int  items_at(int level) const { return level > solve.tree.levels ? chains : level > lowest ? 1 : this->nodes_at(chains, lowest, level); }
+  KOKKOS_INLINE_FUNCTION int items_at(int level) const
+  {
+    return level > solve.tree.levels ? chains : level > lowest ? 1 : this->nodes_at(chains, lowest, level);
+  }
   KOKKOS_INLINE_FUNCTION Item item(int level, int j) const
   {
     const Tree &tree = solve.tree;
@@ -179,15 +210,20 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     Item        it;
     if (level < 1 || j >= items_at(level)) return it;
     if (level > tree.levels) {
-      it = {tree.join_number(chain0 + j, level, 0), this->cut(j, 0), this->cut(j, 0), this->cut(j, end), this->node0 == 0};
+      it = {tree.join_number(chain0 + j, level, 0), this->cut(j, 0), this->cut(j, 0), this->cut(j, end),
+            this->node0 == 0};
     } else if (level > lowest) { // one chain
       const int          s    = level - lowest;
       const std::int64_t node = this->above >> s;
-      if (tree.is_join(level, node)) it = {tree.join_number(chain0, level, node), 0, this->found_above(level), end, this->found_above(level) == 0 && (node << s) + (std::int64_t(1) << (s - 1)) == this->above};
+      if (tree.is_join(level, node))
+        it = {tree.join_number(chain0, level, node), 0, this->found_above(level), end,
+              this->found_above(level) == 0 && (node << s) + (std::int64_t(1) << (s - 1)) == this->above};
     } else {
       const Nodes here = this->nodes(chains, this->above, lowest, level);
       const int   g = here.chain(j), within = here.within(j) << level, last = within + (1 << level);
-      if (here.is_join(j)) it = {here.join_number(j), this->cut(g, within), this->cut(g, within + (1 << (level - 1))), this->cut(g, last < end ? last : end), true};
+      if (here.is_join(j))
+        it = {here.join_number(j), this->cut(g, within), this->cut(g, within + (1 << (level - 1))),
+              this->cut(g, last < end ? last : end), true};
     }
     return it;
   }
@@ -205,8 +241,10 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k, value += solve.v.columns) mine.value[k] = *value;
   }
-  /// The unknowns of the cut of a join, from those of the cuts before and behind; a ring closes without these.
-  KOKKOS_INLINE_FUNCTION void solve_at(const Item &it, bool closes, int v, Scalar (&y)[W], const Scalar *r, Rows *cuts) const
+  /// The unknowns of the cut of a join, from those of the cuts before and behind; a
+  /// ring closes without these.
+  KOKKOS_INLINE_FUNCTION void solve_at(const Item &it, bool closes, int v, Scalar (&y)[W], const Scalar *r,
+                                       Rows *cuts) const
   {
     if (it.number < 0 || !has_column(v)) return;
     const int lane = v % block;
@@ -239,7 +277,8 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   }
   /// The unknowns of all cuts of a tile; joins above the tile are worked off by every team that they concern.
   template <class Team, class Threads>
-  KOKKOS_INLINE_FUNCTION void down(const Team &team, Threads &threads, RPlace *place_of_warp, Rows *cuts) const
+  KOKKOS_INLINE_FUNCTION void down(const Team &team, Threads &threads, RPlace *place_of_warp,
+                                   Rows *cuts) const
   {
     const Tree            &tree = solve.tree;
     const Columns<Scalar> &v    = solve.v;
@@ -248,8 +287,10 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     items(team, threads, tree.chain.ring ? 0 : chains, [&](int g, int lane) {
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) {
-        cuts[this->cut(g, 0)][k][lane]   = tree.chain.open_left ? v.before[k * v.columns + column0 + lane] : Scalar(0);
-        cuts[this->cut(g, end)][k][lane] = tree.chain.open_right ? v.behind[k * v.columns + column0 + lane] : Scalar(0);
+        cuts[this->cut(g, 0)][k][lane] =
+          tree.chain.open_left ? v.before[k * v.columns + column0 + lane] : Scalar(0);
+        cuts[this->cut(g, end)][k][lane] =
+          tree.chain.open_right ? v.behind[k * v.columns + column0 + lane] : Scalar(0);
       }
     });
     for (int level = tree.top(); level > 0; --level) {
@@ -281,9 +322,14 @@ struct QrJoinsUpKernel {
   QrSolve<Scalar>      solve;
   Arrivals             arrivals;
   using Lane                                = typename Joins::UpLane;
-  static constexpr std::size_t factor_bytes = Joins::warps * sizeof(typename Joins::QPlace), passed_bytes = Joins::leaves / 2 * sizeof(Rows);
-  std::int64_t                 teams() const { return Joins::tiles(solve.tree) * Joins::blocks(solve); }
-  static std::size_t           scratch(bool virtual_threads) { return factor_bytes + passed_bytes + 16 + (virtual_threads ? max_threads * device::align16(sizeof(Lane)) : 0); }
+  static constexpr std::size_t factor_bytes = Joins::warps * sizeof(typename Joins::QPlace),
+                               passed_bytes = Joins::leaves / 2 * sizeof(Rows);
+  std::int64_t       teams() const { return Joins::tiles(solve.tree) * Joins::blocks(solve); }
+  static std::size_t scratch(bool virtual_threads)
+  {
+    return factor_bytes + passed_bytes + 16 +
+           (virtual_threads ? max_threads * device::align16(sizeof(Lane)) : 0);
+  }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
@@ -292,7 +338,8 @@ struct QrJoinsUpKernel {
     device::Threads<Lane, Team> threads(team, flag + 16);
     const Joins                 joins(solve, team.league_rank());
     threads.for_each([&](int v, Lane &) { joins.template prefetch<true>(v); });
-    joins.up(team, threads, arrivals, reinterpret_cast<typename Joins::QPlace *>(team.scratch()), reinterpret_cast<Rows *>(passed), reinterpret_cast<int *>(flag));
+    joins.up(team, threads, arrivals, reinterpret_cast<typename Joins::QPlace *>(team.scratch()),
+             reinterpret_cast<Rows *>(passed), reinterpret_cast<int *>(flag));
   }
 };
 /// Joins of many columns on their way down.
@@ -302,11 +349,18 @@ struct QrJoinsDownKernel {
   using Rows                       = typename Joins::Rows;
   static constexpr int max_threads = Joins::max_threads, team_size = max_threads;
   QrSolve<Scalar>      solve;
-  using Lane                                             = typename Joins::DownLane;
-  static constexpr std::size_t              factor_bytes = Joins::warps * sizeof(typename Joins::RPlace);
-  std::int64_t                              teams() const { return Joins::tiles(solve.tree) * Joins::blocks(solve); }
-  KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree) { return static_cast<std::size_t>(Joins::most_cuts(tree)) * sizeof(Rows); }
-  std::size_t                               scratch(bool virtual_threads) const { return factor_bytes + cuts_bytes(solve.tree) + (virtual_threads ? max_threads * device::align16(sizeof(Lane)) : 0); }
+  using Lane                                = typename Joins::DownLane;
+  static constexpr std::size_t factor_bytes = Joins::warps * sizeof(typename Joins::RPlace);
+  std::int64_t                 teams() const { return Joins::tiles(solve.tree) * Joins::blocks(solve); }
+  KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree)
+  {
+    return static_cast<std::size_t>(Joins::most_cuts(tree)) * sizeof(Rows);
+  }
+  std::size_t scratch(bool virtual_threads) const
+  {
+    return factor_bytes + cuts_bytes(solve.tree) +
+           (virtual_threads ? max_threads * device::align16(sizeof(Lane)) : 0);
+  }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const

@@ -20,27 +20,36 @@ struct Front {
   bool                             closes; ///< the ends of a ring: both are the same child
   int                              exchanged;
 
-  KOKKOS_INLINE_FUNCTION Front(const Factors<Scalar> &factors, const Tree &tree, std::int64_t chain, int level, std::int64_t node)
-      : join(factors.join_at(tree, chain, level, node)), closes(level > tree.levels), exchanged(rows_exchanged(tree, node))
+  KOKKOS_INLINE_FUNCTION Front(const Factors<Scalar> &factors, const Tree &tree, std::int64_t chain,
+                               int level, std::int64_t node)
+      : join(factors.join_at(tree, chain, level, node)), closes(level > tree.levels),
+        exchanged(rows_exchanged(tree, node))
   {
     int          l = level - 1, r = level - 1;
     std::int64_t left = closes ? 0 : 2 * node, right = closes ? 0 : 2 * node + 1;
     tree.resolve(l, left), tree.resolve(r, right);
     before = factors.passed(tree, chain, l, left), behind = factors.passed(tree, chain, r, right);
     statistics        = &factors.statistics(tree, chain, level, node);
-    statistics_before = &factors.statistics(tree, chain, l, left), statistics_behind = &factors.statistics(tree, chain, r, right);
+    statistics_before = &factors.statistics(tree, chain, l, left),
+    statistics_behind = &factors.statistics(tree, chain, r, right);
   }
-  /// Rows of a front that change places with those W further: the first ku of a child at the beginning of a chain are zeros, which must not be pivots, see Leaf.
-  KOKKOS_INLINE_FUNCTION static int rows_exchanged(const Tree &tree, std::int64_t node) { return node == 0 && !tree.chain.is_open_left() ? tree.chain.ku : 0; }
+  /// Rows of a front that change places with those W further: the first ku of a child at the beginning of a
+  /// chain are zeros, which must not be pivots, see Leaf.
+  KOKKOS_INLINE_FUNCTION static int rows_exchanged(const Tree &tree, std::int64_t node)
+  {
+    return node == 0 && !tree.chain.is_open_left() ? tree.chain.ku : 0;
+  }
   /// Unknown k of the cut.
-  KOKKOS_INLINE_FUNCTION static std::int64_t column_number(const Tree &tree, std::int64_t chain, int level, std::int64_t node, int k)
+  KOKKOS_INLINE_FUNCTION static std::int64_t column_number(const Tree &tree, std::int64_t chain, int level,
+                                                           std::int64_t node, int k)
   {
     const std::int64_t c = tree.cut(level, node) - tree.chain.kl + k;
     return chain * tree.chain.rows + (c < 0 ? c + tree.chain.rows : c);
   }
 
-  /// Entry (i, c) of the front, zero behind its 2 W rows, whose columns are the W of the cut, the W of the cut before, the W of the cut behind, and the 2 W of Q^H, an identity. A ring closes without the second and the
-  /// third, of W rows and as many zeros.
+  /// Entry (i, c) of the front, zero behind its 2 W rows, whose columns are the W of the cut, the W of the
+  /// cut before, the W of the cut behind, and the 2 W of Q^H, an identity. A ring closes without the second
+  /// and the third, of W rows and as many zeros.
   KOKKOS_INLINE_FUNCTION Scalar entry(int i, int c) const
   {
     const int W = join.passed.W;
@@ -57,13 +66,16 @@ struct Front {
   {
     const int    W     = join.passed.W;
     const bool   above = c < W || (c < 2 * W && !closes), below = c < W || (c >= 2 * W && !closes);
-    const Scalar a = above ? before.scale(c < W ? W + c : c - W) : Scalar(0), b = below ? behind.scale(c < W ? c : c - W) : Scalar(0);
+    const Scalar a = above ? before.scale(c < W ? W + c : c - W) : Scalar(0),
+                 b = below ? behind.scale(c < W ? c : c - W) : Scalar(0);
     return magnitude(a) <= magnitude(b) ? b : a;
   }
 };
 
-/// A team has a join, and of two that come to a node the one that comes last goes on with it. First the columns of the cut are eliminated in scratch, reflection by reflection: each is applied by all lanes at the same
-/// time, a few of which share a column. What is left is each column's own affair: some of the others come to scratch at a time, and four reflections are applied in one pass over a column.
+/// A team has a join, and of two that come to a node the one that comes last goes on with it. First the
+/// columns of the cut are eliminated in scratch, reflection by reflection: each is applied by all lanes at
+/// the same time, a few of which share a column. What is left is each column's own affair: some of the others
+/// come to scratch at a time, and four reflections are applied in one pass over a column.
 template <class Scalar>
 struct QrJoinKernel {
   static constexpr int max_threads  = 256;
@@ -87,17 +99,21 @@ struct QrJoinKernel {
     Real beta, one_over_beta, size;
   };
   struct Scratch {
-    Scalar *cut;          ///< (W, ld) the columns of the cut, which become reflections (1 and what is below it, zeros above)
-    Scalar *other;        ///< (batch, ld)
-    Scalar *product;      ///< (blocks of reflections, products): v_k^H v_j of the reflections j < k of a block
+    /// (W, ld) the columns of the cut, which become reflections (1 and what is below it, zeros above)
+    Scalar *cut;
+    Scalar *other; ///< (batch, ld)
+    /// (blocks of reflections, products): v_k^H v_j of the reflections j < k of a block
+    Scalar *product;
     Scalar *tau, *factor; ///< conj(tau), and what makes a column a reflection
     Pivot  *pivot;
     int    *flag;
 
     static std::size_t bytes(int W, const Shape &shape)
     {
-      const auto numbers = static_cast<std::size_t>((W + shape.batch) * ld(W, shape.parts) + (W + together - 1) / together * products + 2 * W);
-      return device::align16(numbers * sizeof(Scalar)) + device::align16(static_cast<std::size_t>(W) * sizeof(Pivot)) + 16;
+      const auto numbers = static_cast<std::size_t>((W + shape.batch) * ld(W, shape.parts) +
+                                                    (W + together - 1) / together * products + 2 * W);
+      return device::align16(numbers * sizeof(Scalar)) +
+             device::align16(static_cast<std::size_t>(W) * sizeof(Pivot)) + 16;
     }
     KOKKOS_INLINE_FUNCTION Scratch(char *memory, int W, const Shape &shape)
     {
@@ -111,7 +127,10 @@ struct QrJoinKernel {
       flag  = reinterpret_cast<int *>(memory + device::align16(static_cast<std::size_t>(W) * sizeof(Pivot)));
     }
     /// Rows of a lane, which are worked off four at a time: behind 2 W rows there are zeros.
-    KOKKOS_INLINE_FUNCTION static int rows(int W, int parts) { return ((2 * W + parts - 1) / parts + 3) / 4 * 4; }
+    KOKKOS_INLINE_FUNCTION static int rows(int W, int parts)
+    {
+      return ((2 * W + parts - 1) / parts + 3) / 4 * 4;
+    }
     /// An odd multiple of `parts`: lanes read different banks.
     KOKKOS_INLINE_FUNCTION static int ld(int W, int parts) { return (rows(W, parts) + 1) * parts; }
   };
@@ -129,9 +148,12 @@ struct QrJoinKernel {
   /// Reflection k, and its application to the columns behind it.
   KOKKOS_INLINE_FUNCTION void eliminate(const Scratch &s, int k, int v) const
   {
-    const int  W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts), rows = Scratch::rows(W, parts), part = v % parts, c = k + 1 + v / parts, first = (k + 1) / (4 * parts) * 4;
+    const int W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts),
+              rows = Scratch::rows(W, parts), part = v % parts, c = k + 1 + v / parts,
+              first       = (k + 1) / (4 * parts) * 4;
     const bool has_column = c < W;
-    if (v >= 32 && k + 1 + (v - v % 32) / parts >= W) return; // a warp without columns; the first has the reflection
+    // a warp without columns; the first has the reflection
+    if (v >= 32 && k + 1 + (v - v % 32) / parts >= W) return;
     const Scalar *x      = s.cut + k * ld;
     Scalar       *column = s.cut + (has_column ? c : k) * ld;
     const Scalar  top    = column[k];
@@ -148,10 +170,12 @@ struct QrJoinKernel {
       for (int u = 0; u < 4; ++u) rest += squared(a[u]), product += conjugate(a[u]) * b[u];
     }
     rest = device::lane_sum(rest, parts), product = device::lane_sum(product, parts);
-    const Reflector<Scalar> h   = make_reflector(x[k], rest);
-    const Scalar            sum = (top + conjugate(h.factor) * product) * h.tau_conjugate, tail = h.factor * sum;
+    const Reflector<Scalar> h = make_reflector(x[k], rest);
+    const Scalar sum = (top + conjugate(h.factor) * product) * h.tau_conjugate, tail = h.factor * sum;
     device::lane_barrier(32); // `top` has been read
-    if (v == 0) s.tau[k] = h.tau_conjugate, s.factor[k] = h.factor, s.pivot[k].beta = h.beta, s.pivot[k].one_over_beta = h.one_over_beta;
+    if (v == 0)
+      s.tau[k] = h.tau_conjugate, s.factor[k] = h.factor, s.pivot[k].beta = h.beta,
+      s.pivot[k].one_over_beta = h.one_over_beta;
     if (!has_column) return;
     for (int m = k / (4 * parts) * 4; m < rows; m += 4) {
       Scalar a[4], b[4];
@@ -171,7 +195,8 @@ struct QrJoinKernel {
   template <int N>
   KOKKOS_INLINE_FUNCTION void apply(const Scratch &s, int k, Scalar *column, int part, bool has_column) const
   {
-    const int     W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts), rows = has_column ? Scratch::rows(W, parts) : 0, first = k / (4 * parts) * 4;
+    const int W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts),
+              rows = has_column ? Scratch::rows(W, parts) : 0, first = k / (4 * parts) * 4;
     const Scalar *x = s.cut + k * ld + part, *between = s.product + k / together * products;
     Scalar       *y = column + part;
     Scalar        sum[N];
@@ -221,7 +246,11 @@ struct QrJoinKernel {
   /// Products of the reflections of a block with each other.
   KOKKOS_INLINE_FUNCTION void multiply(const Scratch &s, int e) const
   {
-    const int W = tree.chain.width(), ld = Scratch::ld(W, shape.parts), pair = e % products, k = pair < 1 ? 1 : pair < 3 ? 2 : 3, j = pair - k * (k - 1) / 2, first = e / products * together;
+    const int W = tree.chain.width(), ld = Scratch::ld(W, shape.parts), pair = e % products,
+              k = pair < 1   ? 1
+                  : pair < 3 ? 2
+                             : 3,
+              j = pair - k * (k - 1) / 2, first = e / products * together;
     if (first + k >= W) return;
     const Scalar *a = s.cut + (first + k) * ld, *b = s.cut + (first + j) * ld;
     Scalar        sum(0);
@@ -249,14 +278,18 @@ struct QrJoinKernel {
   }
 
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void join(const Team &team, const Scratch &s, std::int64_t chain, int level, std::int64_t node) const
+  KOKKOS_INLINE_FUNCTION void join(const Team &team, const Scratch &s, std::int64_t chain, int level,
+                                   std::int64_t node) const
   {
-    const int   W = tree.chain.width(), ld = Scratch::ld(W, shape.parts), padded = Scratch::rows(W, shape.parts) * shape.parts, threads = team.size(), rows_at_once = 1 << shape.row_bits;
+    const int W = tree.chain.width(), ld = Scratch::ld(W, shape.parts),
+              padded = Scratch::rows(W, shape.parts) * shape.parts, threads = team.size(),
+              rows_at_once = 1 << shape.row_bits;
     const Front f(factors, tree, chain, level, node);
     const auto  bring = [&](Scalar *to, int first, int columns, int v) {
       for (int i = v & (rows_at_once - 1); i < padded; i += rows_at_once)
         device::copy_in_fours(
-           v >> shape.row_bits, threads >> shape.row_bits, columns, [&](int c) { return f.entry(i, first + c); }, [&](int c, const Scalar &a) { to[c * ld + i] = a; });
+           v >> shape.row_bits, threads >> shape.row_bits, columns,
+           [&](int c) { return f.entry(i, first + c); }, [&](int c, const Scalar &a) { to[c * ld + i] = a; });
     };
     const auto each = [&](int columns, int v, const auto &body) { // body(row, column)
       for (int i = v & (rows_at_once - 1); i < 2 * W; i += rows_at_once)
@@ -275,7 +308,8 @@ struct QrJoinKernel {
       if (!f.closes) watched.join(*f.statistics_behind);
       for (int k = 0; k < W; ++k) {
         watched.look_at_column(s.pivot[k].size);
-        watched.take(pivot_of(s.pivot[k].beta), s.pivot[k].size, f.column_number(tree, chain, level, node, k));
+        watched.take(pivot_of(s.pivot[k].beta), s.pivot[k].size,
+                     f.column_number(tree, chain, level, node, k));
       }
       *f.statistics = watched;
     });
@@ -286,7 +320,9 @@ struct QrJoinKernel {
         const int c = v / shape.parts;
         apply_all(s, s.other + (c < columns ? c : 0) * ld, v % shape.parts, c < columns);
       });
-      phase(team, [&](int v) { each(columns, v, [&](int i, int c) { keep(f, i, first + c, s.other[c * ld + i]); }); });
+      phase(team, [&](int v) {
+        each(columns, v, [&](int i, int c) { keep(f, i, first + c, s.other[c * ld + i]); });
+      });
     }
   }
 
@@ -295,13 +331,14 @@ struct QrJoinKernel {
   {
     const std::int64_t lowest = tree.count[tree.stage_top(0)], chain = team.league_rank() / lowest;
     const Scratch      s(team.scratch(), tree.chain.width(), shape);
-    climb(team, tree, arrivals, chain, team.league_rank() % lowest, 0, 1, s.flag, [&](const Levels &levels, std::int64_t top) {
-      for (int level = levels.bottom + 1; level <= levels.top; ++level) {
-        const NodeRange nodes = tree.below(levels.top, top, level);
-        for (std::int64_t node = nodes.begin; node < nodes.end; ++node)
-          if (tree.is_join(level, node)) join(team, s, chain, level, node);
-      }
-    });
+    climb(team, tree, arrivals, chain, team.league_rank() % lowest, 0, 1, s.flag,
+          [&](const Levels &levels, std::int64_t top) {
+            for (int level = levels.bottom + 1; level <= levels.top; ++level) {
+              const NodeRange nodes = tree.below(levels.top, top, level);
+              for (std::int64_t node = nodes.begin; node < nodes.end; ++node)
+                if (tree.is_join(level, node)) join(team, s, chain, level, node);
+            }
+          });
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file join_registers.hpp  Joins of chains of one width: a lane has a few columns of the front in registers.
+/// @file join_registers.hpp  Joins of chains of one width: a lane has a few columns
+///   of the front in registers.
 #pragma once
 
 #include <ribbon/elimination/dense_elimination.hpp>
@@ -9,29 +10,37 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. What the nodes of a stage pass to each other stays in scratch; global memory takes what solves need, which nobody waits for. The column of a pivot
-/// goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
-/// @tparam Lanes     that share the columns of a join; few have little to do for a pivot beside arithmetic. With 64, two warps have the columns of the cut each, and need not wait for each other: one has those
+/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. What the nodes of a stage pass to
+/// each other stays in scratch; global memory takes what solves need, which nobody waits for. The column
+/// of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step
+/// has one barrier, of a warp.
+/// @tparam Lanes     that share the columns of a join; few have little to do for a pivot beside arithmetic.
+///   With 64, two warps have the columns of the cut each, and need not wait for each other: one has those
 ///                   of the cuts before and behind, too, the other Q
 /// @tparam TeamSize  threads: so few that registers let all teams of a long chain run at the same time
 template <class Scalar, int W, int Lanes = W <= 4 ? W : 32, int TeamSize = W <= 4 ? 16 * W : 128>
 struct QrJoinRegistersKernel {
-  static constexpr int  team_size   = TeamSize;
-  static constexpr int  max_threads = team_size == 128 ? 384 : team_size; ///< so few registers that several teams fit a multiprocessor
-  static constexpr int  lanes       = Lanes;
-  static constexpr bool settles     = lanes != 32;                 ///< where a warp has a join numbers would be put aside for it
-  static constexpr int  own         = (5 * W + lanes - 1) / lanes; ///< columns of a lane: of the cut, the cuts before and behind, Q
-  static constexpr int  warp        = 32;
-  static constexpr int  together    = lanes < warp ? lanes : warp; ///< lanes that find a pivot at the same place
-  static constexpr int  groups      = team_size / lanes;
-  static constexpr int  nodes       = 32; ///< below a stage, and more than it has joins
-  using Real                        = real_t<Scalar>;
-  using Statistics                  = PivotStatistics<Real>;
+  static constexpr int team_size = TeamSize;
+  /// so few registers that several teams fit a multiprocessor
+  static constexpr int max_threads = team_size == 128 ? 384 : team_size;
+  static constexpr int lanes       = Lanes;
+  /// where a warp has a join numbers would be put aside for it
+  static constexpr bool settles = lanes != 32;
+  /// columns of a lane: of the cut, the cuts before and behind, Q
+  static constexpr int own  = (5 * W + lanes - 1) / lanes;
+  static constexpr int warp = 32;
+  /// lanes that find a pivot at the same place
+  static constexpr int together = lanes < warp ? lanes : warp;
+  static constexpr int groups   = team_size / lanes;
+  static constexpr int nodes    = 32; ///< below a stage, and more than it has joins
+  using Real                    = real_t<Scalar>;
+  using Statistics              = PivotStatistics<Real>;
   Tree            tree;
   Factors<Scalar> factors;
   Arrivals        arrivals;
   Levels          levels; ///< a team begins with a stage of them from the bottom on
-  Statistics     *report; ///< where statistics of the joins at the top are also written, a chain's joins apart; may be null
+  /// where statistics of the joins at the top are also written, a chain's joins apart; may be null
+  Statistics *report;
 
   struct Lane {
     Scalar column[own][2 * W];
@@ -43,16 +52,21 @@ struct QrJoinRegistersKernel {
     Real beta, size;
   };
   struct alignas(16) Shared {
-    Scalar     passed[nodes][Factors<Scalar>::passed_size(W)]; ///< by a node, at the place of the first one below it
-    Scalar     column[team_size / together][2][2 * W];         ///< of the pivot
-    Pivot      pivots[nodes][W];                               ///< of joins, see number()
-    Statistics watched[nodes];                                 ///< by the nodes below
-    int        not_finite;                                     ///< how many of them watched such a number
+    /// by a node, at the place of the first one below it
+    Scalar     passed[nodes][Factors<Scalar>::passed_size(W)];
+    Scalar     column[team_size / together][2][2 * W]; ///< of the pivot
+    Pivot      pivots[nodes][W];                       ///< of joins, see number()
+    Statistics watched[nodes];                         ///< by the nodes below
+    int        not_finite;                             ///< how many of them watched such a number
     int        flag;
   };
-  static std::size_t scratch(bool virtual_threads) { return sizeof(Shared) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
+  static std::size_t scratch(bool virtual_threads)
+  {
+    return sizeof(Shared) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0);
+  }
 
-  /// Joins of a stage are numbered from its lowest level on. The number of the first that is `up` levels above the bottom.
+  /// Joins of a stage are numbered from its lowest level on. The number of the first that is
+  /// `up` levels above the bottom.
   KOKKOS_INLINE_FUNCTION static constexpr int number(int up) { return nodes - (2 * nodes >> up); }
 
   /// Which column of the front column j of a lane is; 5 W: none.
@@ -65,13 +79,16 @@ struct QrJoinRegistersKernel {
   /// It is of the cut (0), the cut before (1), the cut behind (2), or Q.
   KOKKOS_INLINE_FUNCTION static int kind_of(int j, int c) { return lanes == W ? j : c / W; }
   /// `first`, `second`: what the children pass.
-  KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int exchanged, int lane, Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes,
+                                            int exchanged, int lane, Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      const int     c = column_of(lane, j), kind = kind_of(j, c);
-      const bool    has_upper = kind == 0 || (kind == 1 && !closes), has_lower = kind == 0 || (kind == 2 && !closes);
-      const Scalar *upper = first + (kind == 0 ? W + c : c - W) * (W + 1), *lower = second + (kind == 0 ? c : c - W) * (W + 1);
+      const int  c = column_of(lane, j), kind = kind_of(j, c);
+      const bool has_upper   = kind == 0 || (kind == 1 && !closes),
+                 has_lower   = kind == 0 || (kind == 2 && !closes);
+      const Scalar *upper    = first + (kind == 0 ? W + c : c - W) * (W + 1),
+                   *lower    = second + (kind == 0 ? c : c - W) * (W + 1);
       Scalar(&column)[2 * W] = mine.column[j];
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) {
@@ -124,7 +141,8 @@ struct QrJoinRegistersKernel {
     else return sum[0] + sum[1];
   }
   /// Reflection k.
-  KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, Lane &mine, const Scalar (&pivot)[2][2 * W], Pivot (&pivots)[W])
+  KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, Lane &mine, const Scalar (&pivot)[2][2 * W],
+                                           Pivot (&pivots)[W])
   {
     const Scalar *x = pivot[k % 2];
     Scalar        product[own]; // what does not wait for the reflection comes first
@@ -134,7 +152,9 @@ struct QrJoinRegistersKernel {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
       Scalar(&column)[2 * W] = mine.column[j];
-      const Scalar head = W < 10 ? column[k] * h.tau_conjugate + h.tau_factor * product[j] : (column[k] + h.factor * product[j]) * h.tau_conjugate, tail = h.factor * head;
+      const Scalar head      = W < 10 ? column[k] * h.tau_conjugate + h.tau_factor * product[j]
+                                      : (column[k] + h.factor * product[j]) * h.tau_conjugate,
+                   tail      = h.factor * head;
       column[k] -= head;
       RIBBON_UNROLL
       for (int i = 0; i < 2 * W; ++i)
@@ -151,13 +171,16 @@ struct QrJoinRegistersKernel {
     for (int i = 0; i < W; i += 2) store_pair(to + i, from + i);
   }
   /// What is kept, and what is passed on: to the stage and, where `outside` is not null, to those above.
-  KOKKOS_INLINE_FUNCTION static void store(const typename Factors<Scalar>::Join &join, Scalar *passed, Scalar *outside, int lane, const Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void store(const typename Factors<Scalar>::Join &join, Scalar *passed,
+                                           Scalar *outside, int lane, const Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
       const int     c = column_of(lane, j), kind = kind_of(j, c), at = (c - W) * (W + 1);
       const Scalar *column = mine.column[j];
-      Scalar       *top    = kind == 0 ? join.r + c * W : kind < 3 ? join.cut + (c - W) * W : join.q + (c - 3 * W) * 2 * W;
+      Scalar       *top    = kind == 0  ? join.r + c * W
+                             : kind < 3 ? join.cut + (c - W) * W
+                                        : join.q + (c - 3 * W) * 2 * W;
       if (c >= 5 * W || (lane >= warp && kind == 0)) continue;
       store_half(top, column);
       if (kind >= 3) store_half(top + W, column + W);
@@ -174,7 +197,9 @@ struct QrJoinRegistersKernel {
 
   /// Brings what the nodes below the stage pass, and what they watched.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t chain, int level, const NodeRange &below, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads,
+                                    std::int64_t chain, int level, const NodeRange &below,
+                                    Shared &shared) const
   {
     constexpr int each = team_size / nodes; // threads that bring what a node passes
     threads.for_each([&](int v, Lane &) {
@@ -185,7 +210,8 @@ struct QrJoinRegistersKernel {
         tree.resolve(at, node);
         const Scalar *from = factors.passed(tree, chain, at, node).at;
         RIBBON_UNROLL
-        for (int e = v % each; e < Factors<Scalar>::passed_size(W); e += each) device::async_copy(&shared.passed[child][e], from + e);
+        for (int e = v % each; e < Factors<Scalar>::passed_size(W); e += each)
+          device::async_copy(&shared.passed[child][e], from + e);
         device::async_commit();
         if (v % each == 0) {
           const Statistics seen = shared.watched[child] = factors.statistics(tree, chain, at, node);
@@ -197,7 +223,8 @@ struct QrJoinRegistersKernel {
     team.barrier();
   }
   /// Adds the pivots of a stage to what was watched below it. All is in the first record then.
-  KOKKOS_INLINE_FUNCTION void take_pivots(int v, std::int64_t chain, const Levels &stage, std::int64_t top, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void take_pivots(int v, std::int64_t chain, const Levels &stage, std::int64_t top,
+                                          Shared &shared) const
   {
     int up = 1;
     while (v >= number(up + 1)) ++up;
@@ -216,7 +243,8 @@ struct QrJoinRegistersKernel {
     shared.watched[v] = seen;
   }
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, std::int64_t chain, const Levels &stage, std::int64_t top, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, std::int64_t chain,
+                                    const Levels &stage, std::int64_t top, Shared &shared) const
   {
     threads.for_each([&](int v, Lane &) {
       if (v < nodes) take_pivots(v, chain, stage, top, shared);
@@ -233,7 +261,9 @@ struct QrJoinRegistersKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0 && W <= lanes && (lanes <= warp || 3 * W <= warp), "real numbers, columns of pairs, a pivot a lane");
+    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0 && W <= lanes &&
+                    (lanes <= warp || 3 * W <= warp),
+                  "real numbers, columns of pairs, a pivot a lane");
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
     device::Threads<Lane, Team> threads(team, team.scratch() + sizeof(Shared));
     Levels                      stage{levels.bottom, tree.stage_top(levels.bottom)};
@@ -255,23 +285,29 @@ struct QrJoinRegistersKernel {
       for (int level = stage.bottom + 1; level <= last_level; ++level) {
         const bool         closes = level > tree.levels;
         const int          up     = level - stage.bottom;
-        const std::int64_t first = tree.below(stage.top, top, level).begin, rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
-        const int          n     = static_cast<int>(rest < most ? rest : most);
-        Scalar            *joins = factors.join + tree.join_number(chain, level, first) * Factors<Scalar>::join_size(W);
+        const std::int64_t first  = tree.below(stage.top, top, level).begin,
+                           rest   = closes ? 1 : tree.count[level - 1] / 2 - first,
+                           most   = closes ? 1 : nodes >> up;
+        const int n               = static_cast<int>(rest < most ? rest : most);
+        Scalar *joins = factors.join + tree.join_number(chain, level, first) * Factors<Scalar>::join_size(W);
         RIBBON_NO_UNROLL
         for (int base = 0; base < n; base += groups) {
           const auto phase = [&](const auto &body) {
-            threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, shared.column[v / together]); });
+            threads.for_each([&](int v, Lane &mine) {
+              body(v % lanes, base + v / lanes, mine, shared.column[v / together]);
+            });
             threads.for_each([&](int, Lane &) { device::lane_barrier(warp); });
           };
           threads.for_each([&](int v, Lane &mine) { mine.active = base + v / lanes < n; });
           phase([&](int lane, int i, Lane &mine, auto &pivot) {
             if (!mine.active) return;
             const Scalar *before = shared.passed[closes ? 0 : i << up];
-            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, Front<Scalar>::rows_exchanged(tree, first + i), lane, mine);
+            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes,
+                   Front<Scalar>::rows_exchanged(tree, first + i), lane, mine);
             if (lane % warp == 0) publish(0, mine, pivot);
           });
-          if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); }); // what is passed takes the places of what has been
+          // what is passed takes the places of what has been
+          if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
           RIBBON_UNROLL
           for (int k = 0; k < W; ++k)
             phase([&](int lane, int i, Lane &mine, auto &pivot) {
@@ -283,7 +319,8 @@ struct QrJoinRegistersKernel {
             const int i = base + v / lanes;
             if (!mine.active) return;
             const typename Factors<Scalar>::Join join(joins + i * Factors<Scalar>::join_size(W), W);
-            store(join, shared.passed[closes ? 0 : i << up], level == last_level ? join.passed.at : nullptr, v % lanes, mine);
+            store(join, shared.passed[closes ? 0 : i << up], level == last_level ? join.passed.at : nullptr,
+                  v % lanes, mine);
           });
         }
         team.barrier();

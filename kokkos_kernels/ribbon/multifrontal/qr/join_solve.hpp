@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file join_solve.hpp  Joins of any width in a solve. qr/tile_joins.hpp and qr/column_joins.hpp are for narrow ones.
+/// @file join_solve.hpp  Joins of any width in a solve. qr/tile_joins.hpp and
+///   qr/column_joins.hpp are for narrow ones.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -8,9 +9,12 @@
 
 namespace ribbon::multifrontal {
 
-/// A team has the joins below a node where the lowest stage of the tree ends, and a block of columns. On the way up the team that comes last to a node above goes on with it; on the way down every team begins at the top,
-/// with the joins above its own, which all teams that have them solve for alike. What a join multiplies by a matrix is a row and a column for a thread or, where there is a warp of columns, some rows and a column; a
-/// triangular solve is a column for a thread, or for a warp where there are few. For many columns matrices, and what they multiply, come to scratch first.
+/// A team has the joins below a node where the lowest stage of the tree ends, and a block of columns. On the
+/// way up the team that comes last to a node above goes on with it; on the way down every team begins at the
+/// top, with the joins above its own, which all teams that have them solve for alike. What a join multiplies
+/// by a matrix is a row and a column for a thread or, where there is a warp of columns, some rows and a
+/// column; a triangular solve is a column for a thread, or for a warp where there are few. For many columns
+/// matrices, and what they multiply, come to scratch first.
 template <class Scalar>
 struct QrJoinSolveKernel {
   static constexpr int max_threads  = 256;
@@ -24,11 +28,24 @@ struct QrJoinSolveKernel {
     bool has_lanes; ///< a lane has a column, else few columns are all a team has
     bool is_staged; ///< matrices come to scratch
 
-    KOKKOS_INLINE_FUNCTION std::int64_t blocks(std::int64_t columns) const { return (columns + block - 1) / block; }
-    /// Numbers of a join: R and its unknowns; then a matrix and what it multiplies, if these are staged. On the way up no R is read.
-    KOKKOS_INLINE_FUNCTION int triangle(int W, Sweep sweep) const { return sweep == Sweep::up || sweep == Sweep::down_transposed ? 0 : W * (W + block); }
-    KOKKOS_INLINE_FUNCTION int numbers(int W, Sweep sweep) const { return triangle(W, sweep) + (is_staged ? 2 * W * ((sweep == Sweep::up ? 2 * W : W) + block) : 0); }
-    std::size_t                scratch(int W, Sweep sweep) const { return device::align16(static_cast<std::size_t>(together * numbers(W, sweep)) * sizeof(Scalar)) + 16; }
+    KOKKOS_INLINE_FUNCTION std::int64_t blocks(std::int64_t columns) const
+    {
+      return (columns + block - 1) / block;
+    }
+    /// Numbers of a join: R and its unknowns; then a matrix and what it multiplies, if these are staged.
+    /// On the way up no R is read.
+    KOKKOS_INLINE_FUNCTION int triangle(int W, Sweep sweep) const
+    {
+      return sweep == Sweep::up || sweep == Sweep::down_transposed ? 0 : W * (W + block);
+    }
+    KOKKOS_INLINE_FUNCTION int numbers(int W, Sweep sweep) const
+    {
+      return triangle(W, sweep) + (is_staged ? 2 * W * ((sweep == Sweep::up ? 2 * W : W) + block) : 0);
+    }
+    std::size_t scratch(int W, Sweep sweep) const
+    {
+      return device::align16(static_cast<std::size_t>(together * numbers(W, sweep)) * sizeof(Scalar)) + 16;
+    }
   } shape;
 
   using Join  = typename QrSolve<Scalar>::Join;
@@ -47,7 +64,8 @@ struct QrJoinSolveKernel {
 
   /// Adds N rows of a matrix from r on times n numbers: some terms are asked for before the first is used.
   template <int N, class Value>
-  KOKKOS_INLINE_FUNCTION static void multiply(const Matrix &m, int r, int n, const Value &value, Scalar (&sum)[N])
+  KOKKOS_INLINE_FUNCTION static void multiply(const Matrix &m, int r, int n, const Value &value,
+                                              Scalar (&sum)[N])
   {
     constexpr int terms = N == 1 ? 8 : N == 4 ? 4 : 2;
     const Scalar *at    = m.at + r * m.rows;
@@ -75,18 +93,26 @@ struct QrJoinSolveKernel {
   /// Rows of Q^H b at a cut; transposed, what is found there on the way up.
   KOKKOS_INLINE_FUNCTION Scalar &at_cut_of(const Join &j, int r, std::int64_t column) const
   {
-    return solve.v.cuts[(solve.tree.join_number(j.chain, j.level, j.node) * solve.tree.chain.width() + r) * solve.v.columns + column];
+    return solve.v.cuts[(solve.tree.join_number(j.chain, j.level, j.node) * solve.tree.chain.width() + r) *
+                          solve.v.columns +
+                        column];
   }
 
   /// Rows of a join that are multiplied.
-  KOKKOS_INLINE_FUNCTION int count() const { return sweep == Sweep::down ? solve.tree.chain.width() : 2 * solve.tree.chain.width(); }
+  KOKKOS_INLINE_FUNCTION int count() const
+  {
+    return sweep == Sweep::down ? solve.tree.chain.width() : 2 * solve.tree.chain.width();
+  }
   /// What becomes of N of them from r on, of one column; y: where its unknowns are.
   template <int N>
-  KOKKOS_INLINE_FUNCTION void keep_rows(const Join &j, int r, std::int64_t column, const Numbers &y, const Scalar (&sum)[N]) const
+  KOKKOS_INLINE_FUNCTION void keep_rows(const Join &j, int r, std::int64_t column, const Numbers &y,
+                                        const Scalar (&sum)[N]) const
   {
     const int          W       = solve.tree.chain.width();
     const std::int64_t columns = solve.v.columns;
-    Scalar            *cut = &at_cut_of(j, 0, column), *passed = sweep == Sweep::up && !j.closes ? &solve.passed(j.chain, j.level, j.node, 0, column) : nullptr;
+    Scalar            *cut = &at_cut_of(j, 0, column), *passed = sweep == Sweep::up && !j.closes
+                                                                   ? &solve.passed(j.chain, j.level, j.node, 0, column)
+                                                                   : nullptr;
     RIBBON_UNROLL
     for (int i = 0; i < N; ++i) {
       if (sweep == Sweep::down) y[r + i] = cut[(r + i) * columns] - sum[i];
@@ -94,14 +120,17 @@ struct QrJoinSolveKernel {
       else if (passed) passed[(r + i - W) * columns] = sum[i];
     }
   }
-  /// Up: Q^H times what the children pass; rows from W on are passed on. Down: what the unknowns of the cuts before and behind make. Both are in scratch.
+  /// Up: Q^H times what the children pass; rows from W on are passed on. Down: what the unknowns of the cuts
+  /// before and behind make. Both are in scratch.
   template <int N>
-  KOKKOS_INLINE_FUNCTION void multiply_staged(const Join &j, int r, std::int64_t column, const Numbers &y, const Scalar *matrix, const Numbers &in) const
+  KOKKOS_INLINE_FUNCTION void multiply_staged(const Join &j, int r, std::int64_t column, const Numbers &y,
+                                              const Scalar *matrix, const Numbers &in) const
   {
     const int W      = solve.tree.chain.width();
     Scalar    sum[N] = {};
     multiply(
-      Matrix{matrix, 1, count()}, r, j.closes ? (sweep == Sweep::up ? W : 0) : 2 * W, [&](int k) { return in[k]; }, sum);
+      Matrix{matrix, 1, count()}, r, j.closes ? (sweep == Sweep::up ? W : 0) : 2 * W,
+      [&](int k) { return in[k]; }, sum);
     keep_rows(j, r, column, y, sum);
   }
   /// The same, and the other products, from memory.
@@ -123,7 +152,8 @@ struct QrJoinSolveKernel {
     }
     case Sweep::down:
       if (!j.closes) {
-        const auto before = solve.cut(j.chain, solve.tree.first_leaf(j.level, j.node), column), behind = solve.cut(j.chain, solve.tree.end_leaf(j.level, j.node), column);
+        const auto before = solve.cut(j.chain, solve.tree.first_leaf(j.level, j.node), column),
+                   behind = solve.cut(j.chain, solve.tree.end_leaf(j.level, j.node), column);
         multiply(
           Matrix{j.c, 1, W}, r, W, [&](int k) { return before[k]; }, sum);
         multiply(
@@ -136,13 +166,17 @@ struct QrJoinSolveKernel {
       multiply(
         Matrix{j.c, W, 1}, r, W, [&](int k) { return y[k]; }, sum);
       RIBBON_UNROLL
-      for (int i = 0; i < N; ++i) solve.passed(j.chain, j.level, j.node, r + i, column) = (r + i < W ? solve.passed_before(j, column)[r + i] : solve.passed_behind(j, column)[r + i]) + sum[i];
+      for (int i = 0; i < N; ++i)
+        solve.passed(j.chain, j.level, j.node, r + i, column) =
+          (r + i < W ? solve.passed_before(j, column)[r + i] : solve.passed_behind(j, column)[r + i]) +
+          sum[i];
       break;
     case Sweep::down_transposed: // x = conj(Q) z
       multiply(
         Matrix{j.q, 2 * W, 1}, r, W, [&](int k) { return at_cut_of(j, k, column); }, sum);
       multiply(
-        Matrix{j.q + W, 2 * W, 1}, r, W, [&](int k) { return solve.came_down(j.chain, j.level, j.node, k, column); }, sum);
+        Matrix{j.q + W, 2 * W, 1}, r, W,
+        [&](int k) { return solve.came_down(j.chain, j.level, j.node, k, column); }, sum);
       RIBBON_UNROLL
       for (int i = 0; i < N; ++i) {
         if (r + i < W) solve.passed_before(j, column)[r + i] = sum[i];
@@ -153,7 +187,8 @@ struct QrJoinSolveKernel {
   }
 
   /// Solves with R, which is in scratch. Lanes have every `lanes`-th unknown; all of them see the numbers y.
-  KOKKOS_INLINE_FUNCTION void substitute(const Join &j, const Scalar *r, std::int64_t column, int lane, int lanes, const Numbers &y) const
+  KOKKOS_INLINE_FUNCTION void substitute(const Join &j, const Scalar *r, std::int64_t column, int lane,
+                                         int lanes, const Numbers &y) const
   {
     const int W = solve.tree.chain.width();
     if (lanes == 1) substitute_alone(r, W, y);
@@ -169,7 +204,8 @@ struct QrJoinSolveKernel {
       solve.x(j.chain, j.cut + k, column) = passed[k] = found;
     }
   }
-  /// The same for one lane: y becomes the unknowns, four of which are found before they are taken from the rows above.
+  /// The same for one lane: y becomes the unknowns, four of which are found before they are
+  /// taken from the rows above.
   KOKKOS_INLINE_FUNCTION static void substitute_alone(const Scalar *r, int W, const Numbers &y)
   {
     constexpr int N = 4;
@@ -199,30 +235,38 @@ struct QrJoinSolveKernel {
       for (int i = 0; i < m; ++i) y[i] -= r[m * W + i] * found;
     }
   }
-  /// A^T x = b: R^T z = b, where every node passes on what it has to subtract from b at the cuts before and behind it. A lane has its unknowns for itself.
-  KOKKOS_INLINE_FUNCTION void substitute_transposed(const Join &j, const Scalar *r, std::int64_t column, int lane, int lanes, const Numbers &z) const
+  /// A^T x = b: R^T z = b, where every node passes on what it has to subtract from b at the cuts before and
+  /// behind it. A lane has its unknowns for itself.
+  KOKKOS_INLINE_FUNCTION void substitute_transposed(const Join &j, const Scalar *r, std::int64_t column,
+                                                    int lane, int lanes, const Numbers &z) const
   {
     const int   W      = solve.tree.chain.width();
     const Strip before = solve.passed_before(j, column), behind = solve.passed_behind(j, column);
-    for (int k = lane; k < W; k += lanes) z[k] = solve.b(j.chain, j.cut + k < 0 ? j.cut + k + solve.tree.chain.rows : j.cut + k, column) - before[W + k] - behind[k];
+    for (int k = lane; k < W; k += lanes)
+      z[k] = solve.b(j.chain, j.cut + k < 0 ? j.cut + k + solve.tree.chain.rows : j.cut + k, column) -
+             before[W + k] - behind[k];
     for (int k = 0; k < W; ++k) {
       Scalar sum(0);
       for (int i = lane; i < k; i += lanes) sum += r[k * W + i] * z[i];
       sum = device::lane_sum(sum, lanes);
       if (lane == k % lanes) z[k] = (z[k] - sum) * r[k * W + k];
     }
-    for (int k = lane; k < W; k += lanes) solve.x(j.chain, j.cut + k, column) = at_cut_of(j, k, column) = z[k];
+    for (int k = lane; k < W; k += lanes)
+      solve.x(j.chain, j.cut + k, column) = at_cut_of(j, k, column) = z[k];
   }
 
   /// Starts to bring the matrix of a join and what it multiplies, of some columns.
-  KOKKOS_INLINE_FUNCTION void stage(const Join &j, std::int64_t column0, int columns, int thread, int threads, Scalar *matrix, Scalar *in) const
+  KOKKOS_INLINE_FUNCTION void stage(const Join &j, std::int64_t column0, int columns, int thread, int threads,
+                                    Scalar *matrix, Scalar *in) const
   {
     const int     W = solve.tree.chain.width(), size = 2 * W * count();
     const Scalar *from = sweep == Sweep::up ? j.q : j.c;
     for (int e = thread; e < size; e += threads) device::async_copy(matrix + e, from + e);
-    const int lanes = threads < shape.block ? threads : shape.block, groups = threads / lanes, group = thread / lanes;
+    const int lanes = threads < shape.block ? threads : shape.block, groups = threads / lanes,
+              group = thread / lanes;
     // every second group brings what lies on one side, where there are several
-    const int sides = j.closes ? 1 : 2, at_once = groups > 1 ? 2 : 1, first = group / at_once, apart = groups / at_once;
+    const int sides = j.closes ? 1 : 2, at_once = groups > 1 ? 2 : 1, first = group / at_once,
+              apart = groups / at_once;
     for (int c = thread % lanes; c < columns; c += lanes)
       for (int side = group % at_once; side < sides; side += at_once) {
         Scalar    *to   = in + side * W * shape.block + c;
@@ -233,10 +277,14 @@ struct QrJoinSolveKernel {
           }
         };
         if (sweep == Sweep::up) {
-          const Strip passed = side == 0 ? solve.passed_before(j, column0 + c) : solve.passed_behind(j, column0 + c);
+          const Strip passed =
+            side == 0 ? solve.passed_before(j, column0 + c) : solve.passed_behind(j, column0 + c);
           copy(passed.at, passed.stride);
         } else {
-          const auto cut = solve.cut(j.chain, side == 0 ? solve.tree.first_leaf(j.level, j.node) : solve.tree.end_leaf(j.level, j.node), column0 + c);
+          const auto cut = solve.cut(j.chain,
+                                     side == 0 ? solve.tree.first_leaf(j.level, j.node)
+                                               : solve.tree.end_leaf(j.level, j.node),
+                                     column0 + c);
           copy(cut.at, cut.stride);
         }
       }
@@ -244,9 +292,12 @@ struct QrJoinSolveKernel {
 
   /// Works off nodes of one level.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t chain, int level, const NodeRange &nodes, std::int64_t column0) const
+  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t chain, int level, const NodeRange &nodes,
+                                   std::int64_t column0) const
   {
-    const int  W = solve.tree.chain.width(), columns = static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0 : shape.block);
+    const int W        = solve.tree.chain.width(),
+              columns  = static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0
+                                                                                  : shape.block);
     const int  threads = Team::is_virtual ? 1 : team.size();
     const auto thread  = [&] {
       if constexpr (Team::is_virtual) return 0;
@@ -254,9 +305,14 @@ struct QrJoinSolveKernel {
     }();
     const int warp = Team::is_virtual ? 1 : 32, numbers = shape.numbers(W, sweep);
     for (std::int64_t base = nodes.begin; base < nodes.end; base += shape.together) {
-      const int  here      = static_cast<int>(nodes.end - base < shape.together ? nodes.end - base : shape.together);
-      const auto r_of      = [&](int node) { return reinterpret_cast<Scalar *>(team.scratch() + 16) + node * numbers; };
-      const auto y_of      = [&](int node, int column) { return Numbers{r_of(node) + W * W + column, shape.block}; };
+      const int here =
+        static_cast<int>(nodes.end - base < shape.together ? nodes.end - base : shape.together);
+      const auto r_of = [&](int node) {
+        return reinterpret_cast<Scalar *>(team.scratch() + 16) + node * numbers;
+      };
+      const auto y_of = [&](int node, int column) {
+        return Numbers{r_of(node) + W * W + column, shape.block};
+      };
       const auto matrix_of = [&](int node) { return r_of(node) + shape.triangle(W, sweep); };
       const auto in_of     = [&](int node) { return matrix_of(node) + 2 * W * count(); };
 
@@ -266,8 +322,10 @@ struct QrJoinSolveKernel {
           if (!solve.tree.is_join(level, base + node)) continue;
           const Join j  = solve.join_of(chain, level, base + node);
           Scalar    *to = r_of(node);
-          for (int e = thread; sweep != Sweep::up && e < W * W; e += threads) device::async_copy(to + e, j.r + e);
-          if (shape.is_staged && !(sweep == Sweep::down && j.closes)) stage(j, column0, columns, thread, threads, matrix_of(node), in_of(node));
+          for (int e = thread; sweep != Sweep::up && e < W * W; e += threads)
+            device::async_copy(to + e, j.r + e);
+          if (shape.is_staged && !(sweep == Sweep::down && j.closes))
+            stage(j, column0, columns, thread, threads, matrix_of(node), in_of(node));
         }
         device::async_commit(), device::async_wait(0);
         if (shape.is_staged || sweep == Sweep::up_transposed) team.barrier();
@@ -291,31 +349,46 @@ struct QrJoinSolveKernel {
           blocks_of_rows(
             8,
             [&](const Join &j, int node, int r, int c) {
-              multiply_staged<8>(j, r, column0 + c, y_of(node, c), matrix_of(node), Numbers{in_of(node) + c, shape.block});
+              multiply_staged<8>(j, r, column0 + c, y_of(node, c), matrix_of(node),
+                                 Numbers{in_of(node) + c, shape.block});
             },
             [&](const Join &j, int node, int r, int c) {
-              multiply_staged<1>(j, r, column0 + c, y_of(node, c), matrix_of(node), Numbers{in_of(node) + c, shape.block});
+              multiply_staged<1>(j, r, column0 + c, y_of(node, c), matrix_of(node),
+                                 Numbers{in_of(node) + c, shape.block});
             });
         else if (shape.has_lanes)
           blocks_of_rows(
-            4, [&](const Join &j, int node, int r, int c) { multiply_rows<4>(j, r, column0 + c, y_of(node, c)); }, [&](const Join &j, int node, int r, int c) { multiply_rows<1>(j, r, column0 + c, y_of(node, c)); });
+            4,
+            [&](const Join &j, int node, int r, int c) {
+              multiply_rows<4>(j, r, column0 + c, y_of(node, c));
+            },
+            [&](const Join &j, int node, int r, int c) {
+              multiply_rows<1>(j, r, column0 + c, y_of(node, c));
+            });
         else {
           const int items = here * count() * columns;
           for (int item = thread; item < items; item += threads) {
             const int pair = item / columns, node = pair / count();
-            if (solve.tree.is_join(level, base + node)) multiply_rows<1>(solve.join_of(chain, level, base + node), pair - node * count(), column0 + item - pair * columns, y_of(node, item - pair * columns));
+            if (solve.tree.is_join(level, base + node))
+              multiply_rows<1>(solve.join_of(chain, level, base + node), pair - node * count(),
+                               column0 + item - pair * columns, y_of(node, item - pair * columns));
           }
         }
         team.barrier();
       };
       const auto triangles = [&] {
-        const bool is_transposed = sweep == Sweep::up_transposed, has_lanes = !Team::is_virtual && shape.has_lanes;
-        const int  together = has_lanes ? 1 : warp; // lanes of a column
-        for (int item = thread / together; item < here * (has_lanes ? warp : columns); item += threads / together) {
-          const int node = item / (has_lanes ? warp : columns), column = item - node * (has_lanes ? warp : columns);
+        const bool is_transposed = sweep == Sweep::up_transposed,
+                   has_lanes     = !Team::is_virtual && shape.has_lanes;
+        const int together       = has_lanes ? 1 : warp; // lanes of a column
+        for (int item = thread / together; item < here * (has_lanes ? warp : columns);
+             item += threads / together) {
+          const int node   = item / (has_lanes ? warp : columns),
+                    column = item - node * (has_lanes ? warp : columns);
           if (column >= columns || !solve.tree.is_join(level, base + node)) continue;
           const Join j = solve.join_of(chain, level, base + node);
-          if (is_transposed) substitute_transposed(j, r_of(node), column0 + column, thread % together, together, y_of(node, column));
+          if (is_transposed)
+            substitute_transposed(j, r_of(node), column0 + column, thread % together, together,
+                                  y_of(node, column));
           else substitute(j, r_of(node), column0 + column, thread % together, together, y_of(node, column));
         }
         team.barrier();
@@ -332,19 +405,23 @@ struct QrJoinSolveKernel {
   {
     const Tree        &tree   = solve.tree;
     const int          lowest = tree.stage_top(0);
-    const std::int64_t blocks = shape.blocks(solve.v.columns), place = team.league_rank() / blocks, block = team.league_rank() - place * blocks, column0 = block * shape.block;
+    const std::int64_t blocks = shape.blocks(solve.v.columns), place = team.league_rank() / blocks,
+                       block = team.league_rank() - place * blocks, column0 = block * shape.block;
     const std::int64_t chain = place / tree.count[lowest], node = place - chain * tree.count[lowest];
     int               *flag = reinterpret_cast<int *>(team.scratch());
     if (sweep == Sweep::up || sweep == Sweep::up_transposed) {
-      climb(team, tree, arrivals, chain, node, block, blocks, flag, [&](const Levels &levels, std::int64_t top) {
-        for (int level = levels.bottom + 1; level <= levels.top; ++level) work(team, chain, level, tree.below(levels.top, top, level), column0);
-      });
+      climb(team, tree, arrivals, chain, node, block, blocks, flag,
+            [&](const Levels &levels, std::int64_t top) {
+              for (int level = levels.bottom + 1; level <= levels.top; ++level)
+                work(team, chain, level, tree.below(levels.top, top, level), column0);
+            });
       return;
     }
     for (int level = tree.top(); level > 0; --level) {
       const int          high  = lowest < tree.levels ? lowest : tree.levels;
       const std::int64_t above = level > tree.levels ? 0 : node >> (level > high ? level - high : 0);
-      work(team, chain, level, level > lowest ? NodeRange{above, above + 1} : tree.below(lowest, node, level), column0);
+      work(team, chain, level, level > lowest ? NodeRange{above, above + 1} : tree.below(lowest, node, level),
+           column0);
     }
   }
 };

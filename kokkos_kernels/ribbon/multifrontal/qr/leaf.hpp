@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf.hpp  Orthogonal elimination of leaves, of any width; columns lie in scratch. qr/leaf_tile.hpp is for narrow ones.
+/// @file leaf.hpp  Orthogonal elimination of leaves, of any width; columns lie in scratch.
+///   qr/leaf_tile.hpp is for narrow ones.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -8,9 +9,11 @@
 
 namespace ribbon::multifrontal {
 
-/// A group of lanes has a leaf, a lane one of the 2 W columns that a reflection changes, or a few. Columns of the leaf are numbered from the first that it removes; column m is in slot m % (W + 1) of the window. Step s
-/// removes column s: row W + s of the leaf arrives, the column is read by all lanes, which find its norm beside the product with their own and make the reflection themselves, so that lanes wait for each other once a
-/// step. Column s + W begins with the arriving row.
+/// A group of lanes has a leaf, a lane one of the 2 W columns that a reflection changes, or a few. Columns of
+/// the leaf are numbered from the first that it removes; column m is in slot m % (W + 1) of the window. Step
+/// s removes column s: row W + s of the leaf arrives, the column is read by all lanes, which find its norm
+/// beside the product with their own and make the reflection themselves, so that lanes wait for each other
+/// once a step. Column s + W begins with the arriving row.
 template <class Scalar>
 struct QrLeafKernel {
   static constexpr int max_threads  = 128;
@@ -29,22 +32,32 @@ struct QrLeafKernel {
   };
   /// Scratch of a group.
   struct Window {
-    Scalar     *window;     ///< (2 W + 1, ld) columns: slots, then those of the cut before; rows behind W are zeros
-    Scalar     *row;        ///< (chunk, W + 1) rows as they are in the matrix, by diagonals
-    Scalar     *ending[2];  ///< rows of the window that arrive where the chain has ended: column s first, those of the cut before behind; of two steps by turns
+    /// (2 W + 1, ld) columns: slots, then those of the cut before; rows behind W are zeros
+    Scalar *window;
+    Scalar *row; ///< (chunk, W + 1) rows as they are in the matrix, by diagonals
+    /// rows of the window that arrive where the chain has ended: column s first, those of the cut before
+    /// behind; of two steps by turns
+    Scalar     *ending[2];
     Real       *scale;      ///< largest entries of the columns
     Real       *row_scale;  ///< of the rows of a chunk, 0 for rows of zeros
     Pivot      *pivot;      ///< of the steps of a chunk
     Statistics *statistics; ///< (chunk) what lanes have watched
 
     KOKKOS_INLINE_FUNCTION static constexpr int columns(int W) { return 2 * W + 1; }
-    KOKKOS_INLINE_FUNCTION static constexpr int rows(int W) { return (W + 3) / 4 * 4; } ///< which are worked off four at a time
-    KOKKOS_INLINE_FUNCTION static constexpr int ld(int W) { return rows(W) + 1; }       ///< odd: lanes read columns
-    KOKKOS_INLINE_FUNCTION static constexpr int scalars(int W) { return columns(W) * ld(W) + chunk * (W + 1) + 2 * columns(W); }
+    /// which are worked off four at a time
+    KOKKOS_INLINE_FUNCTION static constexpr int rows(int W) { return (W + 3) / 4 * 4; }
+    /// odd: lanes read columns
+    KOKKOS_INLINE_FUNCTION static constexpr int ld(int W) { return rows(W) + 1; }
+    KOKKOS_INLINE_FUNCTION static constexpr int scalars(int W)
+    {
+      return columns(W) * ld(W) + chunk * (W + 1) + 2 * columns(W);
+    }
     KOKKOS_INLINE_FUNCTION static constexpr int reals(int W) { return columns(W) + 3 * chunk; }
     static std::size_t                          bytes(int W)
     {
-      return device::align16(static_cast<std::size_t>(scalars(W)) * sizeof(Scalar)) + device::align16(static_cast<std::size_t>(reals(W)) * sizeof(Real)) + device::align16(chunk * sizeof(Statistics));
+      return device::align16(static_cast<std::size_t>(scalars(W)) * sizeof(Scalar)) +
+             device::align16(static_cast<std::size_t>(reals(W)) * sizeof(Real)) +
+             device::align16(chunk * sizeof(Statistics));
     }
     KOKKOS_INLINE_FUNCTION Window(char *memory, int W)
     {
@@ -75,17 +88,31 @@ struct QrLeafKernel {
     const int          W = tree.chain.width();
     const Leaf         leaf(tree, chain, node);
     const std::int64_t left  = tree.chain.rows - leaf.first - W;
-    const auto         first = [&](Scalar *all, int count) { return factors.step(all, tree, chain, node, 0, count).at; };
-    return {leaf, Window(memory, W), first(factors.reflection, W + 1), first(factors.upper, 2 * W + 1), factors.together, left < leaf.own ? static_cast<int>(left) : leaf.own};
+    const auto         first = [&](Scalar *all, int count) {
+      return factors.step(all, tree, chain, node, 0, count).at;
+    };
+    return {leaf,
+            Window(memory, W),
+            first(factors.reflection, W + 1),
+            first(factors.upper, 2 * W + 1),
+            factors.together,
+            left < leaf.own ? static_cast<int>(left) : leaf.own};
   }
   /// The slot of column s + t.
-  KOKKOS_INLINE_FUNCTION static int slot_of(int pivot, int t, int W) { return pivot + t > W ? pivot + t - W - 1 : pivot + t; }
+  KOKKOS_INLINE_FUNCTION static int slot_of(int pivot, int t, int W)
+  {
+    return pivot + t > W ? pivot + t - W - 1 : pivot + t;
+  }
   /// Which row of the window arrives for step s where none of the chain does.
-  KOKKOS_INLINE_FUNCTION int instead(const Leaf &leaf, int s) const { return row_instead(tree.chain, leaf.first + tree.chain.width() + s); }
+  KOKKOS_INLINE_FUNCTION int instead(const Leaf &leaf, int s) const
+  {
+    return row_instead(tree.chain, leaf.first + tree.chain.width() + s);
+  }
 
   /// Brings rows i to i + n - 1 of a leaf, which are zeros so far.
   template <class Matrix>
-  KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Window &w, const Leaf &leaf, int i, int n, int lane) const
+  KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Window &w, const Leaf &leaf, int i, int n,
+                                    int lane) const
   {
     struct Entry {
       Scalar value;
@@ -120,21 +147,28 @@ struct QrLeafKernel {
         const Real size = magnitude(w.row[r * width + k]);
         if (size > largest) largest = size;
       }
-      const Real scale                                               = largest > 0 ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest))))) : Real(0);
+      const Real scale =
+        largest > 0
+          ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest)))))
+          : Real(0);
       w.row_scale[r]                                                 = scale;
       factors.scale(tree, leaf.chain, leaf.node, leaf.first + i + r) = scale > 0 ? scale : Real(1);
     }
   }
-  /// Lanes add up what was seen of rows i to i + rows - 1 and of steps s to s + steps - 1, as far as the leaf has them: each every lanes-th of a chunk.
+  /// Lanes add up what was seen of rows i to i + rows - 1 and of steps s to s + steps - 1, as far as the leaf
+  /// has them: each every lanes-th of a chunk.
   KOKKOS_INLINE_FUNCTION void watch(const Place &at, int i, int rows, int s, int steps, int lane) const
   {
     if (lane >= chunk) return;
     const std::int64_t first   = at.leaf.chain * tree.chain.rows + at.leaf.first;
     Statistics         watched = at.window.statistics[lane];
     for (int r = lane; r < chunk; r += shape.lanes) {
-      if (r < rows && i + r < at.leaf.own + tree.chain.width() && has_row(tree.chain, at.leaf.first + i + r)) {
+      if (r < rows && i + r < at.leaf.own + tree.chain.width() &&
+          has_row(tree.chain, at.leaf.first + i + r)) {
         const Real scale = at.window.row_scale[r];
-        watched.take_row(1 - exponent_of<Real>(size_word(scale == Real(0) ? 1.0 : static_cast<double>(scale))), scale == Real(0), first + i + r);
+        watched.take_row(1 -
+                           exponent_of<Real>(size_word(scale == Real(0) ? 1.0 : static_cast<double>(scale))),
+                         scale == Real(0), first + i + r);
       }
       if (!(r < steps && s + r < at.leaf.own)) continue;
       watched.look_at_column(at.window.pivot[r].size);
@@ -163,17 +197,23 @@ struct QrLeafKernel {
   {
     const int W = tree.chain.width(), rows = Window::rows(W);
     if (lane >= 2 * W && lane > 0) return;
-    const Window           &w     = at.window;
-    const bool              comes = s < at.arriving, ends = s + 1 < at.leaf.own && s + 1 >= at.arriving;
-    const int               next = ends ? instead(at.leaf, s + 1) : 0;
-    const Scalar           *x = w.column(pivot, W), *row = comes ? w.row + n * (W + 1) : w.ending[s % 2];
-    const Scalar            scale = comes ? Scalar(w.row_scale[n]) : Scalar(1), alpha = row[0] * scale;
-    Scalar                 *later = w.ending[(s + 1) % 2], *reflection = at.reflection + static_cast<std::int64_t>(s) * (W + 1) * at.stride, *upper = at.upper + static_cast<std::int64_t>(s) * (2 * W + 1) * at.stride;
+    const Window &w     = at.window;
+    const bool    comes = s < at.arriving, ends = s + 1 < at.leaf.own && s + 1 >= at.arriving;
+    const int     next = ends ? instead(at.leaf, s + 1) : 0;
+    const Scalar *x = w.column(pivot, W), *row = comes ? w.row + n * (W + 1) : w.ending[s % 2];
+    const Scalar  scale = comes ? Scalar(w.row_scale[n]) : Scalar(1), alpha = row[0] * scale;
+    Scalar       *later = w.ending[(s + 1) % 2],
+           *reflection  = at.reflection + static_cast<std::int64_t>(s) * (W + 1) * at.stride,
+           *upper       = at.upper + static_cast<std::int64_t>(s) * (2 * W + 1) * at.stride;
     Real                    rest;
-    const Scalar            first = product(rows, x, lane < W ? w.column(slot_of(pivot, lane + 1, W), W) : w.column(lane < 2 * W ? lane + 1 : pivot, W), rest);
+    const Scalar            first = product(rows, x,
+                                 lane < W ? w.column(slot_of(pivot, lane + 1, W), W)
+                                                     : w.column(lane < 2 * W ? lane + 1 : pivot, W),
+                                            rest);
     const Reflector<Scalar> h     = make_reflector(alpha, rest);
     for (int t = lane + 1; t <= 2 * W; t += shape.lanes) {
-      const bool   in_leaf = t <= W, is_new = t == W; // the place of a new column still has the one that was removed before
+      // the place of a new column still has the one that was removed before
+      const bool   in_leaf = t <= W, is_new = t == W;
       const int    slot     = in_leaf ? slot_of(pivot, t, W) : t;
       Scalar      *column   = w.column(slot, W);
       const Scalar entering = in_leaf ? row[t] * scale : comes ? Scalar(0) : row[t];
@@ -191,7 +231,8 @@ struct QrLeafKernel {
       upper[t * at.stride] = entering - sum;
       if (ends) later[in_leaf ? t - 1 : t] = taken(column[next]);
     }
-    for (int k = lane; k <= W; k += shape.lanes) reflection[k * at.stride] = k == 0 ? h.tau_conjugate : h.factor * x[k > 0 ? k - 1 : 0];
+    for (int k = lane; k <= W; k += shape.lanes)
+      reflection[k * at.stride] = k == 0 ? h.tau_conjugate : h.factor * x[k > 0 ? k - 1 : 0];
     if (lane > 0) return;
     upper[0] = Scalar(h.one_over_beta);
     if (ends) later[W] = Scalar(0);
@@ -201,11 +242,15 @@ struct QrLeafKernel {
 
   /// Eliminates leaves base + group.
   template <class Matrix, class Team>
-  KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain, std::int64_t base, std::int64_t end) const
+  KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain,
+                                               std::int64_t base, std::int64_t end) const
   {
-    const int  W = tree.chain.width(), group = Team::is_virtual ? 0 : team.rank() / shape.lanes, lane = Team::is_virtual ? 0 : team.rank() % shape.lanes; // a host has one lane
+    // a host has one lane
+    const int W = tree.chain.width(), group = Team::is_virtual ? 0 : team.rank() / shape.lanes,
+              lane      = Team::is_virtual ? 0 : team.rank() % shape.lanes;
     const bool has_leaf = base + group < end;
-    const auto at       = place_of(team.scratch() + static_cast<std::size_t>(group) * window_bytes, chain, has_leaf ? base + group : base);
+    const auto at       = place_of(team.scratch() + static_cast<std::size_t>(group) * window_bytes, chain,
+                             has_leaf ? base + group : base);
     const auto phase    = [&](const auto &body) {
       if (has_leaf) body();
       if (shape.lanes > 32) team.barrier();
@@ -222,7 +267,8 @@ struct QrLeafKernel {
       phase([&] { scale_rows(at.window, at.leaf, i, rows, lane); });
     };
     phase([&] {
-      for (int k = lane; k < Window::columns(W) * Window::ld(W); k += shape.lanes) at.window.window[k] = Scalar(0);
+      for (int k = lane; k < Window::columns(W) * Window::ld(W); k += shape.lanes)
+        at.window.window[k] = Scalar(0);
       if (lane < chunk) at.window.statistics[lane] = Statistics();
     });
     int before = 0;
@@ -232,7 +278,9 @@ struct QrLeafKernel {
       phase([&] {
         for (int e = lane; e < n * (W + 1); e += shape.lanes) {
           const int r = e / (W + 1), column = i + e - r * W; // = i + r + diagonal
-          if (has_row(tree.chain, at.leaf.first + i + r)) at.window.column(column < W ? W + 1 + column : column - W, W)[i + r] = at.window.row[e] * Scalar(at.window.row_scale[r]);
+          if (has_row(tree.chain, at.leaf.first + i + r))
+            at.window.column(column < W ? W + 1 + column : column - W, W)[i + r] =
+              at.window.row[e] * Scalar(at.window.row_scale[r]);
         }
       });
       before = n;
@@ -257,7 +305,8 @@ struct QrLeafKernel {
     int pivot = 0;
     for (int first = 0; first < most; first += chunk) {
       const int steps = most - first < chunk ? most - first : chunk;
-      bring(W + first, steps, first == 0 ? before : chunk, first == 0 ? 0 : first - chunk, first == 0 ? 0 : chunk);
+      bring(W + first, steps, first == 0 ? before : chunk, first == 0 ? 0 : first - chunk,
+            first == 0 ? 0 : chunk);
       for (int n = 0; n < steps; ++n) {
         phase([&] {
           if (first + n < at.leaf.own) step(at, first + n, pivot, n, lane);
@@ -269,8 +318,9 @@ struct QrLeafKernel {
       const auto    passed = factors.passed(tree, chain, 0, at.leaf.node);
       const Window &w      = at.window;
       for (int e = lane; e < 2 * W * (W + 1); e += shape.lanes) {
-        const int c = e / (W + 1), k = e - c * (W + 1), slot = c < W ? W + 1 + c : (at.leaf.own + c - W) % (W + 1);
-        passed.at[e] = k < W ? w.column(slot, W)[k] : Scalar(w.scale[slot]);
+        const int c = e / (W + 1), k = e - c * (W + 1),
+                  slot = c < W ? W + 1 + c : (at.leaf.own + c - W) % (W + 1);
+        passed.at[e]   = k < W ? w.column(slot, W)[k] : Scalar(w.scale[slot]);
       }
       const int begin = (most - 1) / chunk * chunk; // of the last chunk
       if (most > 0) watch(at, W + begin, chunk, begin, chunk, lane);
@@ -288,7 +338,8 @@ struct QrLeafKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    const std::int64_t teams = (tree.leaves + shape.groups - 1) / shape.groups, chain = team.league_rank() / teams, base = team.league_rank() % teams * shape.groups;
+    const std::int64_t teams = (tree.leaves + shape.groups - 1) / shape.groups,
+                       chain = team.league_rank() / teams, base = team.league_rank() % teams * shape.groups;
     A.with_indices([&](const auto &matrix) { eliminate_leaves(matrix, team, chain, base, tree.leaves); });
   }
 };

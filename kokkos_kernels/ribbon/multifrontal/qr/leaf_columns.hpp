@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_columns.hpp  Many right-hand sides at the leaves of chains that have no tiles, by orthogonal elimination. qr/leaf_solve.hpp is for few, and for transposed matrices.
+/// @file leaf_columns.hpp  Many right-hand sides at the leaves of chains that have no tiles, by orthogonal
+///   elimination. qr/leaf_solve.hpp is for few, and for transposed matrices.
 #pragma once
 
 #include <ribbon/multifrontal/leaf_lanes.hpp>
@@ -7,18 +8,20 @@
 
 namespace ribbon::multifrontal {
 
-/// A lane has a column, whose numbers are in registers; its group, which has a leaf, brings rows of its columns and factors to scratch, a chunk of steps at a time. For W = kl + ku <= P: where W < P there are factors of
-/// zero.
+/// A lane has a column, whose numbers are in registers; its group, which has a leaf, brings rows of
+/// its columns and factors to scratch, a chunk of steps at a time. For W = kl + ku <= P: where W < P
+/// there are factors of zero.
 template <class Scalar, int P>
 struct QrLeafColumnsKernel : LeafLanes<Scalar> {
   static constexpr int teams_beside = P * sizeof(Scalar) <= 128 ? 4 : 2;
   static constexpr int chunk        = P <= 16 ? 16 : 8;
-  static constexpr int together     = 4;                    ///< unknowns that are found before those behind them move on
-  static constexpr int pack         = device::pack<Scalar>; ///< factors that come from scratch at a time
-  using Base                        = LeafLanes<Scalar>;
-  using Real                        = real_t<Scalar>;
-  using Lane                        = typename Base::Lane;
-  using Numbers                     = Scalar[P];
+  /// unknowns that are found before those behind them move on
+  static constexpr int together = 4;
+  static constexpr int pack     = device::pack<Scalar>; ///< factors that come from scratch at a time
+  using Base                    = LeafLanes<Scalar>;
+  using Real                    = real_t<Scalar>;
+  using Lane                    = typename Base::Lane;
+  using Numbers                 = Scalar[P];
   using Base::for_lanes, Base::is_active, Base::row, Base::sync, Base::shape;
   QrSolve<Scalar> solve;
   bool            is_up;
@@ -26,12 +29,16 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
   struct alignas(pack * sizeof(Scalar)) Pack {
     Scalar of[pack];
   };
-  /// Numbers that a step takes in scratch: those that go with numbers of a column, then the one that goes with all.
+  /// Numbers that a step takes in scratch: those that go with numbers of a column, then
+  /// the one that goes with all.
   KOKKOS_INLINE_FUNCTION static constexpr int step(int columns) { return columns * P + pack; }
   static constexpr int                        numbers(int ld) { return chunk * (ld + step(2) + 1); }
 
-  KOKKOS_INLINE_FUNCTION Scalar     *factors(const Lane &l) const { return l.rows + chunk * shape.ld(); }
-  KOKKOS_INLINE_FUNCTION Real       &scale(const Lane &l, int r) const { return reinterpret_cast<Real *>(factors(l) + chunk * step(2))[r]; }
+  KOKKOS_INLINE_FUNCTION Scalar *factors(const Lane &l) const { return l.rows + chunk * shape.ld(); }
+  KOKKOS_INLINE_FUNCTION Real   &scale(const Lane &l, int r) const
+  {
+    return reinterpret_cast<Real *>(factors(l) + chunk * step(2))[r];
+  }
   KOKKOS_INLINE_FUNCTION static void read(const Scalar *from, Numbers &to)
   {
     RIBBON_UNROLL
@@ -42,11 +49,14 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     }
   }
 
-  /// Calls body(place in scratch, place in memory) for a lane's share of n rows of the group's columns; at(r): row r of the first of them, or null.
+  /// Calls body(place in scratch, place in memory) for a lane's share of n rows of the group's columns;
+  /// at(r): row r of the first of them, or null.
   template <class Number, class At, class Body>
-  KOKKOS_INLINE_FUNCTION void for_rows(const Lane &l, int n, std::int64_t ld, const At &at, const Body &body) const
+  KOKKOS_INLINE_FUNCTION void for_rows(const Lane &l, int n, std::int64_t ld, const At &at,
+                                       const Body &body) const
   {
-    const int abreast = shape.lanes() < chunk ? shape.lanes() : chunk, c0 = l.lane / abreast, apart = shape.lanes() / abreast;
+    const int abreast = shape.lanes() < chunk ? shape.lanes() : chunk, c0 = l.lane / abreast,
+              apart = shape.lanes() / abreast;
     for (int r = l.lane % abreast; r < n; r += abreast) {
       Scalar *near = &l.rows[r * shape.ld()];
       Number *far  = at(r);
@@ -57,14 +67,17 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
       }
     }
   }
-  /// Starts to bring the factors of n steps: number 0 of a step, W that go with the column's first numbers, and for `columns` of 2 as many that go with others.
+  /// Starts to bring the factors of n steps: number 0 of a step, W that go with the column's first numbers,
+  /// and for `columns` of 2 as many that go with others.
   KOKKOS_INLINE_FUNCTION void bring_factors(const Lane &l, int n, const Scalar *from, int columns) const
   {
     const int W = solve.tree.chain.width(), count = columns * W + 1;
     for (int k = l.lane; k < count; k += shape.lanes()) {
       const Scalar *far  = from + static_cast<std::int64_t>(k) * solve.factors.together;
       Scalar       *near = factors(l) + (k == 0 ? columns * P : k <= W ? k - 1 : P + k - W - 1);
-      for (int s = 0; s < n; ++s, near += step(columns), far += static_cast<std::int64_t>(count) * solve.factors.together) device::async_copy(near, far);
+      for (int s = 0; s < n;
+           ++s, near += step(columns), far += static_cast<std::int64_t>(count) * solve.factors.together)
+        device::async_copy(near, far);
     }
   }
   KOKKOS_INLINE_FUNCTION void await() const
@@ -80,22 +93,30 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     sync();
   }
   /// The first factor of step s.
-  KOKKOS_INLINE_FUNCTION const Scalar *factor_at(const Leaf &leaf, const Scalar *all, int s, int count) const { return solve.factors.step(all, solve.tree, leaf.chain, leaf.node, s, count).at; }
+  KOKKOS_INLINE_FUNCTION const Scalar *factor_at(const Leaf &leaf, const Scalar *all, int s, int count) const
+  {
+    return solve.factors.step(all, solve.tree, leaf.chain, leaf.node, s, count).at;
+  }
 
   /// Starts to bring rows i to i + n - 1 of a leaf and their scales.
   KOKKOS_INLINE_FUNCTION void bring_rows(const Lane &l, const Leaf &leaf, int i, int n) const
   {
     const Chain       &chain = solve.tree.chain;
     const std::int64_t first = leaf.first + i, column = l.column - l.here;
-    for (int r = l.lane; r < n; r += shape.lanes()) scale(l, r) = has_row(chain, first + r) ? solve.factors.scale(solve.tree, leaf.chain, leaf.node, first + r) : Real(0);
+    for (int r = l.lane; r < n; r += shape.lanes())
+      scale(l, r) = has_row(chain, first + r)
+                      ? solve.factors.scale(solve.tree, leaf.chain, leaf.node, first + r)
+                      : Real(0);
     for_rows<const Scalar>(
-      l, n, solve.v.ldb, [&](int r) { return has_row(chain, first + r) ? &solve.b(leaf.chain, first + r, column) : nullptr; },
+      l, n, solve.v.ldb,
+      [&](int r) { return has_row(chain, first + r) ? &solve.b(leaf.chain, first + r, column) : nullptr; },
       [](Scalar &near, const Scalar *far) {
         if (far) device::async_copy(&near, far);
         else near = Scalar(0);
       });
   }
-  /// Row r of the chunk, `i` of its chain, becomes a row of Q^H b. @tparam Ends  it may be behind the end, see Leaf
+  /// Row r of the chunk, `i` of its chain, becomes a row of Q^H b.
+  /// @tparam Ends  it may be behind the end, see Leaf
   template <bool Ends>
   KOKKOS_INLINE_FUNCTION void reflect(const Lane &l, int r, std::int64_t i, Numbers &w) const
   {
@@ -134,14 +155,16 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     }
     for (int s = 0; s < leaf.own; s += chunk) {
       const int n = leaf.own - s < chunk ? leaf.own - s : chunk;
-      bring_rows(l, leaf, W + s, n), bring_factors(l, n, factor_at(leaf, solve.factors.reflection, s, W + 1), 1), await();
+      bring_rows(l, leaf, W + s, n),
+        bring_factors(l, n, factor_at(leaf, solve.factors.reflection, s, W + 1), 1), await();
       if (has_row(chain, first + s + n - 1))
         for (int r = 0; r < n; ++r) reflect<false>(l, r, 0, w);
       else
         for (int r = 0; r < n; ++r) reflect<true>(l, r, first + s + r, w);
       sync();
       for_rows<Scalar>(
-        l, n, solve.v.ldx, [&](int r) { return &solve.x(leaf.chain, leaf.first + chain.ku + s + r, column); }, [](const Scalar &near, Scalar *far) { *far = near; });
+        l, n, solve.v.ldx, [&](int r) { return &solve.x(leaf.chain, leaf.first + chain.ku + s + r, column); },
+        [](const Scalar &near, Scalar *far) { *far = near; });
       sync();
     }
     if (!is_active(l)) return;
@@ -151,7 +174,8 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
       if (k < W) to[k * solve.v.columns] = w[k];
   }
 
-  /// Finds the unknowns of N rows of the chunk, the last of which is r. `w`: the unknowns behind them, the nearest first; `left`: those of the cut before the leaf.
+  /// Finds the unknowns of N rows of the chunk, the last of which is r. `w`: the unknowns behind them, the
+  /// nearest first; `left`: those of the cut before the leaf.
   template <int N>
   KOKKOS_INLINE_FUNCTION void substitute(const Lane &l, int r, Numbers &w, const Numbers &left) const
   {
@@ -186,15 +210,17 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     const int          W      = solve.tree.chain.width();
     const std::int64_t first  = leaf.first + solve.tree.chain.ku;
     const auto         column = is_active(l) ? l.column : 0;
-    const auto         before = solve.cut(leaf.chain, leaf.node, column), behind = solve.cut(leaf.chain, leaf.node + 1, column);
-    Numbers            w = {}, left = {};
+    const auto         before = solve.cut(leaf.chain, leaf.node, column),
+               behind         = solve.cut(leaf.chain, leaf.node + 1, column);
+    Numbers w = {}, left = {};
     RIBBON_UNROLL
     for (int k = 0; k < P; ++k)
       if (k < W) w[k] = behind[k], left[k] = before[k];
     for (int s = leaf.own > 0 ? (leaf.own - 1) / chunk * chunk : -1; s >= 0; s -= chunk) {
       const int  n    = leaf.own - s < chunk ? leaf.own - s : chunk;
       const auto x_at = [&](int r) { return &solve.x(leaf.chain, first + s + r, l.column - l.here); };
-      for_rows<const Scalar>(l, n, solve.v.ldx, x_at, [](Scalar &near, const Scalar *far) { device::async_copy(&near, far); });
+      for_rows<const Scalar>(l, n, solve.v.ldx, x_at,
+                             [](Scalar &near, const Scalar *far) { device::async_copy(&near, far); });
       bring_factors(l, n, factor_at(leaf, solve.factors.upper, s, 2 * W + 1), 2), await();
       int r = n - 1;
       for (; r >= together - 1; r -= together) substitute<together>(l, r, w, left);

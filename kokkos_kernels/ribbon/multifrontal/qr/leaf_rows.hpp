@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_rows.hpp  Rows of 32 leaves on their way to scratch, a chunk at a time: entries, scaled, one for every place of the band.
+/// @file leaf_rows.hpp  Rows of 32 leaves on their way to scratch, a chunk at a time: entries, scaled, one
+///   for every place of the band.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -12,18 +13,22 @@ namespace ribbon::multifrontal {
 /// What the threads of QrLeafTileKernel do, its scratch, and the rows that come there.
 template <class Scalar, int W>
 struct QrLeafRows {
-  static constexpr int leaves       = 32;
-  static constexpr int parts        = W <= 6 ? 1 : 2; ///< threads that share the columns ahead, and those of the cut
-  static constexpr int own          = W / parts;      ///< columns of a thread
-  static constexpr int warps        = parts == 1 ? 3 : 4;
-  static constexpr int team_size    = warps * leaves;
-  static constexpr int max_threads  = parts == 1 ? team_size : 384; ///< so few registers that three teams fit a multiprocessor
-  static constexpr int movers       = W == 2 || parts == 2 ? 3 : 2; ///< warps that move entries: not those that others wait for
-  static constexpr int first_mover  = movers == 3 ? 0 : leaves;
-  static constexpr int chunk        = W <= 2 ? 8 : W <= 6 ? 4 : 3; ///< rows of a leaf
-  static constexpr int kept         = parts == 1 ? 3 : 2;          ///< chunks whose rows are in scratch
-  static constexpr int watched      = parts == 1 ? 3 : 4;          ///< chunks whose largest entries are: one more than need be is a number that need not be put aside
-  static constexpr int first_chunks = (W + chunk - 1) / chunk;     ///< with the rows that fill the window
+  static constexpr int leaves = 32;
+  /// threads that share the columns ahead, and those of the cut
+  static constexpr int parts     = W <= 6 ? 1 : 2;
+  static constexpr int own       = W / parts; ///< columns of a thread
+  static constexpr int warps     = parts == 1 ? 3 : 4;
+  static constexpr int team_size = warps * leaves;
+  /// so few registers that three teams fit a multiprocessor
+  static constexpr int max_threads = parts == 1 ? team_size : 384;
+  /// warps that move entries: not those that others wait for
+  static constexpr int movers      = W == 2 || parts == 2 ? 3 : 2;
+  static constexpr int first_mover = movers == 3 ? 0 : leaves;
+  static constexpr int chunk       = W <= 2 ? 8 : W <= 6 ? 4 : 3; ///< rows of a leaf
+  static constexpr int kept        = parts == 1 ? 3 : 2;          ///< chunks whose rows are in scratch
+  /// chunks whose largest entries are: one more than need be is a number that need not be put aside
+  static constexpr int watched      = parts == 1 ? 3 : 4;
+  static constexpr int first_chunks = (W + chunk - 1) / chunk; ///< with the rows that fill the window
   static constexpr int entries      = chunk * (W + 1);
   static constexpr int half         = W * (W + 1); ///< numbers that a leaf passes for one of its cuts
   using Real                        = real_t<Scalar>;
@@ -31,7 +36,8 @@ struct QrLeafRows {
   ChainEntries<Scalar> A;
   Factors<Scalar>      factors;
 
-  /// conj(tau), x, R_jj, and the factor that makes v of x. Where a thread has all columns ahead it takes the place of the row, and x is v.
+  /// conj(tau), x, R_jj, and the factor that makes v of x. Where a thread has all columns ahead it takes the
+  /// place of the row, and x is v.
   using Reflection = Scalar[parts == 1 ? W + 2 : W + 3][leaves];
   template <int Parts, class = void>
   struct Reflections {
@@ -40,27 +46,35 @@ struct QrLeafRows {
   template <class None>
   struct Reflections<1, None> {
   };
-  /// Records of 32 threads, which differ in the banks of their numbers: their size is an odd multiple of 8 bytes.
+  /// Records of 32 threads, which differ in the banks of their numbers: their size is
+  /// an odd multiple of 8 bytes.
   template <class Record>
   struct alignas(8) Apart : Record {
     static_assert(sizeof(Record) % 16 == 0, "one number more makes the size odd");
     double apart;
   };
   struct Shared : Reflections<parts> {
-    Scalar                  value[2][leaves][entries | 1];                        // odd: no two lanes meet in a bank
-    Scalar                  row[kept][chunk][parts == 1 ? W + 2 : W + 1][leaves]; ///< as they are prepared
-    std::int32_t            column[2][leaves][entries];                           // their lower bits, as those of where rows begin: what counts are small differences
-    std::int32_t            begin_at[4][leaves];                                  ///< where chunks begin
-    std::int32_t            row_begin[2][leaves][chunk + 1];                      ///< where rows do, if some lack entries
-    LeafRun                 run[4][leaves];
-    int                     differ[4];         ///< whether runs of a chunk do, or have gaps
-    std::int64_t            base, first_entry; ///< the first row of the tile, its first entry
-    int                     chunks;            ///< of the longest leaf
-    Apart<Leaf>             leaf[leaves];
-    int                     column_size[W][leaves];                    ///< size_word of the largest entries of the columns of the row that comes next
-    int                     first_size[W][leaves];                     ///< the same of the columns of the cut before
-    int                     begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
-    int                     size[watched][chunk][leaves];              ///< size_word of the largest entry of the column that has its last row
+    // odd: no two lanes meet in a bank
+    Scalar value[2][leaves][entries | 1];
+    Scalar row[kept][chunk][parts == 1 ? W + 2 : W + 1][leaves]; ///< as they are prepared
+    // their lower bits, as those of where rows begin: what counts are small differences
+    std::int32_t column[2][leaves][entries];
+    std::int32_t begin_at[4][leaves]; ///< where chunks begin
+    /// where rows do, if some lack entries
+    std::int32_t row_begin[2][leaves][chunk + 1];
+    LeafRun      run[4][leaves];
+    int          differ[4];         ///< whether runs of a chunk do, or have gaps
+    std::int64_t base, first_entry; ///< the first row of the tile, its first entry
+    int          chunks;            ///< of the longest leaf
+    Apart<Leaf>  leaf[leaves];
+    /// size_word of the largest entries of the columns of the row that comes next
+    int column_size[W][leaves];
+    /// the same of the columns of the cut before
+    int first_size[W][leaves];
+    /// rows of a leaf, and the first of its window, from the first row of the tile on
+    int begin[leaves], end[leaves], first[leaves];
+    /// size_word of the largest entry of the column that has its last row
+    int                     size[watched][chunk][leaves];
     Apart<LeafPivots<Real>> pivots[leaves];
   };
 
@@ -78,21 +92,30 @@ struct QrLeafRows {
   KOKKOS_INLINE_FUNCTION bool is_plain() const { return !A.row_of && A.outside.rows == 0; }
 
   /// The first row of chunk q of a leaf, and how many it has.
-  KOKKOS_INLINE_FUNCTION static int row_at(int q) { return q < first_chunks ? q * chunk : W + (q - first_chunks) * chunk; }
+  KOKKOS_INLINE_FUNCTION static int row_at(int q)
+  {
+    return q < first_chunks ? q * chunk : W + (q - first_chunks) * chunk;
+  }
 
   /// A row of a leaf, or the nearest it has, or the one behind its last.
-  KOKKOS_INLINE_FUNCTION static int inside(int i, int lane, const Shared &shared) { return i < shared.begin[lane] ? shared.begin[lane] : i > shared.end[lane] ? shared.end[lane] : i; }
+  KOKKOS_INLINE_FUNCTION static int inside(int i, int lane, const Shared &shared)
+  {
+    return i < shared.begin[lane] ? shared.begin[lane] : i > shared.end[lane] ? shared.end[lane] : i;
+  }
   /// Where chunk q begins, and the one before ends.
   KOKKOS_INLINE_FUNCTION void stage_begin(int q, int lane, Shared &shared) const
   {
-    device::async_copy(&shared.begin_at[q % 4][lane], A.local.row_begin.low(shared.base + inside(shared.first[lane] + row_at(q), lane, shared)));
+    device::async_copy(
+      &shared.begin_at[q % 4][lane],
+      A.local.row_begin.low(shared.base + inside(shared.first[lane] + row_at(q), lane, shared)));
   }
   /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
   KOKKOS_INLINE_FUNCTION void find_run(int q, int lane, Shared &shared) const
   {
     const std::int32_t begin = shared.begin_at[q % 4][lane];
     const int          count = between(begin, shared.begin_at[(q + 1) % 4][lane]);
-    const LeafRun      run   = {between(static_cast<std::int32_t>(shared.first_entry), begin), is_full(lane, q, count, shared) ? count : -1 - count};
+    const LeafRun      run   = {between(static_cast<std::int32_t>(shared.first_entry), begin),
+                         is_full(lane, q, count, shared) ? count : -1 - count};
     shared.run[q % 4][lane]  = run;
     if (lane == 0) shared.differ[(q + 1) % 4] = 0;
     if (run.count != entries) shared.differ[q % 4] = 1;
@@ -103,11 +126,20 @@ struct QrLeafRows {
     const auto with_gaps = [&](int leaf, int lane) {
       const LeafRun      run  = shared.run[q % 4][leaf];
       const std::int64_t from = shared.first_entry + run.first;
-      for (int e = lane; e < -1 - run.count; e += 32) device::async_copy(&shared.value[q % 2][leaf][e], A.local.value + from + e), device::async_copy(&shared.column[q % 2][leaf][e], A.local.column.low(from + e));
-      if (lane <= chunk) device::async_copy(&shared.row_begin[q % 2][leaf][lane], A.local.row_begin.low(shared.base + inside(shared.first[leaf] + row_at(q) + lane, leaf, shared)));
+      for (int e = lane; e < -1 - run.count; e += 32)
+        device::async_copy(&shared.value[q % 2][leaf][e], A.local.value + from + e),
+          device::async_copy(&shared.column[q % 2][leaf][e], A.local.column.low(from + e));
+      if (lane <= chunk)
+        device::async_copy(
+          &shared.row_begin[q % 2][leaf][lane],
+          A.local.row_begin.low(shared.base + inside(shared.first[leaf] + row_at(q) + lane, leaf, shared)));
     };
-    if (shared.differ[q % 4]) stage_runs<movers * leaves, 8, Scalar, (entries | 1), entries>(A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 2], with_gaps);
-    else stage_equal_runs<movers, entries>(A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 2]);
+    if (shared.differ[q % 4])
+      stage_runs<movers * leaves, 8, Scalar, (entries | 1), entries>(
+        A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 2], with_gaps);
+    else
+      stage_equal_runs<movers, entries>(A.local.value + shared.first_entry, shared.run[q % 4], v,
+                                        shared.value[q % 2]);
   }
   /// How many rows of chunk q a leaf of so many has.
   KOKKOS_INLINE_FUNCTION static int rows_of(int q, int rows)
@@ -116,7 +148,8 @@ struct QrLeafRows {
     return n < chunk ? n : chunk;
   }
 
-  /// Whether the rows of chunk q, which have `count` entries, have one at every place of the band, none of them around the ends of a ring.
+  /// Whether the rows of chunk q, which have `count` entries, have one at every place of the band, none of
+  /// them around the ends of a ring.
   KOKKOS_INLINE_FUNCTION bool is_full(int lane, int q, int count, const Shared &shared) const
   {
     const Chain       &c    = tree.chain;
@@ -133,9 +166,13 @@ struct QrLeafRows {
     auto               &dense = shared.row[q % kept][t];
     const std::int32_t *begin = shared.row_begin[q % 2][lane] + t;
     const bool          plain = is_plain();
-    const int           n = plain ? between(begin[0], begin[1]) : 0, at = plain ? between(shared.row_begin[q % 2][lane][0], begin[0]) : 0;
+    const int           n     = plain ? between(begin[0], begin[1]) : 0,
+              at              = plain ? between(shared.row_begin[q % 2][lane][0], begin[0]) : 0;
     for (int k = 0; k <= W; ++k) dense[k][lane] = Scalar(0);
-    for (int e = at; e < at + n; ++e) dense[c.kl + c.distance(0, between(static_cast<std::int32_t>(leaf.chain * c.rows + i), shared.column[q % 2][lane][e]))][lane] = shared.value[q % 2][lane][e];
+    for (int e = at; e < at + n; ++e)
+      dense[c.kl + c.distance(0, between(static_cast<std::int32_t>(leaf.chain * c.rows + i),
+                                         shared.column[q % 2][lane][e]))][lane] =
+        shared.value[q % 2][lane][e];
     if (!plain && has_row(c, i)) {
       const std::int64_t place = A.row(c, leaf.chain, i);
       for (int e = 0, m = A.entries(place); e < m; ++e) {
@@ -162,7 +199,8 @@ struct QrLeafRows {
     for (int k = 0; k < W; ++k) shared.column_size[k][lane] = seen.column_size[k];
   }
   /// Scales row t of chunk q by a power of two, which is put to `scale` if that is not null.
-  KOKKOS_INLINE_FUNCTION void scale_row(int lane, int q, int t, const Scalar (&entry)[W + 1], Real *scale, Seen &seen, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void scale_row(int lane, int q, int t, const Scalar (&entry)[W + 1], Real *scale,
+                                        Seen &seen, Shared &shared) const
   {
     int largest = 0;
     RIBBON_UNROLL
@@ -182,7 +220,8 @@ struct QrLeafRows {
     for (int k = 0; k <= W; ++k) {
       const Scalar a                   = entry[k] * s;
       shared.row[q % kept][t][k][lane] = a;
-      const int most = k < W ? seen.column_size[k < W ? k : 0] : 0, size = size_word(a) > most ? size_word(a) : most;
+      const int most                   = k < W ? seen.column_size[k < W ? k : 0] : 0,
+                size                   = size_word(a) > most ? size_word(a) : most;
       if (k > 0) seen.column_size[k > 0 ? k - 1 : 0] = size;
       else shared.size[q % watched][t][lane] = size; // of the column whose last row this is
     }
@@ -193,10 +232,13 @@ struct QrLeafRows {
     const int  rows     = rows_of(q, shared.leaf[lane].rows(tree));
     const auto scale_of = [&](int t) { // null: a row that the chain has not
       const int r = shared.first[lane] + row_at(q) + t - shared.begin[lane];
-      return r >= 0 && r < shared.end[lane] - shared.begin[lane] ? factors.row_scale + (tile * tree.most_rows() + r) * leaves + lane : nullptr;
+      return r >= 0 && r < shared.end[lane] - shared.begin[lane]
+               ? factors.row_scale + (tile * tree.most_rows() + r) * leaves + lane
+               : nullptr;
     };
-    const bool is_all = parts == 1 && q >= first_chunks && rows == chunk && scale_of(0) && scale_of(chunk - 1) && is_plain() && !shared.run[q % 4][lane].has_gaps();
-    Seen       seen;
+    const bool is_all = parts == 1 && q >= first_chunks && rows == chunk && scale_of(0) &&
+                        scale_of(chunk - 1) && is_plain() && !shared.run[q % 4][lane].has_gaps();
+    Seen seen;
     if (rows <= 0) return;
     if (parts == 1) read_sizes(lane, seen, shared);
     seen.exponents = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_tile.hpp  Orthogonal elimination of leaves of one width, 32 at a time: a thread has a leaf, and half of its window in registers, or a quarter.
+/// @file leaf_tile.hpp  Orthogonal elimination of leaves of one width, 32 at a time: a thread has a leaf, and
+///   half of its window in registers, or a quarter.
 #pragma once
 
 #include <ribbon/multifrontal/qr/leaf_rows.hpp>
@@ -7,21 +8,28 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of three or four warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an entry for
-/// every place of the band), one has the W columns ahead in registers and makes the reflections, one follows with the W columns of the cut before and watches the pivots. Where windows would fill the registers two share
-/// the columns ahead, by turns, and two those of the cut, one of which prepares, too: the column of a pivot goes through scratch, and both make the reflection of it for themselves.
-/// Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
+/// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of three
+/// or four warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an
+/// entry for every place of the band), one has the W columns ahead in registers and makes the reflections,
+/// one follows with the W columns of the cut before and watches the pivots. Where windows would fill the
+/// registers two share the columns ahead, by turns, and two those of the cut, one of which prepares, too: the
+/// column of a pivot goes through scratch, and both make the reflection of it for themselves. Entries come
+/// through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place
+/// its column indices are not read.
 template <class Scalar, int W>
 struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   using Rows = QrLeafRows<Scalar, W>;
   using Rows::A, Rows::factors, Rows::tree;
-  using Rows::chunk, Rows::first_chunks, Rows::half, Rows::kept, Rows::leaves, Rows::own, Rows::parts, Rows::team_size, Rows::watched;
-  using Rows::follows, Rows::is_ahead, Rows::part_of, Rows::prepares, Rows::row_at, Rows::rows_of, Rows::watches;
+  using Rows::chunk, Rows::first_chunks, Rows::half, Rows::kept, Rows::leaves, Rows::own, Rows::parts,
+    Rows::team_size, Rows::watched;
+  using Rows::follows, Rows::is_ahead, Rows::part_of, Rows::prepares, Rows::row_at, Rows::rows_of,
+    Rows::watches;
   using typename Rows::Real;
   using typename Rows::Reflection;
   using typename Rows::Shared;
 
-  /// What does not change, and what is not needed at every step, is in scratch: windows take the registers, and a number that is put aside waits for the copies of entries when it is read again.
+  /// What does not change, and what is not needed at every step, is in scratch: windows take the registers,
+  /// and a number that is put aside waits for the copies of entries when it is read again.
   struct Lane {
     Scalar  window[own][W]; ///< columns; those of the leaf move up as they are removed
     Scalar *upper;          ///< of the next step
@@ -31,14 +39,19 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     KOKKOS_INLINE_FUNCTION bool ends() const { return instead - steps + 1 < W; }
   };
   static constexpr bool settles = W < 10; ///< that has no registers left for it
-  static std::size_t    scratch(bool virtual_threads) { return device::align16(sizeof(Shared)) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
+  static std::size_t    scratch(bool virtual_threads)
+  {
+    return device::align16(sizeof(Shared)) +
+           (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0);
+  }
 
   /// Puts the rows of chunk q into the window.
   KOKKOS_INLINE_FUNCTION static void fill(Lane &mine, int v, int q, const Shared &shared)
   {
     const int lane = v % leaves;
     RIBBON_UNROLL
-    for (int i = 0; i < W; ++i) { // entry k is in column i + k of those of the cut and, from W on, those ahead
+    for (int i = 0; i < W;
+         ++i) { // entry k is in column i + k of those of the cut and, from W on, those ahead
       if (q != i / chunk) continue;
       const auto &row = shared.row[i / chunk % kept][i % chunk];
       RIBBON_UNROLL
@@ -55,7 +68,10 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   }
 
   /// The `count` numbers of a step, see Factors::step().
-  KOKKOS_INLINE_FUNCTION Scalar       *step(Scalar *all, std::int64_t tile, int lane, int s, int count) const { return all + (tile * tree.most_rows() + s) * count * leaves + lane; }
+  KOKKOS_INLINE_FUNCTION Scalar *step(Scalar *all, std::int64_t tile, int lane, int s, int count) const
+  {
+    return all + (tile * tree.most_rows() + s) * count * leaves + lane;
+  }
   KOKKOS_INLINE_FUNCTION static Scalar dot(const Scalar (&a)[W], const Scalar (&b)[W])
   {
     Scalar sum(0), other(0);
@@ -63,8 +79,12 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     for (int i = 0; i < W; i += 2) sum += a[i] * b[i], other += a[i + 1] * b[i + 1];
     return sum + other;
   }
-  /// The row of the window that arrives instead of the first of chunk q if that is behind the end, see Leaf; one less for every row after it. W and more: none.
-  KOKKOS_INLINE_FUNCTION static int row_instead(int lane, int q, const Shared &shared) { return W - 1 - (shared.first[lane] + row_at(q) - shared.end[lane]); }
+  /// The row of the window that arrives instead of the first of chunk q if that is behind the end, see Leaf;
+  /// one less for every row after it. W and more: none.
+  KOKKOS_INLINE_FUNCTION static int row_instead(int lane, int q, const Shared &shared)
+  {
+    return W - 1 - (shared.first[lane] + row_at(q) - shared.end[lane]);
+  }
   /// The reflection of row t of chunk q: conj(tau), x, R_jj, the factor.
   KOKKOS_INLINE_FUNCTION static Reflection &reflection_at(int q, int t, Shared &shared)
   {
@@ -84,10 +104,12 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   template <bool Turn, bool Ends>
   KOKKOS_INLINE_FUNCTION static void remove(Lane &mine, int lane, int q, int t, Shared &shared)
   {
-    const int     instead    = mine.instead - t;
-    Scalar *const upper      = mine.upper;
-    constexpr int first      = Turn ? parts : 1; // column behind that of the pivot, `parts` further for the next
-    constexpr int before     = Turn ? 1 : 0;     // which column of the thread that is; the last of a turn begins here
+    const int     instead = mine.instead - t;
+    Scalar *const upper   = mine.upper;
+    // column behind that of the pivot, `parts` further for the next
+    constexpr int first = Turn ? parts : 1;
+    // which column of the thread that is; the last of a turn begins here
+    constexpr int before     = Turn ? 1 : 0;
     auto         &row        = shared.row[q % kept][t];
     Reflection   &reflection = reflection_at(q, t, shared);
     Scalar(&w)[own][W]       = mine.window;
@@ -100,7 +122,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
         if (i != instead) continue;
         alpha = taken(x[i]);
         RIBBON_UNROLL
-        for (int c = 0; c + before < own; ++c) row[first + parts * c][lane] = taken(w[c + before < own ? c + before : 0][i]);
+        for (int c = 0; c + before < own; ++c)
+          row[first + parts * c][lane] = taken(w[c + before < own ? c + before : 0][i]);
       }
     }
     Real rest = 0, more = 0;
@@ -119,7 +142,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
                                          : (a + h.factor * product[c]) * h.tau_conjugate,
                    tail   = h.factor * head;
       RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) w[c][i] = (is_new ? Scalar(0) : w[is_new ? 0 : c + before][i]) - x[i] * tail;
+      for (int i = 0; i < W; ++i)
+        w[c][i] = (is_new ? Scalar(0) : w[is_new ? 0 : c + before][i]) - x[i] * tail;
       upper[(first + parts * c) * leaves] = a - head;
       if (!Turn && c == 0 && t + 1 < chunk) publish(mine, lane, q, t + 1, shared);
     }
@@ -131,10 +155,14 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     } else reflection[W + 2][lane] = h.factor;
   }
   /// Whether a thread has the column of the pivot of row t of chunk q.
-  KOKKOS_INLINE_FUNCTION static bool has_pivot(int v, int q, int t) { return part_of(v) == (row_at(q) - W + t) % parts; }
+  KOKKOS_INLINE_FUNCTION static bool has_pivot(int v, int q, int t)
+  {
+    return part_of(v) == (row_at(q) - W + t) % parts;
+  }
   /// The steps of chunk q.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void eliminate(device::Threads<Lane, Team> &threads, std::int64_t tile, int q, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void eliminate(device::Threads<Lane, Team> &threads, std::int64_t tile, int q,
+                                        Shared &shared) const
   {
     const auto ahead = [&](const auto &phase) {
       threads.for_each([&](int v, Lane &mine) {
@@ -147,7 +175,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       if constexpr (parts == 1) {
         const auto steps = [&](auto ends) {
           RIBBON_NO_UNROLL
-          for (int t = 0; t < mine.steps; ++t, mine.upper += (2 * W + 1) * leaves) remove<true, decltype(ends)::value>(mine, lane, q, t, shared);
+          for (int t = 0; t < mine.steps; ++t, mine.upper += (2 * W + 1) * leaves)
+            remove<true, decltype(ends)::value>(mine, lane, q, t, shared);
         };
         if (mine.ends()) steps(std::true_type());
         else steps(std::false_type());
@@ -169,10 +198,12 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   template <bool Ends>
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int v, int q, Shared &shared) const
   {
-    const int lane  = v % leaves;
-    Scalar   *upper = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1) + (1 + W + own * part_of(v)) * leaves, *kept_for_solves = step(factors.reflection, tile, lane, row_at(q) - W, W + 1);
-    Scalar(&w)[own][W] = mine.window;
-    const int steps    = rows_of(q, shared.leaf[lane].rows(tree));
+    const int lane = v % leaves;
+    Scalar   *upper =
+             step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1) + (1 + W + own * part_of(v)) * leaves,
+           *kept_for_solves = step(factors.reflection, tile, lane, row_at(q) - W, W + 1);
+    Scalar(&w)[own][W]      = mine.window;
+    const int steps         = rows_of(q, shared.leaf[lane].rows(tree));
     RIBBON_NO_UNROLL
     for (int t = 0; t < steps; ++t) {
       const int    instead    = row_instead(lane, q, shared) - t;
@@ -182,7 +213,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       const bool   takes = Ends && instead < W;
       auto         seen  = LeafPivots<Real>().seen();
       int          size  = 0;
-      const auto   look  = [&] { seen = shared.pivots[lane].seen(), size = shared.size[q % watched][t][lane]; };
+      const auto look = [&] { seen = shared.pivots[lane].seen(), size = shared.size[q % watched][t][lane]; };
       if (parts == 1) look(); // long before it is needed
       if constexpr (parts > 1) factor = reflection[W + 2][lane];
       RIBBON_UNROLL
@@ -219,22 +250,27 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
         for (int i = 0; i < W; ++i) kept_for_solves[(1 + i) * leaves] = factor * x[i];
         if (parts > 1) look(); // no registers are left to keep them
         if (size < size_of_small_column) shared.pivots[lane].statistics.has_small_column = true;
-        shared.pivots[lane].take(seen, pivot_of(reflection[W + 1][lane]), of_size_word(size), size < size_of_infinity, row_at(q) - W + t);
+        shared.pivots[lane].take(seen, pivot_of(reflection[W + 1][lane]), of_size_word(size),
+                                 size < size_of_infinity, row_at(q) - W + t);
       }
       kept_for_solves += (W + 1) * leaves, upper += (2 * W + 1) * leaves;
     }
   }
 
-  /// Equations in the unknowns of one of the cuts, of all leaves: where entries and rows were, which are no longer needed.
+  /// Equations in the unknowns of one of the cuts, of all leaves: where entries and rows were,
+  /// which are no longer needed.
   KOKKOS_INLINE_FUNCTION static Scalar *passed(int lane, Shared &shared)
   {
-    static_assert(sizeof(shared.value) + sizeof(shared.row) >= leaves * (half | 1) * sizeof(Scalar), "value and row follow each other");
+    static_assert(sizeof(shared.value) + sizeof(shared.row) >= leaves * (half | 1) * sizeof(Scalar),
+                  "value and row follow each other");
     return &shared.value[0][0][0] + lane * (half | 1);
   }
   KOKKOS_INLINE_FUNCTION void put(const Lane &mine, int v, const int (&size)[W][leaves], Shared &shared) const
   {
-    const int lane = v % leaves, first = is_ahead(v) ? (part_of(v) + shared.leaf[lane].rows(tree)) % parts : own * part_of(v), apart = is_ahead(v) ? parts : 1;
-    Scalar   *to = passed(lane, shared);
+    const int lane  = v % leaves,
+              first = is_ahead(v) ? (part_of(v) + shared.leaf[lane].rows(tree)) % parts : own * part_of(v),
+              apart = is_ahead(v) ? parts : 1;
+    Scalar *to      = passed(lane, shared);
     RIBBON_UNROLL
     for (int c = 0; c < own; ++c) {
       const int at = first + apart * c;
@@ -271,7 +307,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     const bool plain = this->is_plain();
     each([&](int v, Lane &) {
       if (v >= leaves) return;
-      const std::int64_t slot0 = team.league_rank() * leaves, chain0 = slot0 / tree.slots, base = chain0 * tree.chain.rows + tree.start(slot0 - chain0 * tree.slots);
+      const std::int64_t slot0 = team.league_rank() * leaves, chain0 = slot0 / tree.slots,
+                         base  = chain0 * tree.chain.rows + tree.start(slot0 - chain0 * tree.slots);
       const std::int64_t chain = (slot0 + v) / tree.slots, node = (slot0 + v) - chain * tree.slots;
       const bool         is_there = chain < tree.chain.chains && node < tree.leaves;
       const int          lane     = v;
@@ -287,30 +324,36 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       static_cast<Leaf &>(shared.leaf[lane]) = leaf;
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) shared.column_size[k][lane] = 0;
-      shared.first[lane]                                   = is_there ? static_cast<int>(before + leaf.first) : 0;
-      shared.begin[lane]                                   = is_there ? static_cast<int>(before + tree.start(node)) : 0;
-      shared.end[lane]                                     = is_there ? static_cast<int>(before + tree.start(node + 1)) : 0;
+      shared.first[lane] = is_there ? static_cast<int>(before + leaf.first) : 0;
+      shared.begin[lane] = is_there ? static_cast<int>(before + tree.start(node)) : 0;
+      shared.end[lane]   = is_there ? static_cast<int>(before + tree.start(node + 1)) : 0;
       static_cast<LeafPivots<Real> &>(shared.pivots[lane]) = LeafPivots<Real>();
     });
     team.barrier();
     RIBBON_NO_UNROLL
-    for (int q = -4; q <= shared.chunks; ++q) { // chunk q is eliminated, q - 1 followed, q + 1 prepared; entries of q + 2 come, and where chunk q + 5 begins
+    // chunk q is eliminated, q - 1 followed, q + 1 prepared; entries of q + 2 come, and where chunk q + 5
+    // begins
+    for (int q = -4; q <= shared.chunks; ++q) {
       each([&](int thread, Lane &mine) {
-        const int v = W <= 6 ? thread : renewed(thread), lane = v % leaves, chunks = shared.chunks, mover = v - Rows::first_mover;
+        const int v = W <= 6 ? thread : renewed(thread), lane = v % leaves, chunks = shared.chunks,
+                  mover = v - Rows::first_mover;
         if (this->is_plain() && Rows::finds(v)) {
           if (q == -4) this->stage_begin(0, lane, shared);
           if (q + 5 <= chunks) this->stage_begin(q + 5, lane, shared);
           if (q >= -3 && q + 3 < chunks) this->find_run(q + 3, lane, shared);
         }
-        if (this->is_plain() && q >= -2 && q + 2 < chunks && mover >= 0 && mover < Rows::movers * leaves) this->stage_entries(q + 2, mover, shared);
+        if (this->is_plain() && q >= -2 && q + 2 < chunks && mover >= 0 && mover < Rows::movers * leaves)
+          this->stage_entries(q + 2, mover, shared);
         if (q >= 0 && q < first_chunks) fill(mine, v, q, shared);
       });
       const std::int64_t tile = team.league_rank();
-      if (q >= first_chunks && (Team::is_virtual || is_ahead(team.rank()))) eliminate(threads, tile, q, shared);
+      if (q >= first_chunks && (Team::is_virtual || is_ahead(team.rank())))
+        eliminate(threads, tile, q, shared);
       each([&](int thread, Lane &mine) {
         const int v = W <= 6 ? thread : renewed(thread);
         if (follows(v) && q > first_chunks) {
-          if (row_instead(v % leaves, q - 1, shared) - chunk + 1 < W) follow<true>(mine, tile, v, q - 1, shared);
+          if (row_instead(v % leaves, q - 1, shared) - chunk + 1 < W)
+            follow<true>(mine, tile, v, q - 1, shared);
           else follow<false>(mine, tile, v, q - 1, shared);
         }
         if (prepares(v) && q >= -1) this->prepare(tile, v % leaves, q + 1, shared);
@@ -331,7 +374,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     each([&](int v, Lane &) {
       const Leaf leaf = shared.leaf[v % leaves];
       if (!prepares(v) || leaf.own <= -W) return;
-      factors.leaf_statistics[leaf.chain * tree.leaves + leaf.node] = shared.pivots[v % leaves].finished(leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku);
+      factors.leaf_statistics[leaf.chain * tree.leaves + leaf.node] =
+        shared.pivots[v % leaves].finished(leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku);
     });
   }
   template <class Team>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file solve.hpp  Solves with the factors of a tree: right-hand sides go up the tree, solutions come down, and for the transposed matrix the other way round.
+/// @file solve.hpp  Solves with the factors of a tree: right-hand sides go up the tree, solutions come down,
+///   and for the transposed matrix the other way round.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -7,21 +8,26 @@
 
 namespace ribbon::multifrontal {
 
-/// Right-hand sides and solutions, by columns. Places before and behind a piece of a chain lie in arrays of their own.
+/// Right-hand sides and solutions, by columns. Places before and behind a piece of a chain
+/// lie in arrays of their own.
 template <class Scalar>
 struct Columns {
   const Scalar       *b   = nullptr;
   Scalar             *x   = nullptr;
   std::int64_t        ldb = 0, ldx = 0;
-  std::int64_t        columns     = 1;
-  const std::int64_t *row_of      = nullptr;               ///< as in ChainMatrix
-  Scalar             *passed      = nullptr;               ///< (nodes, passed_rows, columns): what nodes pass up and down
-  int                 passed_rows = 0;                     ///< W; transposed 2 W
-  const Scalar       *before = nullptr, *behind = nullptr; ///< (W, columns): unknowns of the cuts at the ends of a piece
-  Scalar             *cuts = nullptr;                      ///< (chains joins, W, columns): rows of Q^H b at the cuts
+  std::int64_t        columns = 1;
+  const std::int64_t *row_of  = nullptr; ///< as in ChainMatrix
+  /// (nodes, passed_rows, columns): what nodes pass up and down
+  Scalar *passed      = nullptr;
+  int     passed_rows = 0; ///< W; transposed 2 W
+  /// (W, columns): unknowns of the cuts at the ends of a piece
+  const Scalar *before = nullptr, *behind = nullptr;
+  /// (chains joins, W, columns): rows of Q^H b at the cuts
+  Scalar *cuts = nullptr;
 };
 
-/// What one thread does with one column at one node. Up: rows of b become rows of Q^H b; down: the triangular solve.
+/// What one thread does with one column at one node. Up: rows of b become rows of Q^H b;
+/// down: the triangular solve.
 template <class Scalar>
 struct QrSolve {
   Tree            tree;
@@ -29,7 +35,10 @@ struct QrSolve {
   Columns<Scalar> v;
 
   /// n / d for numbers of teams, which fit 31 bits.
-  KOKKOS_INLINE_FUNCTION static std::int64_t quotient(std::int64_t n, std::int64_t d) { return static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(d); }
+  KOKKOS_INLINE_FUNCTION static std::int64_t quotient(std::int64_t n, std::int64_t d)
+  {
+    return static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(d);
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t chain, std::int64_t place) const
   {
     const std::int64_t at = chain * tree.chain.rows + place;
@@ -37,21 +46,32 @@ struct QrSolve {
   }
   KOKKOS_INLINE_FUNCTION Scalar &x(std::int64_t chain, std::int64_t place, std::int64_t column) const
   {
-    if (tree.chain.ring) place += place < 0 ? tree.chain.rows : place >= tree.chain.rows ? -tree.chain.rows : 0;
+    if (tree.chain.ring)
+      place += place < 0 ? tree.chain.rows : place >= tree.chain.rows ? -tree.chain.rows : 0;
     return v.x[row(chain, place) + column * v.ldx];
   }
-  KOKKOS_INLINE_FUNCTION const Scalar &b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return v.b[row(chain, place) + column * v.ldb]; }
+  KOKKOS_INLINE_FUNCTION const Scalar &b(std::int64_t chain, std::int64_t place, std::int64_t column) const
+  {
+    return v.b[row(chain, place) + column * v.ldb];
+  }
   /// A row of b in a leaf, scaled.
-  KOKKOS_INLINE_FUNCTION Scalar  scaled_b(const Leaf &leaf, std::int64_t place, std::int64_t column) const { return b(leaf.chain, place, column) * factors.scale(tree, leaf.chain, leaf.node, place); }
-  KOKKOS_INLINE_FUNCTION Scalar &passed(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
+  KOKKOS_INLINE_FUNCTION Scalar scaled_b(const Leaf &leaf, std::int64_t place, std::int64_t column) const
+  {
+    return b(leaf.chain, place, column) * factors.scale(tree, leaf.chain, leaf.node, place);
+  }
+  KOKKOS_INLINE_FUNCTION Scalar &passed(std::int64_t chain, int level, std::int64_t node, int k,
+                                        std::int64_t column) const
   {
     tree.resolve(level, node);
-    const std::int64_t number = level == 0 ? chain * tree.leaves + node : tree.chain.chains * tree.leaves + tree.join_number(chain, level, node);
+    const std::int64_t number = level == 0
+                                  ? chain * tree.leaves + node
+                                  : tree.chain.chains * tree.leaves + tree.join_number(chain, level, node);
     return v.passed[(number * v.passed_rows + k) * v.columns + column];
   }
 
   /// What a node was passed down; nothing comes to the top of a chain that is whole.
-  KOKKOS_INLINE_FUNCTION Scalar came_down(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
+  KOKKOS_INLINE_FUNCTION Scalar came_down(std::int64_t chain, int level, std::int64_t node, int k,
+                                          std::int64_t column) const
   {
     return level == tree.top() && !tree.is_piece() ? Scalar(0) : passed(chain, level, node, k, column);
   }
@@ -62,9 +82,14 @@ struct QrSolve {
     std::int64_t                   stride;
     KOKKOS_INLINE_FUNCTION Scalar &operator[](int k) const { return at[k * stride]; }
   };
-  KOKKOS_INLINE_FUNCTION Strip passed_strip(std::int64_t chain, int level, std::int64_t node, std::int64_t column) const { return {&passed(chain, level, node, 0, column), v.columns}; }
+  KOKKOS_INLINE_FUNCTION Strip passed_strip(std::int64_t chain, int level, std::int64_t node,
+                                            std::int64_t column) const
+  {
+    return {&passed(chain, level, node, 0, column), v.columns};
+  }
 
-  /// On the way down: the unknowns of the cut before a leaf, or behind the last, which the join that found them left where what it passed up was.
+  /// On the way down: the unknowns of the cut before a leaf, or behind the last, which the join that found
+  /// them left where what it passed up was.
   struct Cut {
     const Scalar                 *at;
     std::int64_t                  stride; ///< 0: zeros
@@ -93,10 +118,17 @@ struct QrSolve {
   KOKKOS_INLINE_FUNCTION Join join_of(std::int64_t chain, int level, std::int64_t node) const
   {
     const auto join = factors.join_at(tree, chain, level, node);
-    return {chain, node, level, tree.cut(level, node) - tree.chain.kl, level > tree.levels, join.r, join.cut, join.q};
+    return {chain,  node,     level, tree.cut(level, node) - tree.chain.kl, level > tree.levels,
+            join.r, join.cut, join.q};
   }
-  KOKKOS_INLINE_FUNCTION Strip passed_before(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node, column); }
-  KOKKOS_INLINE_FUNCTION Strip passed_behind(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node + 1, column); }
+  KOKKOS_INLINE_FUNCTION Strip passed_before(const Join &j, std::int64_t column) const
+  {
+    return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node, column);
+  }
+  KOKKOS_INLINE_FUNCTION Strip passed_behind(const Join &j, std::int64_t column) const
+  {
+    return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node + 1, column);
+  }
 };
 
 enum class Sweep { up, down, up_transposed, down_transposed };

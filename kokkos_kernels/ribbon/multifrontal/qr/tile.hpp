@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile.hpp  What the kernels that bring right-hand sides of chains of one width through the leaves of a tree share.
+/// @file tile.hpp  What the kernels that bring right-hand sides of chains of one width through
+///   the leaves of a tree share.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -7,37 +8,54 @@
 
 namespace ribbon::multifrontal {
 
-/// Sweeps over the leaves of a tile for W = kl + ku known when compiled. A team has all rows of its leaves and columns in scratch, `values`: they are asked for at once, and stay until they are solved. A thread has a
-/// leaf and a column. Factors come through a ring of slots, a chunk of steps of all leaves at once, while the ones before are worked off. One column: 32 leaves, a lane each, whose joins the same team goes on with.
-/// Many: 4 leaves, a warp each, of 32 columns, a lane each, so that a number of the factors is read once for all lanes.
+/// Sweeps over the leaves of a tile for W = kl + ku known when compiled. A team has all rows of its leaves
+/// and columns in scratch, `values`: they are asked for at once, and stay until they are solved. A thread
+/// has a leaf and a column. Factors come through a ring of slots, a chunk of steps of all leaves at once,
+/// while the ones before are worked off. One column: 32 leaves, a lane each, whose joins the same team
+/// goes on with. Many: 4 leaves, a warp each, of 32 columns, a lane each, so that a number of the factors
+/// is read once for all lanes.
 template <class Scalar, int W, bool Many, bool Up>
 struct QrTile {
   static constexpr int leaves    = Many ? 4 : 32;
   static constexpr int team_size = 128;
-  static constexpr int block     = Many ? 32 : 1;          ///< columns of a team
-  static constexpr int abreast   = 32;                     ///< leaves whose factors lie side by side
-  static constexpr int busy      = block * leaves;         ///< threads with columns; the others help with copies and joins
-  static constexpr int most      = Up ? W + 1 : 2 * W + 1; ///< numbers of a step
-  /// Steps that the ring holds, so that with leaves of 65 rows three teams of many columns, or four of one, fit a multiprocessor.
-  static constexpr int  capacity = (!Many ? 40192 : W < 8 ? 8800 : 9600) / (leaves * ((most + 1) * 8));
-  static constexpr int  chunk    = capacity >= (Many ? 16 : 24) ? 8 : capacity >= 12 || Many ? 4 : capacity >= 9 ? 3 : 2; ///< steps of a leaf
-  static constexpr int  stages   = capacity / chunk < 4 ? capacity / chunk : 4;
-  static constexpr int  slot     = chunk * most + chunk * most % 2; ///< numbers of a leaf in a slot of many columns
-  static constexpr bool packs    = Many && W < 10;                  ///< rows are copied, and come from scratch, two at a time
+  static constexpr int block     = Many ? 32 : 1; ///< columns of a team
+  static constexpr int abreast   = 32;            ///< leaves whose factors lie side by side
+  /// threads with columns; the others help with copies and joins
+  static constexpr int busy = block * leaves;
+  static constexpr int most = Up ? W + 1 : 2 * W + 1; ///< numbers of a step
+  /// Steps that the ring holds, so that with leaves of 65 rows three teams of many columns, or four of
+  /// one, fit a multiprocessor.
+  static constexpr int capacity = (!Many ? 40192 : W < 8 ? 8800 : 9600) / (leaves * ((most + 1) * 8));
+  /// steps of a leaf
+  static constexpr int chunk  = capacity >= (Many ? 16 : 24) ? 8
+                                : capacity >= 12 || Many     ? 4
+                                : capacity >= 9              ? 3
+                                                             : 2;
+  static constexpr int stages = capacity / chunk < 4 ? capacity / chunk : 4;
+  /// numbers of a leaf in a slot of many columns
+  static constexpr int slot = chunk * most + chunk * most % 2;
+  /// rows are copied, and come from scratch, two at a time
+  static constexpr bool packs = Many && W < 10;
   QrSolve<Scalar>       solve;
-  int                   pitch; ///< places of a leaf's rows in scratch: odd, or an odd number of packs where rows come in packs, so that no two lanes meet in a bank
-  int                   width; ///< most columns of a team
+  /// places of a leaf's rows in scratch: odd, or an odd number of packs where rows come in packs, so that
+  /// no two lanes meet in a bank
+  int pitch;
+  int width; ///< most columns of a team
 
   struct alignas(16) Shared {
-    Scalar         factor[stages][slot * leaves]; ///< many columns: by leaves, steps, numbers of a step; one: leaves last
+    /// many columns: by leaves, steps, numbers of a step; one: leaves last
+    Scalar         factor[stages][slot * leaves];
     real_t<Scalar> scale[stages][chunk * leaves];
     int            begin[leaves], length[leaves]; ///< of a leaf: rows, from the first row of the tile on
-    int            lead[leaves], own[leaves];     ///< rows of zeros before the first of a chain; columns that are removed
+    /// rows of zeros before the first of a chain; columns that are removed
+    int lead[leaves], own[leaves];
   };
-  /// Bytes before the values: of one column the same on both ways, so that what is left of b stays where it is between them.
+  /// Bytes before the values: of one column the same on both ways, so that what is left of b stays
+  /// where it is between them.
   KOKKOS_INLINE_FUNCTION static constexpr std::size_t shared_bytes()
   {
-    constexpr std::size_t mine = sizeof(Shared), others = Many ? 0 : sizeof(typename QrTile<Scalar, W, Many, !Up>::Shared);
+    constexpr std::size_t mine   = sizeof(Shared),
+                          others = Many ? 0 : sizeof(typename QrTile<Scalar, W, Many, !Up>::Shared);
     return mine > others ? mine : others;
   }
   struct Tile {
@@ -47,20 +65,31 @@ struct QrTile {
     const real_t<Scalar> *scale = nullptr;              ///< of its first row
   };
   QrTile(const QrSolve<Scalar> &s)
-      : solve(s), pitch(packs ? static_cast<int>((s.tree.most_rows() + 1) / 2 | 1) * 2 : static_cast<int>(s.tree.most_rows()) | 1), width(static_cast<int>(s.v.columns < block ? s.v.columns : block))
+      : solve(s), pitch(packs ? static_cast<int>((s.tree.most_rows() + 1) / 2 | 1) * 2
+                              : static_cast<int>(s.tree.most_rows()) | 1),
+        width(static_cast<int>(s.v.columns < block ? s.v.columns : block))
   {
   }
-  KOKKOS_INLINE_FUNCTION std::size_t value_bytes() const { return device::align16(static_cast<std::size_t>(width * leaves * pitch) * sizeof(Scalar)); }
-  std::int64_t                       teams() const { return (solve.tree.chain.chains * solve.tree.slots + leaves - 1) / leaves * blocks(); }
+  KOKKOS_INLINE_FUNCTION std::size_t value_bytes() const
+  {
+    return device::align16(static_cast<std::size_t>(width * leaves * pitch) * sizeof(Scalar));
+  }
+  std::int64_t teams() const
+  {
+    return (solve.tree.chain.chains * solve.tree.slots + leaves - 1) / leaves * blocks();
+  }
 
   KOKKOS_INLINE_FUNCTION std::int64_t blocks() const { return (solve.v.columns + block - 1) / block; }
   KOKKOS_INLINE_FUNCTION Tile         tile(std::int64_t team) const
   {
     const Tree        &tree   = solve.tree;
-    const std::int64_t number = solve.quotient(team, blocks()), block_number = team - number * blocks(), slot0 = number * leaves, chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots,
+    const std::int64_t number = solve.quotient(team, blocks()), block_number = team - number * blocks(),
+                       slot0 = number * leaves, chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots,
                        node0 = slot0 - chain0 * tree.slots;
     const std::int64_t rest  = solve.v.columns - block_number * block;
-    const auto         first = [&](const auto *all, int numbers) { return solve.factors.step(all, tree, chain0, node0, 0, numbers).at; };
+    const auto         first = [&](const auto *all, int numbers) {
+      return solve.factors.step(all, tree, chain0, node0, 0, numbers).at;
+    };
     return {chain0,
             node0,
             chain0 * tree.chain.rows + tree.start(node0),
@@ -75,38 +104,51 @@ struct QrTile {
   KOKKOS_INLINE_FUNCTION void begin(const Tile &tile, int v, Shared &shared) const
   {
     if (v >= leaves) return;
-    const Tree        &tree  = solve.tree;
-    const int          slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), group = slots == leaves ? 0 : v / slots;
+    const Tree &tree         = solve.tree;
+    const int   slots        = static_cast<int>(tree.slots < leaves ? tree.slots : leaves),
+              group          = slots == leaves ? 0 : v / slots;
     const std::int64_t chain = tile.chain0 + group, node = tile.node0 + v - group * slots;
     const bool         there = chain < tree.chain.chains && node < tree.leaves;
     Leaf               leaf;
     if (there) leaf = Leaf(tree, chain, node);
     shared.begin[v]  = there ? static_cast<int>(chain * tree.chain.rows + tree.start(node) - tile.base) : 0;
     shared.length[v] = there ? static_cast<int>(tree.start(node + 1) - tree.start(node)) : 0;
-    shared.lead[v] = there ? static_cast<int>(tree.start(node) - leaf.first) : 0, shared.own[v] = there ? leaf.own : 0;
+    shared.lead[v]   = there ? static_cast<int>(tree.start(node) - leaf.first) : 0,
+    shared.own[v]    = there ? leaf.own : 0;
   }
   KOKKOS_INLINE_FUNCTION static int leaf_of(int v) { return Many ? v / block : v; }
   KOKKOS_INLINE_FUNCTION static int column_of(int v) { return Many ? v % block : 0; }
   /// Whether a thread has a column.
-  KOKKOS_INLINE_FUNCTION static bool works(const Tile &tile, int v) { return Many ? column_of(v) < tile.columns : v < busy; }
-  /// The leaf of a thread that has a column.
-  KOKKOS_INLINE_FUNCTION bool find_leaf(const Tile &tile, int v, std::int64_t &chain, std::int64_t &node) const
+  KOKKOS_INLINE_FUNCTION static bool works(const Tile &tile, int v)
   {
-    const int slots = static_cast<int>(solve.tree.slots < leaves ? solve.tree.slots : leaves), leaf = leaf_of(v), group = slots == leaves ? 0 : leaf / slots;
+    return Many ? column_of(v) < tile.columns : v < busy;
+  }
+  /// The leaf of a thread that has a column.
+  KOKKOS_INLINE_FUNCTION bool find_leaf(const Tile &tile, int v, std::int64_t &chain,
+                                        std::int64_t &node) const
+  {
+    const int slots = static_cast<int>(solve.tree.slots < leaves ? solve.tree.slots : leaves),
+              leaf = leaf_of(v), group = slots == leaves ? 0 : leaf / slots;
     chain = tile.chain0 + group, node = tile.node0 + leaf - group * slots;
     return works(tile, v) && chain < solve.tree.chain.chains && node < solve.tree.leaves;
   }
 
   /// The rows of a leaf and a column.
-  KOKKOS_INLINE_FUNCTION Scalar *value(Scalar *values, int leaf, int column) const { return values + (leaf * width + column) * pitch; }
+  KOKKOS_INLINE_FUNCTION Scalar *value(Scalar *values, int leaf, int column) const
+  {
+    return values + (leaf * width + column) * pitch;
+  }
   /// Two rows of a column.
   struct alignas(2 * sizeof(Scalar)) Pack {
     Scalar row[2];
   };
-  /// Calls body(place in scratch, place in memory) for a thread's share of the tile's rows, of columns that are ld apart in memory; neighbouring threads have neighbouring rows. both(...): the same for two rows, where
-  /// these lie so that they can be copied together.
+  /// Calls body(place in scratch, place in memory) for a thread's share of the tile's rows, of columns that
+  /// are ld apart in memory; neighbouring threads have neighbouring rows. both(...): the same for two rows,
+  /// where these lie so that they can be copied together.
   template <class Number, class Body, class Packs>
-  KOKKOS_INLINE_FUNCTION void for_each_value(const Tile &tile, int v, const Shared &shared, Scalar *values, Number *memory, std::int64_t ld, const Body &body, const Packs &both) const
+  KOKKOS_INLINE_FUNCTION void for_each_value(const Tile &tile, int v, const Shared &shared, Scalar *values,
+                                             Number *memory, std::int64_t ld, const Body &body,
+                                             const Packs &both) const
   {
     constexpr int together = 8;
     memory += tile.column0 * ld;
@@ -130,21 +172,25 @@ struct QrTile {
       const int          length = shared.length[leaf];
       const std::int64_t first  = tile.base + shared.begin[leaf];
       Scalar            *near   = value(values, leaf, 0);
-      const bool         packed = packs && !solve.v.row_of && ld % 2 == 0 && reinterpret_cast<std::uintptr_t>(memory + first) % sizeof(Pack) == 0;
-      int                r      = v % 32;
+      const bool         packed = packs && !solve.v.row_of && ld % 2 == 0 &&
+                          reinterpret_cast<std::uintptr_t>(memory + first) % sizeof(Pack) == 0;
+      int r = v % 32;
       if (packed) {
         for (r *= 2; r + 1 < length; r += 64) columns(near + r, memory + (first + r), both);
         r = r + 1 == length ? r : length; // one more row
       }
-      for (; r < length; r += 32) columns(near + r, memory + (solve.v.row_of ? solve.v.row_of[first + r] : first + r), body);
+      for (; r < length; r += 32)
+        columns(near + r, memory + (solve.v.row_of ? solve.v.row_of[first + r] : first + r), body);
     }
   }
   /// Starts to bring the tile's rows of its columns.
   template <bool Virtual>
-  KOKKOS_INLINE_FUNCTION void bring(const Tile &tile, int v, const Shared &shared, Scalar *values, const Scalar *from, std::int64_t ld) const
+  KOKKOS_INLINE_FUNCTION void bring(const Tile &tile, int v, const Shared &shared, Scalar *values,
+                                    const Scalar *from, std::int64_t ld) const
   {
     for_each_value(
-      tile, v, shared, values, from, ld, [](Scalar *near, const Scalar *far) { device::async_copy(near, far); },
+      tile, v, shared, values, from, ld,
+      [](Scalar *near, const Scalar *far) { device::async_copy(near, far); },
       [](Scalar *near, const Scalar *far) {
         if constexpr (Virtual) near[0] = far[0], near[1] = far[1];
         else device::async_copy_pack(near, far);
@@ -154,7 +200,9 @@ struct QrTile {
   {
     for_each_value(
       tile, v, shared, values, solve.v.x, solve.v.ldx, [](const Scalar *near, Scalar *far) { *far = *near; },
-      [](const Scalar *near, Scalar *far) { *reinterpret_cast<Pack *>(far) = *reinterpret_cast<const Pack *>(near); });
+      [](const Scalar *near, Scalar *far) {
+        *reinterpret_cast<Pack *>(far) = *reinterpret_cast<const Pack *>(near);
+      });
   }
   /// The rows of a chunk, all of which are there.
   KOKKOS_INLINE_FUNCTION static void load(const Scalar *rows, bool packed, Scalar (&y)[chunk])
@@ -185,12 +233,17 @@ struct QrTile {
   template <bool Reflections, bool Virtual>
   KOKKOS_INLINE_FUNCTION void fetch(const Tile &tile, int u, int q, int v, Shared &shared) const
   {
-    constexpr int numbers = Reflections ? W + 1 : 2 * W + 1, run = Many ? leaves : leaves / 2, rounds = (chunk * numbers * run + team_size - 1) / team_size; // copies of neighbouring numbers
-    const Scalar *from = (Reflections ? tile.reflection : tile.upper) + (q * chunk * numbers + v / run) * abreast + v % run * (Many ? 1 : 2);
-    Scalar       *to   = shared.factor[u % stages] + (Many ? v % run * slot + v / run : 2 * v);
-    const int     rest = static_cast<int>(solve.tree.most_rows()) - q * chunk, n = (rest < chunk ? rest : chunk) * numbers * run;
+    // copies of neighbouring numbers
+    constexpr int numbers = Reflections ? W + 1 : 2 * W + 1, run = Many ? leaves : leaves / 2,
+                  rounds = (chunk * numbers * run + team_size - 1) / team_size;
+    const Scalar *from   = (Reflections ? tile.reflection : tile.upper) +
+                         (q * chunk * numbers + v / run) * abreast + v % run * (Many ? 1 : 2);
+    Scalar   *to   = shared.factor[u % stages] + (Many ? v % run * slot + v / run : 2 * v);
+    const int rest = static_cast<int>(solve.tree.most_rows()) - q * chunk,
+              n    = (rest < chunk ? rest : chunk) * numbers * run;
     RIBBON_UNROLL
-    for (int k = 0; k < rounds; ++k, from += team_size / run * abreast, to += Many ? team_size / run : 2 * team_size) {
+    for (int k = 0; k < rounds;
+         ++k, from += team_size / run * abreast, to += Many ? team_size / run : 2 * team_size) {
       if (v + k * team_size >= n) continue;
       if constexpr (Many) device::async_copy(to, from);
       else if constexpr (Virtual) to[0] = from[0], to[1] = from[1];
@@ -200,19 +253,26 @@ struct QrTile {
     for (int k = v; k - v < chunk * leaves; k += team_size) {
       if (k >= chunk * leaves) continue;
       const int leaf = k % leaves, t = k / leaves, r = W + q * chunk + t - shared.lead[leaf];
-      if (r < shared.length[leaf]) device::async_copy(&shared.scale[u % stages][Many ? leaf * chunk + t : k], tile.scale + (r * abreast + leaf));
+      if (r < shared.length[leaf])
+        device::async_copy(&shared.scale[u % stages][Many ? leaf * chunk + t : k],
+                           tile.scale + (r * abreast + leaf));
     }
   }
 
-  /// The first W rows of a thread's leaf, scaled, in two parts: their scales, and, when the rows have come, themselves.
-  KOKKOS_INLINE_FUNCTION void begin_window(const Tile &tile, int v, Scalar (&window)[W], const Shared &shared) const
+  /// The first W rows of a thread's leaf, scaled, in two parts: their scales, and, when the
+  /// rows have come, themselves.
+  KOKKOS_INLINE_FUNCTION void begin_window(const Tile &tile, int v, Scalar (&window)[W],
+                                           const Shared &shared) const
   {
     if (!works(tile, v)) return;
     const int leaf = leaf_of(v), first = -shared.lead[leaf];
     RIBBON_UNROLL
-    for (int k = 0; k < W; ++k) window[k] = first + k >= 0 && first + k < shared.length[leaf] ? tile.scale[(first + k) * abreast + leaf] : real_t<Scalar>(0);
+    for (int k = 0; k < W; ++k)
+      window[k] = first + k >= 0 && first + k < shared.length[leaf] ? tile.scale[(first + k) * abreast + leaf]
+                                                                    : real_t<Scalar>(0);
   }
-  KOKKOS_INLINE_FUNCTION void fill_window(const Tile &tile, int v, Scalar (&window)[W], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void fill_window(const Tile &tile, int v, Scalar (&window)[W], const Shared &shared,
+                                          Scalar *values) const
   {
     if (!works(tile, v)) return;
     const int     leaf = leaf_of(v), first = -shared.lead[leaf];
@@ -223,18 +283,27 @@ struct QrTile {
   }
   /// Where the factors of a thread's leaf are in a slot; the next number of a step is `apart` further.
   static constexpr int                        apart = Many ? 1 : leaves;
-  KOKKOS_INLINE_FUNCTION static const Scalar *factor_of(const Shared &shared, int u, int leaf) { return shared.factor[u % stages] + (Many ? leaf * slot : leaf); }
-  /// Reflects the rows of chunk q: b becomes Q^H b, which is put where its columns are if `keeps`. `Whole`: every leaf has all the steps.
-  template <bool Whole>
-  KOKKOS_INLINE_FUNCTION void reflect(int u, int q, int v, bool keeps, Scalar (&w)[W], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION static const Scalar *factor_of(const Shared &shared, int u, int leaf)
   {
-    const int             leaf = leaf_of(v), first = q * chunk, own = shared.own[leaf], row = W + first - shared.lead[leaf], length = shared.length[leaf];
+    return shared.factor[u % stages] + (Many ? leaf * slot : leaf);
+  }
+  /// Reflects the rows of chunk q: b becomes Q^H b, which is put where its columns are if `keeps`. `Whole`:
+  /// every leaf has all the steps.
+  template <bool Whole>
+  KOKKOS_INLINE_FUNCTION void reflect(int u, int q, int v, bool keeps, Scalar (&w)[W], const Shared &shared,
+                                      Scalar *values) const
+  {
+    const int leaf = leaf_of(v), first = q * chunk, own = shared.own[leaf],
+              row = W + first - shared.lead[leaf], length = shared.length[leaf];
     const Scalar         *factor = factor_of(shared, u, leaf);
     const real_t<Scalar> *scale  = shared.scale[u % stages] + (Many ? leaf * chunk : leaf);
     Scalar               *rows   = value(values, leaf, column_of(v)) + row, y[chunk];
     if (Whole) load(rows, row % 2 == 0, y);
     RIBBON_UNROLL
-    for (int t = 0; t < chunk; ++t) y[t] = Whole ? y[t] * scale[t * apart] : first + t < own && row + t < length ? rows[t] * scale[t * apart] : Scalar(0);
+    for (int t = 0; t < chunk; ++t)
+      y[t] = Whole                                 ? y[t] * scale[t * apart]
+             : first + t < own && row + t < length ? rows[t] * scale[t * apart]
+                                                   : Scalar(0);
     RIBBON_UNROLL
     for (int t = 0; t < chunk; ++t) {
       if (!Whole && first + t >= own) continue;
@@ -260,16 +329,19 @@ struct QrTile {
     for (int t = 0; t < chunk; ++t)
       if (first + t < own) rows[t - back] = y[t];
   }
-  KOKKOS_INLINE_FUNCTION void up(const Tile &tile, int u, int q, int v, bool keeps, Scalar (&window)[W], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void up(const Tile &tile, int u, int q, int v, bool keeps, Scalar (&window)[W],
+                                 const Shared &shared, Scalar *values) const
   {
     if (!works(tile, v)) return;
     if ((q + 1) * chunk <= tile.least) reflect<true>(u, q, v, keeps, window, shared, values);
     else reflect<false>(u, q, v, keeps, window, shared, values);
   }
 
-  /// Solves for the columns of chunk q; `w`: the unknowns behind them, `left`: those of the cut before the leaf.
+  /// Solves for the columns of chunk q; `w`: the unknowns behind them, `left`: those
+  /// of the cut before the leaf.
   template <bool Whole>
-  KOKKOS_INLINE_FUNCTION void substitute(int u, int q, int v, Scalar (&w)[W], const Scalar (&left)[W], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void substitute(int u, int q, int v, Scalar (&w)[W], const Scalar (&left)[W],
+                                         const Shared &shared, Scalar *values) const
   {
     const int     leaf = leaf_of(v), first = q * chunk, own = shared.own[leaf];
     const Scalar *factor = factor_of(shared, u, leaf);
@@ -300,18 +372,22 @@ struct QrTile {
     for (int t = 0; t < chunk; ++t)
       if (first + t < own) rows[t] = y[t];
   }
-  KOKKOS_INLINE_FUNCTION void down(const Tile &tile, int u, int q, int v, Scalar (&window)[W], const Scalar (&left)[W], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void down(const Tile &tile, int u, int q, int v, Scalar (&window)[W],
+                                   const Scalar (&left)[W], const Shared &shared, Scalar *values) const
   {
     if (!works(tile, v)) return;
     if ((q + 1) * chunk <= tile.least) substitute<true>(u, q, v, window, left, shared, values);
     else substitute<false>(u, q, v, window, left, shared, values);
   }
   /// Puts the unknowns of the cuts before and behind a leaf that are in its rows among its values.
-  KOKKOS_INLINE_FUNCTION void place_cuts(int v, const Scalar (&behind)[W], const Scalar (&before)[W], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void place_cuts(int v, const Scalar (&behind)[W], const Scalar (&before)[W],
+                                         const Shared &shared, Scalar *values) const
   {
     const Chain &chain = solve.tree.chain;
-    const int    leaf = leaf_of(v), above = chain.ku - shared.lead[leaf], below = shared.length[leaf] - above - shared.own[leaf]; // rows of the leaf that are not its own columns
-    Scalar      *to = value(values, leaf, column_of(v));
+    // rows of the leaf that are not its own columns
+    const int leaf = leaf_of(v), above = chain.ku - shared.lead[leaf],
+              below = shared.length[leaf] - above - shared.own[leaf];
+    Scalar *to      = value(values, leaf, column_of(v));
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) {
       if (k >= chain.kl && above > 0) to[k - chain.kl] = before[k];
@@ -319,10 +395,12 @@ struct QrTile {
     }
   }
 
-  /// Whether Q^H b stays on the chip, so that b is reflected once more on the way down. The way down of a piece begins without b.
+  /// Whether Q^H b stays on the chip, so that b is reflected once more on the way down. The way down of
+  /// a piece begins without b.
   KOKKOS_INLINE_FUNCTION bool reflects_again() const { return Many && !solve.tree.is_piece(); }
 
-  /// A sweep over chunks 0 to n - 1 in two parts: fetch(u, v) starts the copies of one, work(u, v, state) is done with it.
+  /// A sweep over chunks 0 to n - 1 in two parts: fetch(u, v) starts the copies of one, work(u,
+  /// v, state) is done with it.
   template <class Threads, class Fetch>
   KOKKOS_INLINE_FUNCTION static void prime(Threads &threads, int n, const Fetch &fetch)
   {
@@ -333,7 +411,8 @@ struct QrTile {
       });
   }
   template <class Team, class Threads, class Fetch, class Work>
-  KOKKOS_INLINE_FUNCTION static void run(const Team &team, Threads &threads, int n, const Fetch &fetch, const Work &work)
+  KOKKOS_INLINE_FUNCTION static void run(const Team &team, Threads &threads, int n, const Fetch &fetch,
+                                         const Work &work)
   {
     for (int u = 0; u < n; ++u) {
       threads.for_each([&](int, auto &) { device::async_wait(stages - 2); });

@@ -7,8 +7,9 @@
 
 namespace ribbon::multifrontal {
 
-/// R x = Q^H b. One column: at joins and leaves, Q^H b from x. Many: at leaves, whose b is reflected once more and does not leave the chip until it is solved for; unknowns of cuts from QrJoinsDownKernel.
-/// A leaf writes its own rows alone, so that b may be x.
+/// R x = Q^H b. One column: at joins and leaves, Q^H b from x. Many: at leaves, whose b is reflected once
+/// more and does not leave the chip until it is solved for; unknowns of cuts from QrJoinsDownKernel. A leaf
+/// writes its own rows alone, so that b may be x.
 template <class Scalar, int W, bool Many>
 struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   using Base  = QrTile<Scalar, W, Many, false>;
@@ -20,17 +21,29 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   explicit QrTileDownKernel(const QrSolve<Scalar> &s) : Base(s) { }
 
   struct Lane {
-    Scalar window[W], left[W], behind[W]; ///< the rows that are reflected, then the unknowns behind; those of the cuts before and behind the leaf
+    /// the rows that are reflected, then the unknowns behind; those of the cuts before and behind the leaf
+    Scalar window[W], left[W], behind[W];
   };
-  KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree) { return Many ? 0 : Joins::cuts_bytes(tree); }
-  std::size_t scratch(bool virtual_threads) const { return Base::shared_bytes() + this->value_bytes() + cuts_bytes(this->solve.tree) + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
+  KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree)
+  {
+    return Many ? 0 : Joins::cuts_bytes(tree);
+  }
+  std::size_t scratch(bool virtual_threads) const
+  {
+    return Base::shared_bytes() + this->value_bytes() + cuts_bytes(this->solve.tree) +
+           (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0);
+  }
 
   /// The unknowns of the cut before leaf i of a chain.
-  KOKKOS_INLINE_FUNCTION void read_cut(std::int64_t chain, std::int64_t i, std::int64_t column, Scalar (&to)[W]) const
+  KOKKOS_INLINE_FUNCTION void read_cut(std::int64_t chain, std::int64_t i, std::int64_t column,
+                                       Scalar (&to)[W]) const
   {
     const Columns<Scalar> &v    = this->solve.v;
     const Scalar          *from = CutUnknowns<Scalar, W>{this->solve}.at(chain, i);
-    if (!from) from = i == 0 && this->solve.tree.chain.open_left ? v.before : i > 0 && this->solve.tree.chain.open_right ? v.behind : nullptr;
+    if (!from)
+      from = i == 0 && this->solve.tree.chain.open_left   ? v.before
+             : i > 0 && this->solve.tree.chain.open_right ? v.behind
+                                                          : nullptr;
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) to[k] = from ? from[k * v.columns + column] : Scalar(0);
   }
@@ -40,15 +53,18 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   {
     work(team, team.league_rank(), false, [] {});
   }
-  /// Solves for tile `number`. @param came_up  Q^H b is on the chip @param await  called before numbers of joins are read
+  /// Solves for tile `number`.
+  /// @param came_up  Q^H b is on the chip
+  /// @param await  called before numbers of joins are read
   template <class Team, class Await>
-  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t number, bool came_up, [[maybe_unused]] const Await &await) const
+  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t number, bool came_up,
+                                   [[maybe_unused]] const Await &await) const
   {
-    const Tree                 &tree   = this->solve.tree;
-    const Columns<Scalar>      &given  = this->solve.v;
-    Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
-    Scalar                     *values = reinterpret_cast<Scalar *>(team.scratch() + Base::shared_bytes());
-    Rows                       *cuts   = reinterpret_cast<Rows *>(team.scratch() + Base::shared_bytes() + this->value_bytes());
+    const Tree            &tree   = this->solve.tree;
+    const Columns<Scalar> &given  = this->solve.v;
+    Shared                &shared = *reinterpret_cast<Shared *>(team.scratch());
+    Scalar                *values = reinterpret_cast<Scalar *>(team.scratch() + Base::shared_bytes());
+    Rows *cuts = reinterpret_cast<Rows *>(team.scratch() + Base::shared_bytes() + this->value_bytes());
     device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(cuts) + cuts_bytes(tree));
     const auto                  tile = this->tile(number);
     if (tile.node0 >= tree.leaves) return;
@@ -59,7 +75,12 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    if (!came_up) threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, this->reflects_again() ? given.b : given.x, this->reflects_again() ? given.ldb : given.ldx); });
+    if (!came_up)
+      threads.for_each([&](int v, Lane &) {
+        this->template bring<Team::is_virtual>(tile, v, shared, values,
+                                               this->reflects_again() ? given.b : given.x,
+                                               this->reflects_again() ? given.ldb : given.ldx);
+      });
     Base::prime(threads, all, fetch);
     if constexpr (Many) {
       threads.for_each([&](int v, Lane &mine) {
@@ -74,16 +95,20 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
       await();
       joins.down(team, threads, cuts);
       threads.for_each([&](int v, Lane &mine) {
-        const int slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), g = v / slots, i = v - g * slots;
+        const int slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), g = v / slots,
+                  i = v - g * slots;
         if (v >= Base::busy || g >= joins.chains || i >= joins.leaves_of_chain) return;
         RIBBON_UNROLL
-        for (int k = 0; k < W; ++k) mine.left[k] = cuts[joins.cut(g, i)][k], mine.behind[k] = cuts[joins.cut(g, i + 1)][k];
+        for (int k = 0; k < W; ++k)
+          mine.left[k] = cuts[joins.cut(g, i)][k], mine.behind[k] = cuts[joins.cut(g, i + 1)][k];
       });
     }
-    if (reflected > 0) threads.for_each([&](int v, Lane &mine) { this->begin_window(tile, v, mine.window, shared); });
+    if (reflected > 0)
+      threads.for_each([&](int v, Lane &mine) { this->begin_window(tile, v, mine.window, shared); });
     threads.for_each([&](int, Lane &) { device::async_wait(Base::stages - 2); });
     team.barrier();
-    if (reflected > 0) threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
+    if (reflected > 0)
+      threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
     const auto turn = [&](int v, Lane &mine) { // all is reflected
       if (!Base::works(tile, v)) return;
       if (shared.length[Base::leaf_of(v)] > 0) this->place_cuts(v, mine.behind, mine.left, shared, values);
@@ -100,13 +125,15 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   }
 };
 
-/// One column up and down, or only one way. Where all teams run at the same time both ways are one launch; on hosts the team that comes to the top goes down for all.
+/// One column up and down, or only one way. Where all teams run at the same time both ways are one launch; on
+/// hosts the team that comes to the top goes down for all.
 template <class Scalar, int W>
 struct QrTileKernel {
-  using Up                         = QrTileUpKernel<Scalar, W, false>;
-  using Down                       = QrTileDownKernel<Scalar, W, false>;
-  static constexpr int team_size   = Up::team_size;
-  static constexpr int max_threads = (W <= 4 ? 5 : W <= 8 ? 4 : 3) * team_size; ///< so few registers that several teams fit a multiprocessor
+  using Up                       = QrTileUpKernel<Scalar, W, false>;
+  using Down                     = QrTileDownKernel<Scalar, W, false>;
+  static constexpr int team_size = Up::team_size;
+  /// so few registers that several teams fit a multiprocessor
+  static constexpr int max_threads = (W <= 4 ? 5 : W <= 8 ? 4 : 3) * team_size;
   Up                   up;
   Down                 down;
   Way                  way;
@@ -120,8 +147,10 @@ struct QrTileKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    const std::int64_t chains = up.solve.tree.chain.chains * up.solve.tree.slots, teams = (chains + Up::leaves - 1) / Up::leaves;
-    const bool         both = way == Way::both, is_at_top = way != Way::down && up.work(team, both && !Team::is_virtual);
+    const std::int64_t chains = up.solve.tree.chain.chains * up.solve.tree.slots,
+                       teams  = (chains + Up::leaves - 1) / Up::leaves;
+    const bool both           = way == Way::both,
+               is_at_top      = way != Way::down && up.work(team, both && !Team::is_virtual);
     if (way == Way::up) return;
     if constexpr (Team::is_virtual) {
       const auto go_down = [&](std::int64_t number) { down.work(team, number, false, [] {}); };

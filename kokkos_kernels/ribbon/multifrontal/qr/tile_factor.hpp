@@ -7,8 +7,9 @@
 
 namespace ribbon::multifrontal {
 
-/// A team goes on with the joins above its leaves. Joins want more threads than leaves, so that fewer teams fit a multiprocessor than with a kernel for each: for few tiles, of one chain or of chains with 32 leaves and
-/// more.
+/// A team goes on with the joins above its leaves. Joins want more threads than leaves, so that
+/// fewer teams fit a multiprocessor than with a kernel for each: for few tiles, of one chain or of
+/// chains with 32 leaves and more.
 template <class Scalar, int W>
 struct QrTileFactorKernel {
   using Leaves                     = QrLeafTileKernel<Scalar, W>;
@@ -20,7 +21,9 @@ struct QrTileFactorKernel {
 
   static std::size_t scratch(bool virtual_threads)
   {
-    const std::size_t states = virtual_threads ? team_size * device::align16(sizeof(typename Leaves::Lane)) : 0, bytes = Leaves::scratch(false) + states, more = Joins::scratch(virtual_threads);
+    const std::size_t states =
+                        virtual_threads ? team_size * device::align16(sizeof(typename Leaves::Lane)) : 0,
+                      bytes = Leaves::scratch(false) + states, more = Joins::scratch(virtual_threads);
     return bytes > more ? bytes : more;
   }
   template <class Team>

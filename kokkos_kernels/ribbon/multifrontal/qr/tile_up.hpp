@@ -7,7 +7,8 @@
 
 namespace ribbon::multifrontal {
 
-/// b becomes Q^H b. One column: at leaves and joins, and kept in x. Many: at leaves, and what is kept is what they pass on, since QrTileDownKernel reads b again.
+/// b becomes Q^H b. One column: at leaves and joins, and kept in x. Many: at leaves, and what is kept is what
+/// they pass on, since QrTileDownKernel reads b again.
 template <class Scalar, int W, bool Many>
 struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
   using Base  = QrTile<Scalar, W, Many, true>;
@@ -21,14 +22,19 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
     Scalar window[W];
   };
   static constexpr std::size_t joins_bytes = Many ? 0 : device::align16(sizeof(typename Joins::Passed)) + 16;
-  std::size_t                  scratch(bool virtual_threads) const { return Base::shared_bytes() + this->value_bytes() + joins_bytes + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
+  std::size_t                  scratch(bool virtual_threads) const
+  {
+    return Base::shared_bytes() + this->value_bytes() + joins_bytes +
+           (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0);
+  }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
     work(team);
   }
-  /// Returns whether the team came to the top of the tree. @param goes_down  the same team will: one column stays on the chip
+  /// Returns whether the team came to the top of the tree.
+  /// @param goes_down  the same team will: one column stays on the chip
   template <class Team>
   KOKKOS_INLINE_FUNCTION bool work(const Team &team, bool goes_down = false) const
   {
@@ -41,17 +47,23 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
     const auto                  tile = this->tile(team.league_rank());
     const Joins                 joins(this->solve, Many ? 0 : team.league_rank());
     if (tile.node0 >= tree.leaves) return false;
-    const auto fetch = [&](int u, int v) { this->template fetch<true, Team::is_virtual>(tile, u, u, v, shared); };
+    const auto fetch = [&](int u, int v) {
+      this->template fetch<true, Team::is_virtual>(tile, u, u, v, shared);
+    };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, given.b, given.ldb); });
+    threads.for_each([&](int v, Lane &) {
+      this->template bring<Team::is_virtual>(tile, v, shared, values, given.b, given.ldb);
+    });
     Base::prime(threads, tile.chunks, fetch);
     if constexpr (!Many) threads.for_each([&](int v, Lane &) { joins.template prefetch<true>(v); });
     threads.for_each([&](int v, Lane &mine) { this->begin_window(tile, v, mine.window, shared); });
     threads.for_each([&](int, Lane &) { device::async_wait(Base::stages - 2); });
     team.barrier();
     threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
-    Base::run(team, threads, tile.chunks, fetch, [&](int u, int v, Lane &mine) { this->up(tile, u, u, v, !this->reflects_again(), mine.window, shared, values); });
+    Base::run(team, threads, tile.chunks, fetch, [&](int u, int v, Lane &mine) {
+      this->up(tile, u, u, v, !this->reflects_again(), mine.window, shared, values);
+    });
     if constexpr (Many) {
       threads.for_each([&](int v, Lane &mine) {
         if (!this->reflects_again()) this->store(tile, v, shared, values);

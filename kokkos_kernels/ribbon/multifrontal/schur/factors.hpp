@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file factors.hpp  The tree of Schur complements of K. Kuznik's thesis, without pivoting, and where its factors are kept.
+/// @file factors.hpp  The tree of Schur complements of K. Kuznik's thesis, without pivoting, and
+///   where its factors are kept.
 ///
-///     unknowns   [ interior 0 | c_1 ][ interior 1 | c_2 ][ interior 2 | c_3 ][ interior 3 ]        w = max(kl, ku) unknowns in each cut c, the last ones of the leaf before it
+///     unknowns   [ interior 0 | c_1 ][ interior 1 | c_2 ][ interior 2 | c_3 ][ interior 3 ]
 ///
-/// A leaf eliminates its interior and leaves a front of 2 w x 2 w in the unknowns of the cuts before and behind it; a join adds two fronts and eliminates the cut between them. A = L D U with unit
-/// triangles, so that the transposed matrix is solved with L and U exchanged.
+/// with w = max(kl, ku) unknowns in each cut c, the last ones of the leaf before it.
+///
+/// A leaf eliminates its interior and leaves a front of 2 w x 2 w in the unknowns of the cuts before and
+/// behind it; a join adds two fronts and eliminates the cut between them. A = L D U with unit triangles, so
+/// that the transposed matrix is solved with L and U exchanged.
 #pragma once
 
 #include <ribbon/chain.hpp>
@@ -21,38 +25,55 @@ KOKKOS_INLINE_FUNCTION int cut_width(const Chain &chain)
 
 template <class Scalar>
 struct SchurFactors {
-  using Statistics            = PivotStatistics<real_t<Scalar>>;
-  Scalar     *pivot           = nullptr; ///< (leaves, steps): 1 / d_j
-  Scalar     *lower           = nullptr; ///< (leaves, steps, numbers): of L, the next w rows, and where there are cuts the w rows of the cut before
-  Scalar     *upper           = nullptr; ///< the same columns of U
-  Scalar     *front           = nullptr; ///< (chains leaves, front_size): what leaves pass, by rows, the cut before first
+  using Statistics = PivotStatistics<real_t<Scalar>>;
+  Scalar *pivot    = nullptr; ///< (leaves, steps): 1 / d_j
+  /// (leaves, steps, numbers): of L, the next w rows, and where there are cuts the w rows of the cut before
+  Scalar *lower = nullptr;
+  Scalar *upper = nullptr; ///< the same columns of U
+  /// (chains leaves, front_size): what leaves pass, by rows, the cut before first
+  Scalar     *front           = nullptr;
   Scalar     *join            = nullptr; ///< (chains joins, join_size): what is passed, then see Join
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
   int         numbers  = 0; ///< of a step: 2 w, or w where the chain is not cut
   int         together = 1; ///< leaves whose numbers lie side by side, for threads that have a leaf each
 
   /// Where a number of step 0 of a leaf is; the same of the next step is `count` times `together` further.
-  KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t chain, std::int64_t leaf, int count) const
+  KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t chain, std::int64_t leaf,
+                                            int count) const
   {
     const std::int64_t slot = chain * tree.slots + leaf, tile = together == 1 ? slot : slot / together;
     return tile * tree.most_rows() * count * together + (slot - tile * together);
   }
-  static std::int64_t                                  padded(std::int64_t slots, int together) { return (slots + together - 1) / together * together; }
-  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t front_size(int w) { return 4 * static_cast<std::int64_t>(w) * w; }
-  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int w) { return 9 * static_cast<std::int64_t>(w) * w; }
+  static std::int64_t padded(std::int64_t slots, int together)
+  {
+    return (slots + together - 1) / together * together;
+  }
+  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t front_size(int w)
+  {
+    return 4 * static_cast<std::int64_t>(w) * w;
+  }
+  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int w)
+  {
+    return 9 * static_cast<std::int64_t>(w) * w;
+  }
 
-  KOKKOS_INLINE_FUNCTION Scalar *front_of(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
+  KOKKOS_INLINE_FUNCTION Scalar *front_of(const Tree &tree, std::int64_t chain, int level,
+                                          std::int64_t node) const
   {
     const int w = cut_width(tree.chain);
     tree.resolve(level, node);
-    return level == 0 ? front + (chain * tree.leaves + node) * front_size(w) : join + tree.join_number(chain, level, node) * join_size(w);
+    return level == 0 ? front + (chain * tree.leaves + node) * front_size(w)
+                      : join + tree.join_number(chain, level, node) * join_size(w);
   }
-  KOKKOS_INLINE_FUNCTION Statistics &statistics(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
+  KOKKOS_INLINE_FUNCTION Statistics &statistics(const Tree &tree, std::int64_t chain, int level,
+                                                std::int64_t node) const
   {
     tree.resolve(level, node);
-    return level == 0 ? leaf_statistics[chain * tree.leaves + node] : join_statistics[tree.join_number(chain, level, node)];
+    return level == 0 ? leaf_statistics[chain * tree.leaves + node]
+                      : join_statistics[tree.join_number(chain, level, node)];
   }
-  /// Of a join: S^-1 of its cut by rows (w x w), C S^-1 and (S^-1 C')^T of the cuts before and behind it (2 w x w, by columns).
+  /// Of a join: S^-1 of its cut by rows (w x w), C S^-1 and (S^-1 C')^T of the cuts before and behind
+  /// it (2 w x w, by columns).
   struct Join {
     Scalar *inverse, *lower, *upper;
   };
@@ -62,7 +83,8 @@ struct SchurFactors {
     at += front_size(w);
     return {at, at + w * w, at + 3 * w * w};
   }
-  KOKKOS_INLINE_FUNCTION Join join_of(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
+  KOKKOS_INLINE_FUNCTION Join join_of(const Tree &tree, std::int64_t chain, int level,
+                                      std::int64_t node) const
   {
     const int w = cut_width(tree.chain);
     return join_at(join + tree.join_number(chain, level, node) * join_size(w), w);
@@ -82,14 +104,17 @@ struct SchurLeaf {
   int          rows, own;
   bool         left, right; ///< whether there are cuts
 
-  KOKKOS_INLINE_FUNCTION SchurLeaf(const Tree &tree, std::int64_t c, std::int64_t number) : chain(c), node(number), first(tree.start(number)), rows(static_cast<int>(tree.start(number + 1) - first))
+  KOKKOS_INLINE_FUNCTION SchurLeaf(const Tree &tree, std::int64_t c, std::int64_t number)
+      : chain(c), node(number), first(tree.start(number)),
+        rows(static_cast<int>(tree.start(number + 1) - first))
   {
     left = number > 0 || tree.chain.ring, right = number + 1 < tree.leaves || tree.chain.ring;
     own = rows - (right ? cut_width(tree.chain) : 0);
   }
 };
 
-/// What a thread does with a column at a leaf or a row of a join. Up: what unknowns that were eliminated take from b; down: the unknowns.
+/// What a thread does with a column at a leaf or a row of a join. Up: what unknowns that were eliminated take
+/// from b; down: the unknowns.
 template <class Scalar>
 struct SchurSolve {
   QrSolve<Scalar>      at; ///< places of the vectors, and of what nodes pass: 2 w numbers
@@ -97,11 +122,16 @@ struct SchurSolve {
   bool                 is_transposed;
 
   /// Unknowns of a cut, in the place of the first row behind it.
-  KOKKOS_INLINE_FUNCTION Scalar &at_cut(std::int64_t chain, std::int64_t cut, int k, std::int64_t column) const { return at.x(chain, cut - cut_width(at.tree.chain) + k, column); }
+  KOKKOS_INLINE_FUNCTION Scalar &at_cut(std::int64_t chain, std::int64_t cut, int k,
+                                        std::int64_t column) const
+  {
+    return at.x(chain, cut - cut_width(at.tree.chain) + k, column);
+  }
 
   /// C columns; numbers(c, k): 2 w numbers of column c that the thread keeps.
   template <int K, int C, class Numbers>
-  KOKKOS_INLINE_FUNCTION void leaf_up(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
+  KOKKOS_INLINE_FUNCTION void leaf_up(const SchurLeaf &leaf, std::int64_t column,
+                                      const Numbers &numbers) const
   {
     constexpr int w      = K;
     const Tree   &tree   = at.tree;
@@ -131,24 +161,29 @@ struct SchurSolve {
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k) {
         if (leaf.left) at.passed(leaf.chain, 0, leaf.node, k, column + c) = -numbers(c, w + k);
-        if (leaf.right) at.passed(leaf.chain, 0, leaf.node, w + k, column + c) = at.b(leaf.chain, leaf.first + leaf.own + k, column + c) - numbers(c, k);
+        if (leaf.right)
+          at.passed(leaf.chain, 0, leaf.node, w + k, column + c) =
+            at.b(leaf.chain, leaf.first + leaf.own + k, column + c) - numbers(c, k);
       }
     }
   }
 
   template <int K, int C, class Numbers>
-  KOKKOS_INLINE_FUNCTION void leaf_down(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
+  KOKKOS_INLINE_FUNCTION void leaf_down(const SchurLeaf &leaf, std::int64_t column,
+                                        const Numbers &numbers) const
   {
     constexpr int w      = K;
     const Tree   &tree   = at.tree;
     const int     stride = factors.together;
-    const Scalar *u      = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
-    const Scalar *d      = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) + static_cast<std::int64_t>(leaf.own) * stride;
+    const Scalar *u      = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) +
+                      static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
+    const Scalar *d = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) +
+                      static_cast<std::int64_t>(leaf.own) * stride;
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k) {
-        numbers(c, k)     = leaf.right ? at_cut(leaf.chain, leaf.first + leaf.rows, k, column + c) : Scalar(0);
+        numbers(c, k) = leaf.right ? at_cut(leaf.chain, leaf.first + leaf.rows, k, column + c) : Scalar(0);
         numbers(c, w + k) = leaf.left ? at_cut(leaf.chain, leaf.first, k, column + c) : Scalar(0);
       }
     }
@@ -163,7 +198,8 @@ struct SchurSolve {
           for (int k = 0; k < w; ++k) sum -= u[(w + k) * stride] * numbers(c, w + k);
         }
         RIBBON_UNROLL
-        for (int k = w - 1; k >= 0; --k) sum -= u[k * stride] * numbers(c, k); // the one that was found last comes last
+        for (int k = w - 1; k >= 0; --k)
+          sum -= u[k * stride] * numbers(c, k); // the one that was found last comes last
         RIBBON_UNROLL
         for (int k = w - 1; k > 0; --k) numbers(c, k) = numbers(c, k - 1);
         if (w > 0) numbers(c, 0) = sum;
@@ -173,26 +209,34 @@ struct SchurSolve {
   }
 
   /// Row r of a join: of its cut, then of the cuts before and behind it.
-  KOKKOS_INLINE_FUNCTION void join_up(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
+  KOKKOS_INLINE_FUNCTION void join_up(std::int64_t chain, int level, std::int64_t node, int r,
+                                      std::int64_t column) const
   {
-    const Tree                               &tree   = at.tree;
-    const int                                 w      = cut_width(tree.chain);
-    const bool                                closes = level > tree.levels;
-    const std::int64_t                        before = closes ? 0 : 2 * node, behind = closes ? 0 : 2 * node + 1;
+    const Tree        &tree   = at.tree;
+    const int          w      = cut_width(tree.chain);
+    const bool         closes = level > tree.levels;
+    const std::int64_t before = closes ? 0 : 2 * node, behind = closes ? 0 : 2 * node + 1;
     const typename SchurFactors<Scalar>::Join join = factors.join_of(tree, chain, level, node);
-    const bool                                left = !closes && (node > 0 || tree.chain.ring), right = !closes && (node + 1 < tree.count[level] || tree.chain.ring);
-    const int                                 outer = r - w;
+    const bool                                left = !closes && (node > 0 || tree.chain.ring),
+               right = !closes && (node + 1 < tree.count[level] || tree.chain.ring);
+    const int outer  = r - w;
     if (outer >= 0 && !(outer < w ? left : right)) return;
-    const Scalar *first = &at.passed(chain, level - 1, before, 0, column), *second = &at.passed(chain, level - 1, behind, 0, column);
-    Scalar        sum(0);
+    const Scalar *first  = &at.passed(chain, level - 1, before, 0, column),
+                 *second = &at.passed(chain, level - 1, behind, 0, column);
+    Scalar sum(0);
     for (int k = 0; k < w; ++k) {
       const Scalar s = first[(w + k) * at.v.columns] + second[k * at.v.columns];
-      sum += (outer >= 0 ? (is_transposed ? join.upper : join.lower)[k * 2 * w + outer] : is_transposed ? join.inverse[k * w + r] : join.inverse[r * w + k]) * s;
+      sum += (outer >= 0      ? (is_transposed ? join.upper : join.lower)[k * 2 * w + outer]
+              : is_transposed ? join.inverse[k * w + r]
+                              : join.inverse[r * w + k]) *
+             s;
     }
     if (outer < 0) at_cut(chain, tree.cut(level, node), r, column) = sum;
-    else at.passed(chain, level, node, outer, column) = (outer < w ? first : second)[outer * at.v.columns] - sum;
+    else
+      at.passed(chain, level, node, outer, column) = (outer < w ? first : second)[outer * at.v.columns] - sum;
   }
-  KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
+  KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, int r,
+                                        std::int64_t column) const
   {
     const Tree &tree = at.tree;
     const int   w    = cut_width(tree.chain);
@@ -201,9 +245,11 @@ struct SchurSolve {
     const Scalar *upper = (is_transposed ? join.lower : join.upper) + r * 2 * w;
     Scalar        sum(0);
     if (node > 0 || tree.chain.ring)
-      for (int k = 0; k < w; ++k) sum += upper[k] * at_cut(chain, tree.start(tree.first_leaf(level, node)), k, column);
+      for (int k = 0; k < w; ++k)
+        sum += upper[k] * at_cut(chain, tree.start(tree.first_leaf(level, node)), k, column);
     if (node + 1 < tree.count[level] || tree.chain.ring)
-      for (int k = 0; k < w; ++k) sum += upper[w + k] * at_cut(chain, tree.start(tree.end_leaf(level, node)), k, column);
+      for (int k = 0; k < w; ++k)
+        sum += upper[w + k] * at_cut(chain, tree.start(tree.end_leaf(level, node)), k, column);
     at_cut(chain, tree.cut(level, node), r, column) -= sum;
   }
 };

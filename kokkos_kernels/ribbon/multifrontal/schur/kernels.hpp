@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kernels.hpp  Kernels of the tree of Schur complements (schur/factors.hpp): leaves of hosts for half-bandwidths known when compiled, and joins in a solve.
+/// @file kernels.hpp  Kernels of the tree of Schur complements (schur/factors.hpp): leaves of hosts for
+///   half-bandwidths known when compiled, and joins in a solve.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -7,7 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// A thread has a leaf: a window of K + 1 rows slides along it in registers, with the rows and columns of the cut before it. For hosts.
+/// A thread has a leaf: a window of K + 1 rows slides along it in registers, with the rows and columns of the
+/// cut before it. For hosts.
 template <class Scalar, int K>
 struct SchurLeafKernel {
   static constexpr int max_threads = 64;
@@ -18,7 +20,10 @@ struct SchurLeafKernel {
   SchurFactors<Scalar> factors;
 
   /// Numbers of the window: rows as bands, the columns of the cut before, its rows, their corner.
-  KOKKOS_INLINE_FUNCTION static constexpr int window(int w) { return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w; }
+  KOKKOS_INLINE_FUNCTION static constexpr int window(int w)
+  {
+    return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w;
+  }
   template <class Matrix>
   KOKKOS_INLINE_FUNCTION void eliminate(const Matrix &matrix, const SchurLeaf &leaf) const
   {
@@ -26,17 +31,19 @@ struct SchurLeafKernel {
     const Chain  &chain  = tree.chain;
     const int     stride = factors.together;
     Scalar        a[window(K)], arriving[ld];
-    const auto    row    = [&](int r, int d) -> Scalar       &{ return a[r * ld + w + d]; };
-    const auto    before = [&](int r, int k) -> Scalar    &{ return a[(w + 1) * ld + r * w + k]; };             // columns of the cut before
-    const auto    above  = [&](int k, int c) -> Scalar     &{ return a[(w + 1) * (ld + w) + k * (w + 1) + c]; }; // its rows
-    const auto    corner = [&](int k, int m) -> Scalar    &{ return a[(w + 1) * (ld + 2 * w) + k * w + m]; };
-    const auto    arrive = [&](std::int64_t i) { // place i of the chain
+    const auto    row = [&](int r, int d) -> Scalar    &{ return a[r * ld + w + d]; };
+    // columns of the cut before
+    const auto before = [&](int r, int k) -> Scalar & { return a[(w + 1) * ld + r * w + k]; };
+    // its rows
+    const auto above  = [&](int k, int c) -> Scalar  &{ return a[(w + 1) * (ld + w) + k * (w + 1) + c]; };
+    const auto corner = [&](int k, int m) -> Scalar & { return a[(w + 1) * (ld + 2 * w) + k * w + m]; };
+    const auto arrive = [&](std::int64_t i) { // place i of the chain
       for (int k = 0; k < ld; ++k) arriving[k] = Scalar(0);
       const std::int64_t r = matrix.row(chain, leaf.chain, i);
       for (int e = 0, n = matrix.entries(r); e < n; ++e) {
-           int          distance;
-           const Scalar value     = matrix.entry(chain, leaf.chain, i, r, e, distance);
-           arriving[w + distance] = value;
+        int          distance;
+        const Scalar value     = matrix.entry(chain, leaf.chain, i, r, e, distance);
+        arriving[w + distance] = value;
       }
     };
     const auto load = [&](int slot, int i) { // row i of the leaf
@@ -45,7 +52,8 @@ struct SchurLeafKernel {
       for (int d = -w; d <= w; ++d) row(slot, d) = i < leaf.rows ? arriving[w + d] : Scalar(0);
       if (leaf.left) {
         RIBBON_UNROLL
-        for (int k = 0; k < w; ++k) before(slot, k) = i < leaf.rows && k - i >= 0 ? arriving[k - i] : Scalar(0);
+        for (int k = 0; k < w; ++k)
+          before(slot, k) = i < leaf.rows && k - i >= 0 ? arriving[k - i] : Scalar(0);
       }
     };
     RIBBON_UNROLL
@@ -54,16 +62,20 @@ struct SchurLeafKernel {
       for (int m = 0; m < w; ++m) corner(k, m) = Scalar(0);
       if (leaf.left) arrive(leaf.first - w + k + (leaf.first == 0 ? chain.rows : 0));
       RIBBON_UNROLL
-      for (int c = 0; c <= w; ++c) above(k, c) = leaf.left && w - k + c <= w ? arriving[2 * w - k + c] : Scalar(0);
+      for (int c = 0; c <= w; ++c)
+        above(k, c) = leaf.left && w - k + c <= w ? arriving[2 * w - k + c] : Scalar(0);
       load(k, k);
     }
     const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
-    Scalar            *l = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers), *u = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
-           *p = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1);
+    Scalar            *l      = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
+           *u                 = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
+           *p                 = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1);
     Statistics statistics;
-    for (int j = 0; j < leaf.own; ++j, l += factors.numbers * stride, u += factors.numbers * stride, p += stride) {
+    for (int j = 0; j < leaf.own;
+         ++j, l += factors.numbers * stride, u += factors.numbers * stride, p += stride) {
       load(w, j + w);
-      const Scalar d    = row(0, 0) == Scalar(0) ? Scalar(0) : reciprocal(row(0, 0)); // what follows stays finite
+      // what follows stays finite
+      const Scalar d    = row(0, 0) == Scalar(0) ? Scalar(0) : reciprocal(row(0, 0));
       Real         most = magnitude(row(0, 0));
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) most = magnitude(row(r, -r)) > most ? magnitude(row(r, -r)) : most;
@@ -131,7 +143,10 @@ struct SchurLeafKernel {
   {
     const auto thread = [&](int v) {
       const std::int64_t leaf = team.league_rank() * team.size() + v;
-      if (leaf < tree.chain.chains * tree.leaves) A.with_indices([&](const auto &matrix) { eliminate(matrix, SchurLeaf(tree, leaf / tree.leaves, leaf % tree.leaves)); });
+      if (leaf < tree.chain.chains * tree.leaves)
+        A.with_indices([&](const auto &matrix) {
+          eliminate(matrix, SchurLeaf(tree, leaf / tree.leaves, leaf % tree.leaves));
+        });
     };
     if constexpr (Team::is_virtual)
       for (int v = 0; v < team.size(); ++v) thread(v);
@@ -152,7 +167,8 @@ struct SchurLeafSolveKernel {
     const Tree        &tree   = solve.at.tree;
     const std::int64_t leaves = tree.chain.chains * tree.leaves;
     const auto         thread = [&](int v) {
-      const std::int64_t item = team.league_rank() * team.size() + v, leaf = item % leaves, column = item / leaves * C;
+      const std::int64_t item = team.league_rank() * team.size() + v, leaf = item % leaves,
+                         column = item / leaves * C;
       if (column >= solve.at.v.columns) return;
       Scalar          mine[C * 2 * K];
       const auto      numbers = [&](int c, int k) -> Scalar              &{ return mine[c * 2 * K + k]; };
@@ -163,7 +179,8 @@ struct SchurLeafSolveKernel {
       };
       if (column + C <= solve.at.v.columns) columns(std::integral_constant<int, C>(), column);
       else
-        for (std::int64_t c = column; c < solve.at.v.columns; ++c) columns(std::integral_constant<int, 1>(), c);
+        for (std::int64_t c = column; c < solve.at.v.columns; ++c)
+          columns(std::integral_constant<int, 1>(), c);
     };
     if constexpr (Team::is_virtual)
       for (int v = 0; v < team.size(); ++v) thread(v);
@@ -185,9 +202,13 @@ struct SchurJoinSolveKernel {
   {
     const Tree        &tree = solve.at.tree;
     const int          w = cut_width(tree.chain), count = up ? 3 * w : w;
-    const std::int64_t blocks = (solve.at.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
-    const int          columns = static_cast<int>(solve.at.v.columns - column0 < block ? solve.at.v.columns - column0 : block);
-    const std::int64_t chain = node_of_top / tree.count[levels.top], top = node_of_top % tree.count[levels.top];
+    const std::int64_t blocks      = (solve.at.v.columns + block - 1) / block,
+                       node_of_top = team.league_rank() / blocks,
+                       column0     = team.league_rank() % blocks * block;
+    const int columns =
+      static_cast<int>(solve.at.v.columns - column0 < block ? solve.at.v.columns - column0 : block);
+    const std::int64_t chain = node_of_top / tree.count[levels.top],
+                       top   = node_of_top % tree.count[levels.top];
     for (int k = levels.bottom + 1; k <= levels.top; ++k) {
       const int       level = up ? k : levels.top + levels.bottom + 1 - k;
       const NodeRange nodes = tree.below(levels.top, top, level);

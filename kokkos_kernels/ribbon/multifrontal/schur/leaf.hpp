@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf.hpp  Elimination of leaves without pivots, of any half-bandwidth, and of what they pass to joins. schur/leaf_tile.hpp is for narrow ones.
+/// @file leaf.hpp  Elimination of leaves without pivots, of any half-bandwidth, and of what they pass to
+///   joins. schur/leaf_tile.hpp is for narrow ones.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -9,8 +10,10 @@
 
 namespace ribbon::multifrontal {
 
-/// A group of lanes has a leaf, a lane one of the 2 w columns that a step changes, or a few: the next w of the leaf and the w of the cut before it. Row i of the leaf is in slot i % (w + 1) of the window, the rows of the
-/// cut behind these; column m is in slot m % (2 w + 1). In step j row j + w arrives, over the one that was the pivot's before, and column j is removed; lanes wait for each other once a step.
+/// A group of lanes has a leaf, a lane one of the 2 w columns that a step changes, or a few: the next w of
+/// the leaf and the w of the cut before it. Row i of the leaf is in slot i % (w + 1) of the window, the rows
+/// of the cut behind these; column m is in slot m % (2 w + 1). In step j row j + w arrives, over the one that
+/// was the pivot's before, and column j is removed; lanes wait for each other once a step.
 template <class Scalar>
 struct SchurLeafLanesKernel {
   static constexpr int max_threads  = 128;
@@ -36,8 +39,15 @@ struct SchurLeafLanesKernel {
     Statistics *statistics; ///< (chunk) what lanes have watched
 
     KOKKOS_INLINE_FUNCTION static constexpr int ld(int w) { return (3 * w + 1) | 1; }
-    KOKKOS_INLINE_FUNCTION static constexpr int scalars(int w) { return (2 * w + 1) * ld(w) + chunk * (2 * w + 1); }
-    static std::size_t     bytes(int w) { return device::align16(static_cast<std::size_t>(scalars(w)) * sizeof(Scalar)) + device::align16(chunk * sizeof(Pivot)) + device::align16(chunk * sizeof(Statistics)); }
+    KOKKOS_INLINE_FUNCTION static constexpr int scalars(int w)
+    {
+      return (2 * w + 1) * ld(w) + chunk * (2 * w + 1);
+    }
+    static std::size_t bytes(int w)
+    {
+      return device::align16(static_cast<std::size_t>(scalars(w)) * sizeof(Scalar)) +
+             device::align16(chunk * sizeof(Pivot)) + device::align16(chunk * sizeof(Statistics));
+    }
     KOKKOS_INLINE_FUNCTION Window(char *memory, int w)
     {
       window = reinterpret_cast<Scalar *>(memory);
@@ -51,7 +61,8 @@ struct SchurLeafLanesKernel {
 
   /// Brings n rows of a chain, which are zeros so far, as far as the range has them.
   template <class Matrix>
-  KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Window &v, std::int64_t chain, const NodeRange &range, int n, int lane) const
+  KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Window &v, std::int64_t chain,
+                                    const NodeRange &range, int n, int lane) const
   {
     struct Entry {
       Scalar value;
@@ -84,31 +95,45 @@ struct SchurLeafLanesKernel {
   KOKKOS_INLINE_FUNCTION Place place_of(char *memory, std::int64_t chain, std::int64_t node) const
   {
     const std::int64_t many = factors.place(tree, chain, node, factors.numbers);
-    return {SchurLeaf(tree, chain, node), Window(memory, cut_width(tree.chain)), factors.pivot + factors.place(tree, chain, node, 1), factors.lower + many, factors.upper + many};
+    return {SchurLeaf(tree, chain, node), Window(memory, cut_width(tree.chain)),
+            factors.pivot + factors.place(tree, chain, node, 1), factors.lower + many, factors.upper + many};
   }
-  /// Lanes add up what was seen of steps j to j + steps - 1, as far as the leaf has them: each every lanes-th.
+  /// Lanes add up what was seen of steps j to j + steps - 1, as far as the leaf has
+  /// them: each every lanes-th.
   KOKKOS_INLINE_FUNCTION void watch(const Place &at, int j, int steps, int lane) const
   {
     if (lane >= chunk) return;
     Statistics watched = at.window.statistics[lane];
-    for (int k = lane; k < steps && j + k < at.leaf.own; k += shape.lanes) watched.take(at.window.pivot[k].size, at.window.pivot[k].most, at.leaf.chain * tree.chain.rows + at.leaf.first + j + k);
+    for (int k = lane; k < steps && j + k < at.leaf.own; k += shape.lanes)
+      watched.take(at.window.pivot[k].size, at.window.pivot[k].most,
+                   at.leaf.chain * tree.chain.rows + at.leaf.first + j + k);
     at.window.statistics[lane] = watched;
   }
-  /// One lane's part of step j, whose row is in slot `first` and whose column in slot `column`; n: the step of the chunk.
+  /// One lane's part of step j, whose row is in slot `first` and whose column in slot `column`;
+  /// n: the step of the chunk.
   KOKKOS_INLINE_FUNCTION void step(const Place &at, int j, int first, int column, int n, int lane) const
   {
     const Window   &v    = at.window;
     const SchurLeaf leaf = at.leaf;
-    const int       w = cut_width(tree.chain), width = 2 * w + 1, ld = Window::ld(w), stride = factors.together, last = first == 0 ? w : first - 1;
-    const Scalar   *arriving = v.row + n * width, *pivot = w > 0 ? v.row_at(first, w) : arriving;
-    const Scalar    d = pivot[column] == Scalar(0) ? Scalar(0) : reciprocal(pivot[column]); // what follows stays finite
-    Scalar         *l = at.lower + static_cast<std::int64_t>(j) * factors.numbers * stride, *u = at.upper + static_cast<std::int64_t>(j) * factors.numbers * stride;
-    const int       columns = leaf.left ? 2 * w : w, slots = leaf.left ? 2 * w + 1 : w + 1;
+    const int w = cut_width(tree.chain), width = 2 * w + 1, ld = Window::ld(w), stride = factors.together,
+              last         = first == 0 ? w : first - 1;
+    const Scalar *arriving = v.row + n * width, *pivot = w > 0 ? v.row_at(first, w) : arriving;
+    // what follows stays finite
+    const Scalar d    = pivot[column] == Scalar(0) ? Scalar(0) : reciprocal(pivot[column]);
+    Scalar      *l    = at.lower + static_cast<std::int64_t>(j) * factors.numbers * stride,
+           *u         = at.upper + static_cast<std::int64_t>(j) * factors.numbers * stride;
+    const int columns = leaf.left ? 2 * w : w, slots = leaf.left ? 2 * w + 1 : w + 1;
     // what row r below the pivot's has in its column: 1 to w of the leaf, then those of the cut
-    const auto below = [&](int r) { return r == w ? arriving[0] : v.row_at(r > w ? r : first + r > w ? first + r - w - 1 : first + r, w)[column]; };
+    const auto below = [&](int r) {
+      return r == w ? arriving[0]
+                    : v.row_at(r > w           ? r
+                               : first + r > w ? first + r - w - 1
+                                               : first + r,
+                               w)[column];
+    };
     for (int c = lane + 1; c <= columns; c += shape.lanes) { // 1 to w of the leaf, then those of the cut
-      const bool   in_leaf = c <= w;
-      const int    place   = in_leaf ? (column + c >= width ? column + c - width : column + c) : width + c - w - 1;
+      const bool in_leaf = c <= w;
+      const int place = in_leaf ? (column + c >= width ? column + c - width : column + c) : width + c - w - 1;
       const Scalar f = pivot[place] * d, comes = in_leaf ? arriving[c] : Scalar(0);
       u[(c - 1) * stride] = f, l[(c - 1) * stride] = below(c) * d;
       for (int r = 0; r < slots; r += 4) {
@@ -117,13 +142,17 @@ struct SchurLeafLanesKernel {
         for (int k = 0; k < 4; ++k) {
           const int     slot = r + k < slots ? r + k : r;
           const Scalar *row  = v.window + slot * ld;
-          a[k]               = slot == last ? comes - arriving[0] * f : (c == w && slot > w ? Scalar(0) : row[place]) - row[column] * f; // column j + w of the cut's rows begins here
+          // column j + w of the cut's rows begins here
+          a[k] = slot == last ? comes - arriving[0] * f
+                              : (c == w && slot > w ? Scalar(0) : row[place]) - row[column] * f;
         }
         RIBBON_UNROLL
         for (int k = 0; k < 4; ++k)
           if (r + k < slots && r + k != first) v.window[(r + k) * ld + place] = a[k];
       }
-      if (in_leaf) v.window[last * ld + (place + w >= width ? place + w - width : place + w)] = arriving[w + c]; // for later
+      // for later
+      if (in_leaf)
+        v.window[last * ld + (place + w >= width ? place + w - width : place + w)] = arriving[w + c];
     }
     if (lane > 0) return;
     at.pivot[static_cast<std::int64_t>(j) * stride] = d;
@@ -137,18 +166,23 @@ struct SchurLeafLanesKernel {
 
   /// Eliminates leaves base + group.
   template <class Matrix, class Team>
-  KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain, std::int64_t base) const
+  KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain,
+                                               std::int64_t base) const
   {
-    const int  w = cut_width(tree.chain), width = 2 * w + 1;
-    const int  group = Team::is_virtual ? 0 : team.rank() / shape.lanes, lane = Team::is_virtual ? 0 : team.rank() % shape.lanes; // a host has one lane
+    const int w = cut_width(tree.chain), width = 2 * w + 1;
+    // a host has one lane
+    const int group     = Team::is_virtual ? 0 : team.rank() / shape.lanes,
+              lane      = Team::is_virtual ? 0 : team.rank() % shape.lanes;
     const bool has_leaf = base + group < tree.leaves;
-    const auto at       = place_of(team.scratch() + static_cast<std::size_t>(group) * window_bytes, chain, has_leaf ? base + group : base);
+    const auto at       = place_of(team.scratch() + static_cast<std::size_t>(group) * window_bytes, chain,
+                             has_leaf ? base + group : base);
     const auto phase    = [&](const auto &body) {
       if (has_leaf) body();
       if (shape.lanes > 32) team.barrier();
       else device::lane_barrier(32);
     };
-    const auto bring = [&](int n, const NodeRange &range, int j, int steps) { // rows of the range, once steps from j on were seen
+    // rows of the range, once steps from j on were seen
+    const auto bring = [&](int n, const NodeRange &range, int j, int steps) {
       phase([&] {
         watch(at, j, steps, lane);
         for (int k = lane; k < n * width; k += shape.lanes) at.window.row[k] = Scalar(0);
@@ -159,8 +193,10 @@ struct SchurLeafLanesKernel {
       for (int k = lane; k < width * Window::ld(w); k += shape.lanes) at.window.window[k] = Scalar(0);
       if (lane < chunk) at.window.statistics[lane] = Statistics();
     });
-    const std::int64_t cut = at.leaf.first == 0 ? tree.chain.rows : at.leaf.first; // where the rows of the cut end
-    for (int i = 0; i < w; i += chunk) {                                           // the first rows of the leaf, and those of the cut
+    // where the rows of the cut end
+    const std::int64_t cut = at.leaf.first == 0 ? tree.chain.rows : at.leaf.first;
+    // the first rows of the leaf, and those of the cut
+    for (int i = 0; i < w; i += chunk) {
       const int n = w - i < chunk ? w - i : chunk;
       bring(n, NodeRange{at.leaf.first + i, at.leaf.first + at.leaf.rows}, 0, 0);
       phase([&] {
@@ -186,7 +222,8 @@ struct SchurLeafLanesKernel {
     int row = 0, column = 0; // slots of the pivot
     for (int first = 0; first < most; first += chunk) {
       const int steps = most - first < chunk ? most - first : chunk;
-      bring(steps, NodeRange{at.leaf.first + w + first, at.leaf.first + at.leaf.rows}, first == 0 ? 0 : first - chunk, first == 0 ? 0 : chunk);
+      bring(steps, NodeRange{at.leaf.first + w + first, at.leaf.first + at.leaf.rows},
+            first == 0 ? 0 : first - chunk, first == 0 ? 0 : chunk);
       for (int n = 0; n < steps; ++n) {
         phase([&] {
           if (first + n < at.leaf.own) step(at, first + n, row, column, n, lane);
@@ -195,11 +232,16 @@ struct SchurLeafLanesKernel {
       }
     }
     phase([&] {
-      Scalar *front = factors.front + (chain * tree.leaves + at.leaf.node) * SchurFactors<Scalar>::front_size(w);
+      Scalar *front =
+        factors.front + (chain * tree.leaves + at.leaf.node) * SchurFactors<Scalar>::front_size(w);
       for (int e = lane; e < 4 * w * w; e += shape.lanes) {
         const int  r = e / (2 * w), c = e - r * 2 * w;
-        const bool is_there = r >= w && c >= w ? at.leaf.right : r < w && c < w ? at.leaf.left : at.leaf.left && at.leaf.right;
-        front[e]            = is_there ? at.window.row_at(r < w ? w + 1 + r : (at.leaf.own + r - w) % (w + 1), w)[c < w ? width + c : (at.leaf.own + c - w) % width] : Scalar(0);
+        const bool is_there = r >= w && c >= w ? at.leaf.right
+                              : r < w && c < w ? at.leaf.left
+                                               : at.leaf.left && at.leaf.right;
+        front[e]            = is_there ? at.window.row_at(r < w ? w + 1 + r : (at.leaf.own + r - w) % (w + 1),
+                                               w)[c < w ? width + c : (at.leaf.own + c - w) % width]
+                                       : Scalar(0);
       }
       if (most > 0) watch(at, (most - 1) / chunk * chunk, chunk, lane);
     });
@@ -216,17 +258,22 @@ struct SchurLeafLanesKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
     const std::int64_t teams = (tree.leaves + shape.groups - 1) / shape.groups;
-    A.with_indices([&](const auto &matrix) { eliminate_leaves(matrix, team, team.league_rank() / teams, team.league_rank() % teams * shape.groups); });
+    A.with_indices([&](const auto &matrix) {
+      eliminate_leaves(matrix, team, team.league_rank() / teams, team.league_rank() % teams * shape.groups);
+    });
   }
 };
 
-/// A team has a join, whose front, 3 w x 3 w, lies in scratch by columns: those of its cut, of the cut before, of that behind; some lanes share a column. Gauss and Jordan's steps on the cut leave the inverse there and
-/// what is passed on elsewhere. Of two teams that come to a node the one that comes last goes on with it.
+/// A team has a join, whose front, 3 w x 3 w, lies in scratch by columns: those of its cut, of the
+/// cut before, of that behind; some lanes share a column. Gauss and Jordan's steps on the cut leave
+/// the inverse there and what is passed on elsewhere. Of two teams that come to a node the one that
+/// comes last goes on with it.
 template <class Scalar>
 struct SchurJoinKernel {
   static constexpr int max_threads = 512;
   using Statistics                 = PivotStatistics<real_t<Scalar>>;
-  /// A team has `columns` (at least 3 w) times `parts` threads, whole warps on a device; 2^row_bits lanes bring a row.
+  /// A team has `columns` (at least 3 w) times `parts` threads, whole warps on a device;
+  /// 2^row_bits lanes bring a row.
   struct Shape {
     int columns, parts, row_bits;
   };
@@ -241,11 +288,18 @@ struct SchurJoinKernel {
     real_t<Scalar> *size;     ///< (w, 2) |d_k|, and the largest entry of the column from there on
     int            *flag;
 
-    KOKKOS_INLINE_FUNCTION static int ld(int w, int parts) { return ((3 * w + parts - 1) / parts | 1) * parts; }
-    KOKKOS_INLINE_FUNCTION static int scalars(int w, const Shape &shape) { return 3 * w * ld(w, shape.parts) + 6 * w; }
-    static std::size_t                bytes(int w, const Shape &shape)
+    KOKKOS_INLINE_FUNCTION static int ld(int w, int parts)
     {
-      return device::align16(static_cast<std::size_t>(scalars(w, shape)) * sizeof(Scalar)) + device::align16(2 * static_cast<std::size_t>(w) * sizeof(real_t<Scalar>)) + 16;
+      return ((3 * w + parts - 1) / parts | 1) * parts;
+    }
+    KOKKOS_INLINE_FUNCTION static int scalars(int w, const Shape &shape)
+    {
+      return 3 * w * ld(w, shape.parts) + 6 * w;
+    }
+    static std::size_t bytes(int w, const Shape &shape)
+    {
+      return device::align16(static_cast<std::size_t>(scalars(w, shape)) * sizeof(Scalar)) +
+             device::align16(2 * static_cast<std::size_t>(w) * sizeof(real_t<Scalar>)) + 16;
     }
     KOKKOS_INLINE_FUNCTION Scratch(char *memory, int w, const Shape &shape)
     {
@@ -254,7 +308,8 @@ struct SchurJoinKernel {
       pivot[1] = pivot[0] + 3 * w;
       memory += device::align16(static_cast<std::size_t>(scalars(w, shape)) * sizeof(Scalar));
       size = reinterpret_cast<real_t<Scalar> *>(memory);
-      flag = reinterpret_cast<int *>(memory + device::align16(2 * static_cast<std::size_t>(w) * sizeof(real_t<Scalar>)));
+      flag = reinterpret_cast<int *>(
+        memory + device::align16(2 * static_cast<std::size_t>(w) * sizeof(real_t<Scalar>)));
     }
   };
 
@@ -262,9 +317,13 @@ struct SchurJoinKernel {
   {
     const int     w      = cut_width(tree.chain);
     const bool    closes = level > tree.levels;
-    const Scalar *before = factors.front_of(tree, chain, level - 1, closes ? 0 : 2 * node), *behind = factors.front_of(tree, chain, level - 1, closes ? 0 : 2 * node + 1);
-    const auto    at = [&](const Scalar *front, int r, int m) { return front[r * 2 * w + m]; };
-    if (i < w && c < w) return closes ? at(before, i, c) + at(before, w + i, w + c) + at(before, i, w + c) + at(before, w + i, c) : at(before, w + i, w + c) + at(behind, i, c);
+    const Scalar *before = factors.front_of(tree, chain, level - 1, closes ? 0 : 2 * node),
+                 *behind = factors.front_of(tree, chain, level - 1, closes ? 0 : 2 * node + 1);
+    const auto at        = [&](const Scalar *front, int r, int m) { return front[r * 2 * w + m]; };
+    if (i < w && c < w)
+      return closes
+               ? at(before, i, c) + at(before, w + i, w + c) + at(before, i, w + c) + at(before, w + i, c)
+               : at(before, w + i, w + c) + at(behind, i, c);
     if (closes) return Scalar(0);
     if (i < 2 * w && c < 2 * w) return at(before, i < w ? w + i : i - w, c < w ? w + c : c - w);
     const bool near_i = i < w || i >= 2 * w, near_c = c < w || c >= 2 * w;
@@ -274,11 +333,12 @@ struct SchurJoinKernel {
   /// Step k of one lane's column; column k + 1 is left for the next.
   KOKKOS_INLINE_FUNCTION void eliminate(const Scratch &s, int k, int v) const
   {
-    const int     w = cut_width(tree.chain), parts = shape.parts, c = v / parts, part = v % parts;
-    const bool    has_column = c < 3 * w;
-    Scalar       *column = s.front + (has_column ? c : 0) * Scratch::ld(w, parts), *next = c == k + 1 && c < w ? s.pivot[(k + 1) % 2] : nullptr;
-    const Scalar *pivot = s.pivot[k % 2];
-    const Scalar  d = pivot[k] == Scalar(0) ? Scalar(0) : reciprocal(pivot[k]), f = c == k ? d : column[k] * d;
+    const int  w = cut_width(tree.chain), parts = shape.parts, c = v / parts, part = v % parts;
+    const bool has_column = c < 3 * w;
+    Scalar    *column     = s.front + (has_column ? c : 0) * Scratch::ld(w, parts),
+           *next          = c == k + 1 && c < w ? s.pivot[(k + 1) % 2] : nullptr;
+    const Scalar *pivot   = s.pivot[k % 2];
+    const Scalar d = pivot[k] == Scalar(0) ? Scalar(0) : reciprocal(pivot[k]), f = c == k ? d : column[k] * d;
     device::lane_barrier(32); // row k has been read
     if (!has_column) return;
     for (int i = part; i < 3 * w; i += 4 * parts) {
@@ -306,7 +366,8 @@ struct SchurJoinKernel {
       if (magnitude(pivot[i]) > most) most = magnitude(pivot[i]);
     s.size[2 * k] = magnitude(pivot[k]), s.size[2 * k + 1] = most;
   }
-  KOKKOS_INLINE_FUNCTION void keep(const typename SchurFactors<Scalar>::Join &join, Scalar *front, int i, int c, const Scalar &a) const
+  KOKKOS_INLINE_FUNCTION void keep(const typename SchurFactors<Scalar>::Join &join, Scalar *front, int i,
+                                   int c, const Scalar &a) const
   {
     const int w = cut_width(tree.chain);
     if (c < w && i < w) join.inverse[i * w + c] = a;
@@ -316,7 +377,8 @@ struct SchurJoinKernel {
   }
 
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void join(const Team &team, const Scratch &s, std::int64_t chain, int level, std::int64_t node) const
+  KOKKOS_INLINE_FUNCTION void join(const Team &team, const Scratch &s, std::int64_t chain, int level,
+                                   std::int64_t node) const
   {
     const int  w = cut_width(tree.chain), ld = Scratch::ld(w, shape.parts), threads = team.size();
     const auto phase = [&](const auto &body) {
@@ -329,7 +391,8 @@ struct SchurJoinKernel {
     phase([&](int v) {
       for (int c = v & (lanes - 1); c < 3 * w; c += lanes)
         device::copy_in_fours(
-          v >> shape.row_bits, threads >> shape.row_bits, 3 * w, [&](int i) { return gathered(chain, level, node, i, c); },
+          v >> shape.row_bits, threads >> shape.row_bits, 3 * w,
+          [&](int i) { return gathered(chain, level, node, i, c); },
           [&](int i, const Scalar &a) {
             s.front[c * ld + i] = a;
             if (c == 0) s.pivot[0][i] = a;
@@ -344,14 +407,16 @@ struct SchurJoinKernel {
       const auto join  = factors.join_of(tree, chain, level, node);
       Scalar    *front = factors.front_of(tree, chain, level, node);
       for (int c = v & (lanes - 1); c < 3 * w; c += lanes)
-        for (int i = v >> shape.row_bits; i < 3 * w; i += threads >> shape.row_bits) keep(join, front, i, c, s.front[c * ld + i]);
+        for (int i = v >> shape.row_bits; i < 3 * w; i += threads >> shape.row_bits)
+          keep(join, front, i, c, s.front[c * ld + i]);
       if (v != threads - 1) return;
       const bool closes  = level > tree.levels;
       Statistics watched = factors.statistics(tree, chain, level - 1, closes ? 0 : 2 * node);
       if (!closes) watched.join(factors.statistics(tree, chain, level - 1, 2 * node + 1));
       for (int k = 0; k < w; ++k) {
         const std::int64_t at = tree.cut(level, node) - w + k;
-        watched.take(s.size[2 * k], s.size[2 * k + 1], chain * tree.chain.rows + (at < 0 ? at + tree.chain.rows : at));
+        watched.take(s.size[2 * k], s.size[2 * k + 1],
+                     chain * tree.chain.rows + (at < 0 ? at + tree.chain.rows : at));
       }
       factors.statistics(tree, chain, level, node) = watched;
     });
@@ -362,13 +427,14 @@ struct SchurJoinKernel {
   {
     const std::int64_t lowest = tree.count[tree.stage_top(0)], chain = team.league_rank() / lowest;
     const Scratch      s(team.scratch(), cut_width(tree.chain), shape);
-    climb(team, tree, arrivals, chain, team.league_rank() % lowest, 0, 1, s.flag, [&](const Levels &levels, std::int64_t top) {
-      for (int level = levels.bottom + 1; level <= levels.top; ++level) {
-        const NodeRange nodes = tree.below(levels.top, top, level);
-        for (std::int64_t node = nodes.begin; node < nodes.end; ++node)
-          if (tree.is_join(level, node)) join(team, s, chain, level, node);
-      }
-    });
+    climb(team, tree, arrivals, chain, team.league_rank() % lowest, 0, 1, s.flag,
+          [&](const Levels &levels, std::int64_t top) {
+            for (int level = levels.bottom + 1; level <= levels.top; ++level) {
+              const NodeRange nodes = tree.below(levels.top, top, level);
+              for (std::int64_t node = nodes.begin; node < nodes.end; ++node)
+                if (tree.is_join(level, node)) join(team, s, chain, level, node);
+            }
+          });
   }
 };
 

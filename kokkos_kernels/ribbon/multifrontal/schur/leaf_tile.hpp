@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_tile.hpp  Elimination of leaves without pivots, 32 at a time, for half-bandwidths known when compiled.
+/// @file leaf_tile.hpp  Elimination of leaves without pivots, 32 at a time, for
+///   half-bandwidths known when compiled.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -9,9 +10,13 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of SchurLeafKernel for the half-bandwidth w. A leaf has a thread in each of four warps, and each of these something else to do, so that all take about as long: one eliminates the w rows and columns
-/// ahead, in registers; one follows a chunk of rows behind with the columns and the rows of the cut before; one brings entries to scratch in runs, see leaf_runs.hpp; one finds where these are and watches pivots. What is
-/// left over in the unknowns of the cut before is summed by the warp that follows or, where it has no registers for it, by the last, a chunk later. The rows that a leaf sees are the w of the cut before it and its own.
+/// The arithmetic of SchurLeafKernel for the half-bandwidth w. A leaf has a thread in each of four warps,
+/// and each of these something else to do, so that all take about as long: one eliminates the w rows and
+/// columns ahead, in registers; one follows a chunk of rows behind with the columns and the rows of the
+/// cut before; one brings entries to scratch in runs, see leaf_runs.hpp; one finds where these are and
+/// watches pivots. What is left over in the unknowns of the cut before is summed by the warp that follows
+/// or, where it has no registers for it, by the last, a chunk later. The rows that a leaf sees are the w
+/// of the cut before it and its own.
 template <class Scalar, int w>
 struct SchurLeafTile {
   static constexpr int leaves    = 32;
@@ -28,7 +33,9 @@ struct SchurLeafTile {
   ChainEntries<Scalar> A;
   SchurFactors<Scalar> factors;
 
-  /// Ahead: the next w rows in the next w columns, and what these rows have behind those, row i i + 1 numbers. Behind: the rows of the leaf in the columns of the cut, its rows in those of the leaf, their corner.
+  /// Ahead: the next w rows in the next w columns, and what these rows have behind those, row i
+  /// i + 1 numbers. Behind: the rows of the leaf in the columns of the cut, its rows in those
+  /// of the leaf, their corner.
   struct Lane {
     Scalar                         a[3 * w * w];
     LeafPivots<Real>               pivots;
@@ -36,17 +43,23 @@ struct SchurLeafTile {
     KOKKOS_INLINE_FUNCTION Scalar &upper(int i, int k) { return a[w * w + i * (i + 1) / 2 + k]; }
   };
   struct Shared {
-    Scalar       value[3][leaves][entries | 1];                                                // odd: no two lanes meet in a bank
-    Scalar       step[2][chunk][width + 1][leaves];                                            ///< rows as they are, then for those that follow: the row of U, the column of L, 1 / d, d
-    Scalar       cut[apart ? 2 : 1][apart ? chunk : 1][apart ? 2 * w : 1][apart ? leaves : 1]; ///< of those that follow, for the corner: of L, of the rows of the leaf
-    std::int32_t column[3][leaves][entries];                                                   // their lower bits, as those of where chunks begin
+    // odd: no two lanes meet in a bank
+    Scalar value[3][leaves][entries | 1];
+    /// rows as they are, then for those that follow: the row of U, the column of L, 1 / d, d
+    Scalar step[2][chunk][width + 1][leaves];
+    /// of those that follow, for the corner: of L, of the rows of the leaf
+    Scalar cut[apart ? 2 : 1][apart ? chunk : 1][apart ? 2 * w : 1][apart ? leaves : 1];
+    // their lower bits, as those of where chunks begin
+    std::int32_t column[3][leaves][entries];
     std::int32_t first_of[begins][leaves];
     LeafRun      run[4][leaves];
-    std::int64_t base, first_entry;                         ///< the first row of the tile, its first entry
-    int          chunks;                                    ///< of the longest leaf
-    int          own[leaves];                               ///< steps
-    int          begin[leaves], end[leaves], first[leaves]; ///< rows that a leaf sees, and the first of the cut before it, from the first row of the tile on; they differ at the ends of chains
-    bool         left[leaves], right[leaves], full[4][leaves];
+    std::int64_t base, first_entry; ///< the first row of the tile, its first entry
+    int          chunks;            ///< of the longest leaf
+    int          own[leaves];       ///< steps
+    /// rows that a leaf sees, and the first of the cut before it, from the first row of the tile on; they
+    /// differ at the ends of chains
+    int  begin[leaves], end[leaves], first[leaves];
+    bool left[leaves], right[leaves], full[4][leaves];
   };
 
   /// A leaf of the tile.
@@ -56,7 +69,8 @@ struct SchurLeafTile {
   };
   KOKKOS_INLINE_FUNCTION Place place(std::int64_t tile, int lane) const
   {
-    const std::int64_t slot = tile * leaves + lane, chain = tree.chain.chains == 1 ? 0 : slot / tree.slots, node = slot - chain * tree.slots;
+    const std::int64_t slot = tile * leaves + lane, chain = tree.chain.chains == 1 ? 0 : slot / tree.slots,
+                       node = slot - chain * tree.slots;
     return {chain, node, chain < tree.chain.chains && node < tree.leaves};
   }
   KOKKOS_INLINE_FUNCTION bool is_plain() const { return !A.row_of && A.outside.rows == 0; }
@@ -70,12 +84,14 @@ struct SchurLeafTile {
       const bool ends = !tree.chain.ring && first.node + leaves >= tree.leaves;
       shared.chunks   = (static_cast<int>(tree.most_rows()) + (ends ? 2 : 1) * w + chunk - 1) / chunk;
     }
-    shared.own[lane] = 0, shared.begin[lane] = shared.end[lane] = shared.first[lane] = 0, shared.left[lane] = shared.right[lane] = false;
+    shared.own[lane] = 0, shared.begin[lane] = shared.end[lane] = shared.first[lane] = 0,
+    shared.left[lane] = shared.right[lane] = false;
     if (at.is_there) {
       const SchurLeaf leaf(tree, at.chain, at.node);
       const int       before = static_cast<int>(at.chain * tree.chain.rows - base + leaf.first);
       shared.own[lane] = leaf.own, shared.left[lane] = leaf.left, shared.right[lane] = leaf.right;
-      shared.first[lane] = before - w, shared.begin[lane] = at.node > 0 ? before - w : before, shared.end[lane] = before + leaf.rows;
+      shared.first[lane] = before - w, shared.begin[lane] = at.node > 0 ? before - w : before,
+      shared.end[lane] = before + leaf.rows;
     }
     if (!is_plain()) return;
     RIBBON_UNROLL
@@ -88,32 +104,43 @@ struct SchurLeafTile {
     const int n = shared.end[lane] - shared.first[lane] - q * chunk;
     return n < chunk ? n : chunk;
   }
-  /// Whether the rows of chunk q have an entry at every place of the band, none of them around the ends of a ring, so that their column indices are not read; or nothing of them is.
+  /// Whether the rows of chunk q have an entry at every place of the band, none of them around the ends of a
+  /// ring, so that their column indices are not read; or nothing of them is.
   KOKKOS_INLINE_FUNCTION bool is_full(std::int64_t tile, int q, int lane, const Shared &shared) const
   {
     const Chain &c = tree.chain;
     const int    n = rows_of(q, lane, shared);
     if (shared.end[lane] == 0 || (n <= 0 && shared.right[lane])) return true; // no leaf, or behind it
-    if (!is_plain() || n <= 0 || (n < chunk && !shared.right[lane]) || entries_of(q, lane, shared) != n * width) return false;
+    if (!is_plain() || n <= 0 || (n < chunk && !shared.right[lane]) ||
+        entries_of(q, lane, shared) != n * width)
+      return false;
     if (!c.ring) return true;
     const Place        at = place(tile, lane);
     const std::int64_t i  = shared.first[lane] + q * chunk + shared.base - at.chain * c.rows;
     return i >= w && i + n - 1 + w < c.rows;
   }
-  /// Asks for the first entry of chunk q; rows that a leaf does not see begin where those that it does do, or end.
+  /// Asks for the first entry of chunk q; rows that a leaf does not see begin where
+  /// those that it does do, or end.
   KOKKOS_INLINE_FUNCTION void find_first(int q, int lane, std::int64_t base, Shared &shared) const
   {
-    const int i = shared.first[lane] + q * chunk, at = i < shared.begin[lane] ? shared.begin[lane] : i > shared.end[lane] ? shared.end[lane] : i;
+    const int i = shared.first[lane] + q * chunk, at = i < shared.begin[lane] ? shared.begin[lane]
+                                                       : i > shared.end[lane] ? shared.end[lane]
+                                                                              : i;
     device::async_copy(&shared.first_of[q % begins][lane], A.local.row_begin.low(base + at));
   }
-  KOKKOS_INLINE_FUNCTION static int entries_of(int q, int lane, const Shared &shared) { return between(shared.first_of[q % begins][lane], shared.first_of[(q + 1) % begins][lane]); }
+  KOKKOS_INLINE_FUNCTION static int entries_of(int q, int lane, const Shared &shared)
+  {
+    return between(shared.first_of[q % begins][lane], shared.first_of[(q + 1) % begins][lane]);
+  }
   /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
   KOKKOS_INLINE_FUNCTION void find_run(std::int64_t tile, int q, int lane, Shared &shared) const
   {
     const int  count         = entries_of(q, lane, shared);
     const bool full          = is_full(tile, q, lane, shared);
     shared.full[q % 4][lane] = full;
-    shared.run[q % 4][lane]  = {between(static_cast<std::int32_t>(shared.first_entry), shared.first_of[q % begins][lane]), full ? count : -1 - count};
+    shared.run[q % 4][lane]  = {
+       between(static_cast<std::int32_t>(shared.first_entry), shared.first_of[q % begins][lane]),
+      full ? count : -1 - count};
   }
   /// Brings the entries of chunk q, and column indices where these are read.
   template <int Threads>
@@ -122,9 +149,12 @@ struct SchurLeafTile {
     const auto with_gaps = [&](int leaf, int lane) {
       const LeafRun      run  = shared.run[q % 4][leaf];
       const std::int64_t from = shared.first_entry + run.first;
-      for (int e = lane; e < -1 - run.count; e += 32) device::async_copy(&shared.value[q % 3][leaf][e], A.local.value + from + e), device::async_copy(&shared.column[q % 3][leaf][e], A.local.column.low(from + e));
+      for (int e = lane; e < -1 - run.count; e += 32)
+        device::async_copy(&shared.value[q % 3][leaf][e], A.local.value + from + e),
+          device::async_copy(&shared.column[q % 3][leaf][e], A.local.column.low(from + e));
     };
-    stage_runs<Threads, 8, Scalar, (entries | 1), entries>(A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 3], with_gaps);
+    stage_runs<Threads, 8, Scalar, (entries | 1), entries>(
+      A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 3], with_gaps);
   }
   /// Gives the rows of chunk q an entry at every place of the band.
   KOKKOS_INLINE_FUNCTION void spread(std::int64_t tile, int q, int lane, Shared &shared) const
@@ -141,8 +171,12 @@ struct SchurLeafTile {
       const std::int64_t i   = row + shared.base - at.chain * c.rows; // place in the chain
       if (!at.is_there || row >= shared.end[lane] || (i < 0 && !c.ring)) continue;
       if (plain && row >= shared.begin[lane]) {
-        for (int e = between(from_entry, *A.local.row_begin.low(shared.base + row)), end = between(from_entry, *A.local.row_begin.low(shared.base + row + 1)); e < end; ++e)
-          dense[t][w + c.distance(0, between(static_cast<std::int32_t>(at.chain * c.rows + i), shared.column[q % 3][lane][e]))][lane] = shared.value[q % 3][lane][e];
+        for (int e   = between(from_entry, *A.local.row_begin.low(shared.base + row)),
+                 end = between(from_entry, *A.local.row_begin.low(shared.base + row + 1));
+             e < end; ++e)
+          dense[t][w + c.distance(0, between(static_cast<std::int32_t>(at.chain * c.rows + i),
+                                             shared.column[q % 3][lane][e]))][lane] =
+            shared.value[q % 3][lane][e];
         continue;
       }
       const std::int64_t from = i < 0 ? i + c.rows : i, r = A.row(c, at.chain, from);
@@ -158,7 +192,8 @@ struct SchurLeafTile {
   }
 
   /// Row r of those that a leaf sees, which is not eliminated with, by whoever is ahead.
-  KOKKOS_INLINE_FUNCTION static void fill_ahead(Lane &mine, int r, const Scalar *row, Scalar (&out)[width + 1][leaves], int lane)
+  KOKKOS_INLINE_FUNCTION static void fill_ahead(Lane &mine, int r, const Scalar *row,
+                                                Scalar (&out)[width + 1][leaves], int lane)
   {
     Scalar e[width];
     RIBBON_UNROLL
@@ -171,7 +206,8 @@ struct SchurLeafTile {
     for (int k = 0; k <= i; ++k) mine.upper(i, k) = e[2 * w + k - i];
   }
   /// The same by whoever follows.
-  KOKKOS_INLINE_FUNCTION static void fill_behind(Lane &mine, int r, const Scalar (&row)[width + 1][leaves], int lane)
+  KOKKOS_INLINE_FUNCTION static void fill_behind(Lane &mine, int r, const Scalar (&row)[width + 1][leaves],
+                                                 int lane)
   {
     RIBBON_UNROLL
     for (int c = 0; c < w; ++c) {
@@ -191,21 +227,27 @@ struct SchurLeafTile {
     RIBBON_UNROLL
     for (int r = 0; r < 2 * w; ++r)
       if (q == r / chunk) fill_ahead(mine, r, row + r % chunk * width, shared.step[q % 2][r % chunk], lane);
-    const int first = q * chunk - 2 * w, t0 = first < 0 ? -first : 0, rest = shared.own[lane] - first, end = rest < chunk ? rest : chunk;
+    const int first = q * chunk - 2 * w, t0 = first < 0 ? -first : 0, rest = shared.own[lane] - first,
+              end = rest < chunk ? rest : chunk;
     if (t0 >= end) return;
-    Scalar *pivot = factors.pivot + (tile * tree.most_rows() + first + t0) * leaves + lane, *lower = factors.lower + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
-           *upper = factors.upper + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane, *out = &shared.step[q % 2][t0][0][lane];
+    Scalar *pivot = factors.pivot + (tile * tree.most_rows() + first + t0) * leaves + lane,
+           *lower = factors.lower + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
+           *upper = factors.upper + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
+           *out   = &shared.step[q % 2][t0][0][lane];
     Scalar now[width], next[width]; // a row is read a step before it arrives
     row += t0 * width;
     RIBBON_UNROLL
     for (int k = 0; k < width; ++k) next[k] = row[k];
     RIBBON_NO_UNROLL
-    for (int t = t0; t < end; ++t, out += (width + 1) * leaves, pivot += leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
+    for (int t = t0; t < end; ++t, out += (width + 1) * leaves, pivot += leaves, lower += 2 * w * leaves,
+             upper += 2 * w * leaves) {
       if (t + 1 < end) row += width;
       RIBBON_UNROLL
       for (int k = 0; k < width; ++k) now[k] = next[k], next[k] = row[k];
-      const Scalar p = mine.square(0, 0, 0), d = p == Scalar(0) ? Scalar(0) : reciprocal(p); // what follows stays finite
-      Scalar       f[w], u[w + 1];                                                           // of L; the pivot's row
+      // what follows stays finite
+      const Scalar p = mine.square(0, 0, 0), d = p == Scalar(0) ? Scalar(0) : reciprocal(p);
+      // of L; the pivot's row
+      Scalar f[w], u[w + 1];
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
         const Scalar below = r < w ? mine.square(0, r < w ? r : 0, 0) : now[0];
@@ -222,9 +264,14 @@ struct SchurLeafTile {
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
         RIBBON_UNROLL
-        for (int c = 1; c <= w; ++c) mine.square(0, r - 1, c - 1) = (r == w ? now[c] : c < w ? mine.square(0, r < w ? r : 0, c < w ? c : 0) : mine.upper(r < w ? r : 0, 0)) - f[r - 1] * u[c];
+        for (int c = 1; c <= w; ++c)
+          mine.square(0, r - 1, c - 1) = (r == w  ? now[c]
+                                          : c < w ? mine.square(0, r < w ? r : 0, c < w ? c : 0)
+                                                  : mine.upper(r < w ? r : 0, 0)) -
+                                         f[r - 1] * u[c];
         RIBBON_UNROLL
-        for (int k = 0; k < r; ++k) mine.upper(r - 1, k) = r == w ? now[w + 1 + k] : mine.upper(r < w ? r : 0, k + 1 <= r ? k + 1 : 0);
+        for (int k = 0; k < r; ++k)
+          mine.upper(r - 1, k) = r == w ? now[w + 1 + k] : mine.upper(r < w ? r : 0, k + 1 <= r ? k + 1 : 0);
       }
     }
   }
@@ -234,32 +281,42 @@ struct SchurLeafTile {
     RIBBON_UNROLL
     for (int r = 0; r < 2 * w; ++r)
       if (q == r / chunk) fill_behind(mine, r, shared.step[q % 2][r % chunk], lane);
-    const int first = q * chunk - 2 * w, t0 = first < 0 ? -first : 0, rest = shared.own[lane] - first, end = rest < chunk ? rest : chunk;
+    const int first = q * chunk - 2 * w, t0 = first < 0 ? -first : 0, rest = shared.own[lane] - first,
+              end = rest < chunk ? rest : chunk;
     if (t0 >= end) return;
-    const std::int64_t at    = (tile * tree.most_rows() + first + t0) * 2 * w + w;
-    Scalar            *lower = factors.lower + at * leaves + lane, *upper = factors.upper + at * leaves + lane;
-    const Scalar      *in = &shared.step[q % 2][t0][0][lane];
+    const std::int64_t at = (tile * tree.most_rows() + first + t0) * 2 * w + w;
+    Scalar       *lower = factors.lower + at * leaves + lane, *upper = factors.upper + at * leaves + lane;
+    const Scalar *in = &shared.step[q % 2][t0][0][lane];
     RIBBON_NO_UNROLL
-    for (int t = t0; t < end; ++t, in += (width + 1) * leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
+    for (int t = t0; t < end;
+         ++t, in += (width + 1) * leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
       const Scalar d = in[2 * w * leaves];
       Scalar       u[w], f[w], b[w];
       RIBBON_UNROLL
-      for (int k = 0; k < w; ++k) u[k] = in[k * leaves], f[k] = in[(w + k) * leaves], b[k] = mine.square(0, 0, k);
+      for (int k = 0; k < w; ++k)
+        u[k] = in[k * leaves], f[k] = in[(w + k) * leaves], b[k] = mine.square(0, 0, k);
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k) {
         const Scalar above = mine.square(1, k, 0), l = above * d;
         lower[k * leaves] = l, upper[k * leaves] = b[k] * d;
-        if (apart) shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? k : 0][apart ? lane : 0] = l, shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? w + k : 0][apart ? lane : 0] = b[k];
+        if (apart)
+          shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? k : 0]
+                    [apart ? lane : 0] = l,
+                                    shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? w + k : 0]
+                                              [apart ? lane : 0] = b[k];
         RIBBON_UNROLL
         for (int c = 0; c < w; ++c) {
-          mine.square(1, k, c) = (c + 1 < w ? mine.square(1, k, c + 1 < w ? c + 1 : 0) : Scalar(0)) - above * u[c];
+          mine.square(1, k, c) =
+            (c + 1 < w ? mine.square(1, k, c + 1 < w ? c + 1 : 0) : Scalar(0)) - above * u[c];
           if (!apart) mine.square(2, k, c) -= l * b[c];
         }
       }
       RIBBON_UNROLL
       for (int r = 0; r < w; ++r) {
         RIBBON_UNROLL
-        for (int c = 0; c < w; ++c) mine.square(0, r, c) = (r + 1 < w ? mine.square(0, r + 1 < w ? r + 1 : 0, c) : Scalar(0)) - f[r] * b[c];
+        for (int c = 0; c < w; ++c)
+          mine.square(0, r, c) =
+            (r + 1 < w ? mine.square(0, r + 1 < w ? r + 1 : 0, c) : Scalar(0)) - f[r] * b[c];
       }
     }
   }
@@ -271,7 +328,9 @@ struct SchurLeafTile {
     for (int t = first < 0 ? -first : 0; t < end; ++t) {
       Scalar l[w], b[w];
       RIBBON_UNROLL
-      for (int k = 0; k < w; ++k) l[k] = shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? k : 0][apart ? lane : 0], b[k] = shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? w + k : 0][apart ? lane : 0];
+      for (int k = 0; k < w; ++k)
+        l[k] = shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? k : 0][apart ? lane : 0],
+        b[k] = shared.cut[apart ? q % 2 : 0][apart ? t : 0][apart ? w + k : 0][apart ? lane : 0];
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k) {
         RIBBON_UNROLL
@@ -318,9 +377,12 @@ struct SchurLeafTile {
     }
   }
 
-  /// Eliminates tile number `tile`. @param passed  for every leaf the place of what it leaves over @param watched  the same of its pivots
+  /// Eliminates tile number `tile`.
+  /// @param passed  for every leaf the place of what it leaves over
+  /// @param watched  the same of its pivots
   template <class Team, class Passed>
-  KOKKOS_INLINE_FUNCTION void work(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t tile, Shared &shared, const Passed &passed, PivotStatistics<Real> *watched) const
+  KOKKOS_INLINE_FUNCTION void work(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t tile,
+                                   Shared &shared, const Passed &passed, PivotStatistics<Real> *watched) const
   {
     const bool plain = is_plain();
     threads.for_each([&](int v, Lane &) {
@@ -342,30 +404,33 @@ struct SchurLeafTile {
     }
     team.barrier();
     // Chunk q is eliminated, q - 1 followed, entries of q + 2 are asked for, and where chunk q + 6 begins.
-    device::take_turns<roles>(team, threads, leaves, shared.chunks + (apart ? 2 : 1), [&](auto role, int q, int v, Lane &mine) {
-      constexpr int does = decltype(role)::value;
-      const int     lane = v % leaves, chunks = shared.chunks;
-      if constexpr (does == ahead) {
-        if (q < chunks) eliminate(mine, tile, lane, q, shared);
-      } else if constexpr (does == behind) {
-        if (q > 0 && q <= chunks) follow(mine, tile, lane, q - 1, shared);
-      } else if constexpr (does == brings) {
-        if (plain && q + 2 < chunks) stage_entries<leaves>(q + 2, lane, shared);
-        device::async_commit(), device::async_wait(1);
-      } else {
-        if (plain && q + 3 < chunks) find_run(tile, q + 3, lane, shared);
-        if (plain && q + 6 <= chunks) find_first(q + 6, lane, shared.base, shared);
-        if (q == 0) start(mine);
-        if (q > 0 && q <= chunks) watch(mine, lane, q - 1, shared);
-        if (apart && q > 1) sum_corner(mine, lane, q - 2, shared);
-        device::async_commit(), device::async_wait(1);
-      }
-    });
+    device::take_turns<roles>(team, threads, leaves, shared.chunks + (apart ? 2 : 1),
+                              [&](auto role, int q, int v, Lane &mine) {
+                                constexpr int does = decltype(role)::value;
+                                const int     lane = v % leaves, chunks = shared.chunks;
+                                if constexpr (does == ahead) {
+                                  if (q < chunks) eliminate(mine, tile, lane, q, shared);
+                                } else if constexpr (does == behind) {
+                                  if (q > 0 && q <= chunks) follow(mine, tile, lane, q - 1, shared);
+                                } else if constexpr (does == brings) {
+                                  if (plain && q + 2 < chunks) stage_entries<leaves>(q + 2, lane, shared);
+                                  device::async_commit(), device::async_wait(1);
+                                } else {
+                                  if (plain && q + 3 < chunks) find_run(tile, q + 3, lane, shared);
+                                  if (plain && q + 6 <= chunks) find_first(q + 6, lane, shared.base, shared);
+                                  if (q == 0) start(mine);
+                                  if (q > 0 && q <= chunks) watch(mine, lane, q - 1, shared);
+                                  if (apart && q > 1) sum_corner(mine, lane, q - 2, shared);
+                                  device::async_commit(), device::async_wait(1);
+                                }
+                              });
     threads.for_each([&](int v, Lane &mine) {
       const int   role = v / leaves, lane = v % leaves;
       const Place at = place(tile, lane);
       if (at.is_there) pass(mine, role, lane, shared, passed(lane));
-      if (role == watches) watched[lane] = at.is_there ? mine.pivots.finished(at.chain * tree.chain.rows + tree.start(at.node)) : PivotStatistics<Real>();
+      if (role == watches)
+        watched[lane] = at.is_there ? mine.pivots.finished(at.chain * tree.chain.rows + tree.start(at.node))
+                                    : PivotStatistics<Real>();
     });
     team.barrier();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file pieces.hpp  Kernels of a piece of a chain that is eliminated without pivots and whose other pieces lie in other memories.
+/// @file pieces.hpp  Kernels of a piece of a chain that is eliminated without pivots and whose other
+///   pieces lie in other memories.
 ///
 ///     [ interior | z ]     z: the last w = max(kl, ku) unknowns of a piece that has one behind it
 ///
@@ -20,12 +21,13 @@ struct InteriorEntries {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const
   {
     const std::int64_t first = i < band.kl ? 0 : i - band.kl;
-    for (std::int64_t e = row_begin[i]; e < row_begin[i + 1]; ++e) value[e] = band.at(i, first + (e - row_begin[i]) - i);
+    for (std::int64_t e = row_begin[i]; e < row_begin[i + 1]; ++e)
+      value[e] = band.at(i, first + (e - row_begin[i]) - i);
   }
 };
 
-/// Columns k < w of `to`: coefficients of the w unknowns before the interior; columns w + k: of those behind it. Only the w rows at that end
-/// are nonzero: one thread for each of them and each k.
+/// Columns k < w of `to`: coefficients of the w unknowns before the interior; columns w + k: of those behind
+/// it. Only the w rows at that end are nonzero: one thread for each of them and each k.
 template <class Scalar>
 struct CouplingColumns {
   BandOfRows<Scalar>   band;
@@ -40,7 +42,8 @@ struct CouplingColumns {
   }
 };
 
-/// Packs the first w and the last w rows of `from`, then the w rows of b that follow the interior, by rows. One thread per row and column.
+/// Packs the first w and the last w rows of `from`, then the w rows of b that follow the interior, by rows.
+/// One thread per row and column.
 template <class Scalar>
 struct TakeEnds {
   const Scalar        *from, *b;
@@ -55,7 +58,8 @@ struct TakeEnds {
   }
 };
 
-/// Adds `ends`, as TakeEnds has them, to the first and the last rows of a column of `to`. One thread per column.
+/// Adds `ends`, as TakeEnds has them, to the first and the last rows of a column of
+/// `to`. One thread per column.
 template <class Scalar>
 struct AddEnds {
   const Scalar        *ends;
@@ -69,8 +73,9 @@ struct AddEnds {
   }
 };
 
-/// x -= Y z in the interior, where z holds the w unknowns before the piece and the w behind the interior. Copies the latter into x.
-/// `numbers` = 2 w; 0 in a transposed solve, where Y is the product already. One thread per row and column.
+/// x -= Y z in the interior, where z holds the w unknowns before the piece and the w behind the interior.
+/// Copies the latter into x. `numbers` = 2 w; 0 in a transposed solve, where Y is the product already. One
+/// thread per row and column.
 template <class Scalar>
 struct FinishPiece {
   Scalar              *x;
@@ -90,33 +95,42 @@ struct FinishPiece {
 };
 
 /// Values of the interior. Asynchronous on exec, as all functions here.
-/// @param row_begin  where its rows begin; each has all columns of the band that are in the interior, in ascending order
+/// @param row_begin  where its rows begin; each has all columns of the band that are in the
+///   interior, in ascending order
 template <class Scalar, class Exec>
-void interior_entries(const Exec &exec, const BandOfRows<Scalar> &band, const std::int64_t *row_begin, std::int64_t inner, Scalar *value)
+void interior_entries(const Exec &exec, const BandOfRows<Scalar> &band, const std::int64_t *row_begin,
+                      std::int64_t inner, Scalar *value)
 {
-  Kokkos::parallel_for("ribbon::interior", indices(exec, inner), InteriorEntries<Scalar>{band, row_begin, value, inner});
+  Kokkos::parallel_for("ribbon::interior", indices(exec, inner),
+                       InteriorEntries<Scalar>{band, row_begin, value, inner});
 }
 
 /// Entries of the interior in the columns of the unknowns before (`left`) and behind it (`right`).
 /// @param to  (inner, 2 w), of zeros
 template <class Scalar, class Exec>
-void coupling_columns(const Exec &exec, const BandOfRows<Scalar> &band, std::int64_t inner, int w, bool left, bool right, Scalar *to)
+void coupling_columns(const Exec &exec, const BandOfRows<Scalar> &band, std::int64_t inner, int w, bool left,
+                      bool right, Scalar *to)
 {
-  Kokkos::parallel_for("ribbon::couplings", indices(exec, std::int64_t(2) * w * w), CouplingColumns<Scalar>{band, to, inner, w, left, right});
+  Kokkos::parallel_for("ribbon::couplings", indices(exec, std::int64_t(2) * w * w),
+                       CouplingColumns<Scalar>{band, to, inner, w, left, right});
 }
 
 /// Ends of the columns of `from`, for other pieces.
 /// @param b  right-hand sides, of which the w rows behind the interior are taken; may be null
 template <class Scalar, class Exec>
-void take_ends(const Exec &exec, const Scalar *from, std::int64_t ld, const Scalar *b, std::int64_t ldb, std::int64_t inner, std::int64_t columns, int w, Scalar *to)
+void take_ends(const Exec &exec, const Scalar *from, std::int64_t ld, const Scalar *b, std::int64_t ldb,
+               std::int64_t inner, std::int64_t columns, int w, Scalar *to)
 {
-  Kokkos::parallel_for("ribbon::ends", indices(exec, w * columns), TakeEnds<Scalar>{from, b, to, ld, ldb, inner, columns, w});
+  Kokkos::parallel_for("ribbon::ends", indices(exec, w * columns),
+                       TakeEnds<Scalar>{from, b, to, ld, ldb, inner, columns, w});
 }
 
-/// Transposed solve: adds the contributions of the equations of z, of this piece and of the one before, to the end rows of the interior.
+/// Transposed solve: adds the contributions of the equations of z, of this piece and of the one before, to
+/// the end rows of the interior.
 /// @param to  (inner, columns)
 template <class Scalar, class Exec>
-void add_ends(const Exec &exec, const Scalar *ends, std::int64_t inner, std::int64_t columns, int w, Scalar *to)
+void add_ends(const Exec &exec, const Scalar *ends, std::int64_t inner, std::int64_t columns, int w,
+              Scalar *to)
 {
   Kokkos::parallel_for("ribbon::ends", indices(exec, columns), AddEnds<Scalar>{ends, to, inner, columns, w});
 }
@@ -125,7 +139,8 @@ void add_ends(const Exec &exec, const Scalar *ends, std::int64_t inner, std::int
 template <class Scalar, class Exec>
 void finish_piece(const Exec &exec, const FinishPiece<Scalar> &piece)
 {
-  Kokkos::parallel_for("ribbon::finish_piece", indices(exec, (piece.inner + (piece.right ? piece.w : 0)) * piece.columns), piece);
+  Kokkos::parallel_for("ribbon::finish_piece",
+                       indices(exec, (piece.inner + (piece.right ? piece.w : 0)) * piece.columns), piece);
 }
 
 } // namespace ribbon::multifrontal

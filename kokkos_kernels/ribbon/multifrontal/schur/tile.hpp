@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile.hpp  Right-hand sides at the leaves of the tree of Schur complements, for half-bandwidths known when compiled.
+/// @file tile.hpp  Right-hand sides at the leaves of the tree of Schur complements, for
+///   half-bandwidths known when compiled.
 #pragma once
 
 #include <ribbon/multifrontal/qr/tile.hpp>
@@ -7,7 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// Rows and factors of the leaves of a tile come and go as in QrTile. A slot of the ring has 2 w numbers of L or U for every step, on the way down the 1 / d behind them all.
+/// Rows and factors of the leaves of a tile come and go as in QrTile. A slot of the ring has 2 w numbers of L
+/// or U for every step, on the way down the 1 / d behind them all.
 template <class Scalar, int w, bool Many>
 struct SchurTile : QrTile<Scalar, w, Many, false> {
   using Base = QrTile<Scalar, w, Many, false>;
@@ -27,12 +29,17 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
 
   KOKKOS_INLINE_FUNCTION Tile tile(std::int64_t team) const
   {
-    const Tree        &tree   = solve.tree;
-    const std::int64_t number = solve.quotient(team, this->blocks()), block_number = team - number * this->blocks(), slot0 = number * leaves, chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots,
-                       node0 = slot0 - chain0 * tree.slots, rest = solve.v.columns - block_number * block, lane = slot0 % 32, first = (slot0 - lane) * tree.most_rows();
+    const Tree        &tree         = solve.tree;
+    const std::int64_t number       = solve.quotient(team, this->blocks()),
+                       block_number = team - number * this->blocks(), slot0 = number * leaves,
+                       chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots,
+                       node0 = slot0 - chain0 * tree.slots, rest = solve.v.columns - block_number * block,
+                       lane = slot0 % 32, first = (slot0 - lane) * tree.most_rows();
     const bool ends = !tree.chain.ring && node0 + leaves >= tree.leaves;
-    return {{chain0, node0, chain0 * tree.chain.rows + tree.start(node0), block_number * block, (static_cast<int>(tree.most_rows()) - (ends ? 0 : w) + chunk - 1) / chunk, static_cast<int>(rest < block ? rest : block),
-             static_cast<int>(tree.shortest) - w, factors.lower + first * 2 * w + lane, factors.upper + first * 2 * w + lane},
+    return {{chain0, node0, chain0 * tree.chain.rows + tree.start(node0), block_number * block,
+             (static_cast<int>(tree.most_rows()) - (ends ? 0 : w) + chunk - 1) / chunk,
+             static_cast<int>(rest < block ? rest : block), static_cast<int>(tree.shortest) - w,
+             factors.lower + first * 2 * w + lane, factors.upper + first * 2 * w + lane},
             factors.pivot + first + lane};
   }
   KOKKOS_INLINE_FUNCTION void begin(const Tile &tile, int v, Shared &shared) const
@@ -43,25 +50,32 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     shared.begin[v] = shared.length[v] = shared.lead[v] = shared.own[v] = 0;
     if (!this->find_leaf(tile, v * block, chain, node)) return;
     const SchurLeaf leaf(tree, chain, node);
-    shared.begin[v] = static_cast<int>(chain * tree.chain.rows + leaf.first - tile.base), shared.length[v] = leaf.rows, shared.own[v] = leaf.own;
+    shared.begin[v]  = static_cast<int>(chain * tree.chain.rows + leaf.first - tile.base),
+    shared.length[v] = leaf.rows, shared.own[v] = leaf.own;
   }
 
   /// Starts to bring the factors of chunk q to slot u % stages.
   template <bool Up, bool Virtual>
   KOKKOS_INLINE_FUNCTION void fetch(const Tile &tile, int u, int q, int v, Shared &shared) const
   {
-    constexpr int      together = 32;
-    const int          rest = static_cast<int>(solve.tree.most_rows()) - q * chunk, steps = rest < chunk ? rest : chunk;
-    Scalar            *to   = shared.factor[u % stages];
-    const std::int64_t at   = static_cast<std::int64_t>(q) * chunk * together;
-    const auto         copy = [&](const Scalar *from, auto N, int behind) { // N numbers a step, behind so many of a leaf
-      constexpr int n = decltype(N)::value, run = Many ? leaves : leaves / 2, rounds = (chunk * n * run + team_size - 1) / team_size;
+    constexpr int together = 32;
+    const int     rest     = static_cast<int>(solve.tree.most_rows()) - q * chunk,
+              steps        = rest < chunk ? rest : chunk;
+    Scalar            *to  = shared.factor[u % stages];
+    const std::int64_t at  = static_cast<std::int64_t>(q) * chunk * together;
+    // N numbers a step, behind so many of a leaf
+    const auto copy = [&](const Scalar *from, auto N, int behind) {
+      constexpr int n = decltype(N)::value, run = Many ? leaves : leaves / 2,
+                    rounds = (chunk * n * run + team_size - 1) / team_size;
       RIBBON_UNROLL
       for (int k = 0; k < rounds; ++k) {
-                const int e = v + k * team_size;
-                if (e >= steps * n * run) continue;
-        if constexpr (Many) device::async_copy(to + e % run * Base::slot + behind + e / run, from + e / run * together + e % run);
-        else if constexpr (Virtual) to[behind * leaves + 2 * e] = from[2 * e], to[behind * leaves + 2 * e + 1] = from[2 * e + 1];
+        const int e = v + k * team_size;
+        if (e >= steps * n * run) continue;
+        if constexpr (Many)
+          device::async_copy(to + e % run * Base::slot + behind + e / run,
+                             from + e / run * together + e % run);
+        else if constexpr (Virtual)
+          to[behind * leaves + 2 * e] = from[2 * e], to[behind * leaves + 2 * e + 1] = from[2 * e + 1];
         else device::async_copy_pack(to + behind * leaves + 2 * e, from + 2 * e);
       }
     };
@@ -69,9 +83,11 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     if constexpr (!Up) copy(tile.pivot + at, std::integral_constant<int, 1>(), chunk * 2 * w);
   }
 
-  /// The rows of chunk q on the way up. `near`: what the next rows, `cut` what those of the cut before take from what is eliminated. Whole: every leaf has all the steps.
+  /// The rows of chunk q on the way up. `near`: what the next rows, `cut` what those of the cut before take
+  /// from what is eliminated. Whole: every leaf has all the steps.
   template <bool Whole>
-  KOKKOS_INLINE_FUNCTION void forward(int u, int q, int v, Scalar (&near)[w], Scalar (&cut)[w], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void forward(int u, int q, int v, Scalar (&near)[w], Scalar (&cut)[w],
+                                      const Shared &shared, Scalar *values) const
   {
     const int     leaf = Base::leaf_of(v), first = q * chunk, own = shared.own[leaf];
     const Scalar *l    = Base::factor_of(shared, u, leaf);
@@ -91,7 +107,8 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
   }
   /// Solves for the unknowns of chunk q; `near`: those behind them, `left`: those of the cut before the leaf.
   template <bool Whole>
-  KOKKOS_INLINE_FUNCTION void backward(int u, int q, int v, Scalar (&near)[w], const Scalar (&left)[w], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void backward(int u, int q, int v, Scalar (&near)[w], const Scalar (&left)[w],
+                                       const Shared &shared, Scalar *values) const
   {
     const int     leaf = Base::leaf_of(v), first = q * chunk, own = shared.own[leaf];
     const Scalar *f = Base::factor_of(shared, u, leaf), *d = f + chunk * 2 * w * apart;
@@ -104,7 +121,8 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k) sum -= f[(t * 2 * w + w + k) * apart] * left[k];
       RIBBON_UNROLL
-      for (int k = w - 1; k >= 0; --k) sum -= f[(t * 2 * w + k) * apart] * near[k]; // the one that was found last comes last
+      for (int k = w - 1; k >= 0; --k)
+        sum -= f[(t * 2 * w + k) * apart] * near[k]; // the one that was found last comes last
       RIBBON_UNROLL
       for (int k = w - 1; k > 0; --k) near[k] = near[k - 1];
       y[t] = near[0] = sum;
@@ -126,27 +144,33 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     for (int t = 0; t < chunk; ++t)
       if (first + t < own) rows[t] = y[t];
   }
-  KOKKOS_INLINE_FUNCTION void up(const Tile &tile, int u, int q, int v, Scalar (&near)[w], Scalar (&cut)[w], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void up(const Tile &tile, int u, int q, int v, Scalar (&near)[w], Scalar (&cut)[w],
+                                 const Shared &shared, Scalar *values) const
   {
     if (!Base::works(tile, v)) return;
     if ((q + 1) * chunk <= tile.least) forward<true>(u, q, v, near, cut, shared, values);
     else forward<false>(u, q, v, near, cut, shared, values);
   }
-  KOKKOS_INLINE_FUNCTION void down(const Tile &tile, int u, int q, int v, Scalar (&near)[w], const Scalar (&left)[w], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void down(const Tile &tile, int u, int q, int v, Scalar (&near)[w],
+                                   const Scalar (&left)[w], const Shared &shared, Scalar *values) const
   {
     if (!Base::works(tile, v)) return;
     if ((q + 1) * chunk <= tile.least) backward<true>(u, q, v, near, left, shared, values);
     else backward<false>(u, q, v, near, left, shared, values);
   }
   /// What a leaf passes: number k for the cut before, then for that behind, of b as it is there.
-  KOKKOS_INLINE_FUNCTION Scalar passed(int v, int k, const Scalar (&near)[w], const Scalar (&cut)[w], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION Scalar passed(int v, int k, const Scalar (&near)[w], const Scalar (&cut)[w],
+                                       const Shared &shared, Scalar *values) const
   {
     const int leaf = Base::leaf_of(v), own = shared.own[leaf];
     if (k < w) return -cut[k < w ? k : 0];
-    return own + k - w < shared.length[leaf] ? this->value(values, leaf, Base::column_of(v))[own + k - w] - near[k >= w ? k - w : 0] : Scalar(0);
+    return own + k - w < shared.length[leaf]
+             ? this->value(values, leaf, Base::column_of(v))[own + k - w] - near[k >= w ? k - w : 0]
+             : Scalar(0);
   }
   /// Puts the unknowns of the cut behind a leaf among its values.
-  KOKKOS_INLINE_FUNCTION void place_cut(int v, const Scalar (&behind)[w], const Shared &shared, Scalar *values) const
+  KOKKOS_INLINE_FUNCTION void place_cut(int v, const Scalar (&behind)[w], const Shared &shared,
+                                        Scalar *values) const
   {
     const int leaf = Base::leaf_of(v), own = shared.own[leaf];
     RIBBON_UNROLL

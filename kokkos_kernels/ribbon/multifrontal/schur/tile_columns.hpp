@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_columns.hpp  Many right-hand sides at the leaves of the tree of Schur complements, for half-bandwidths known when compiled.
+/// @file tile_columns.hpp  Many right-hand sides at the leaves of the tree of Schur complements, for
+///   half-bandwidths known when compiled.
 #pragma once
 
 #include <ribbon/multifrontal/schur/tile.hpp>
 
 namespace ribbon::multifrontal {
 
-/// Up: leaves pass what the cuts take from b, and keep nothing. Down, when the unknowns of the cuts are in x: b is read and eliminated once more, and stays on the chip until it is solved for. A leaf writes its own rows
-/// alone, those of the cut behind it as they are, so that b may be x.
+/// Up: leaves pass what the cuts take from b, and keep nothing. Down, when the unknowns of the cuts are in x:
+/// b is read and eliminated once more, and stays on the chip until it is solved for. A leaf writes its own
+/// rows alone, those of the cut behind it as they are, so that b may be x.
 template <class Scalar, int w, bool Up>
 struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
   using Base = SchurTile<Scalar, w, true>;
@@ -18,7 +20,11 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
   struct Lane {
     Scalar near[w], cut[w], behind[w], before[w]; ///< see SchurTile; the unknowns of the cuts
   };
-  std::size_t scratch(bool virtual_threads) const { return Base::shared_bytes() + this->value_bytes() + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
+  std::size_t scratch(bool virtual_threads) const
+  {
+    return Base::shared_bytes() + this->value_bytes() +
+           (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0);
+  }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
@@ -36,11 +42,14 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
     };
     const auto with_leaf = [&](int v, const auto &body) { // body(leaf, column)
       std::int64_t chain, node;
-      if (this->find_leaf(tile, v, chain, node)) body(SchurLeaf(given.tree, chain, node), tile.column0 + Base::column_of(v));
+      if (this->find_leaf(tile, v, chain, node))
+        body(SchurLeaf(given.tree, chain, node), tile.column0 + Base::column_of(v));
     };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, given.v.b, given.v.ldb); });
+    threads.for_each([&](int v, Lane &) {
+      this->template bring<Team::is_virtual>(tile, v, shared, values, given.v.b, given.v.ldb);
+    });
     Base::prime(threads, all, fetch);
     threads.for_each([&](int v, Lane &mine) {
       RIBBON_UNROLL
@@ -70,7 +79,8 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
         with_leaf(v, [&](const SchurLeaf &leaf, std::int64_t column) {
           Scalar *to = &given.passed(leaf.chain, 0, leaf.node, 0, column);
           RIBBON_UNROLL
-          for (int k = 0; k < 2 * w; ++k) to[k * given.v.columns] = this->passed(v, k, mine.near, mine.cut, shared, values);
+          for (int k = 0; k < 2 * w; ++k)
+            to[k * given.v.columns] = this->passed(v, k, mine.near, mine.cut, shared, values);
         });
       else this->store(tile, v, shared, values);
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_factor.hpp  The tree of Schur complements in one launch, for half-bandwidths known when compiled.
+/// @file tile_factor.hpp  The tree of Schur complements in one launch, for
+///   half-bandwidths known when compiled.
 #pragma once
 
 #include <ribbon/multifrontal/schur/leaf_tile.hpp>
@@ -7,22 +8,27 @@
 
 namespace ribbon::multifrontal {
 
-/// A team eliminates 32 leaves and goes on with the joins above them; of the teams below a node that ends a stage the last one goes on with it. What nodes of a stage pass stays in scratch. A lane has a column of the
-/// front of a join, 3 w x 3 w: of its cut, of the cut before, of that behind. All lanes of a join take Gauss and Jordan's steps on the w x w matrix of its cut, each for itself, so that none waits for another; a column
-/// then has S^-1 times what it had there, and passes on what that takes from the rows of the other cuts. The last warp watches pivots of the levels below meanwhile.
+/// A team eliminates 32 leaves and goes on with the joins above them; of the teams below a node that ends a
+/// stage the last one goes on with it. What nodes of a stage pass stays in scratch. A lane has a column of
+/// the front of a join, 3 w x 3 w: of its cut, of the cut before, of that behind. All lanes of a join take
+/// Gauss and Jordan's steps on the w x w matrix of its cut, each for itself, so that none waits for another;
+/// a column then has S^-1 times what it had there, and passes on what that takes from the rows of the other
+/// cuts. The last warp watches pivots of the levels below meanwhile.
 template <class Scalar, int w>
 struct SchurTileFactorKernel {
-  using Leaves                     = SchurLeafTile<Scalar, w>;
-  using Real                       = real_t<Scalar>;
-  using Statistics                 = PivotStatistics<Real>;
-  static constexpr int team_size   = Leaves::team_size;
-  static constexpr int max_threads = (w <= 3 ? 4 : 3) * team_size; ///< so few registers that several teams fit a multiprocessor
-  static constexpr int nodes       = 32;                           ///< below a stage
+  using Leaves                   = SchurLeafTile<Scalar, w>;
+  using Real                     = real_t<Scalar>;
+  using Statistics               = PivotStatistics<Real>;
+  static constexpr int team_size = Leaves::team_size;
+  /// so few registers that several teams fit a multiprocessor
+  static constexpr int max_threads = (w <= 3 ? 4 : 3) * team_size;
+  static constexpr int nodes       = 32; ///< below a stage
   static constexpr int lanes = w == 1 ? 4 : w == 2 ? 8 : 16, groups = team_size / lanes;
   static constexpr int watchers = team_size - 32; ///< first thread of the warp that watches pivots
   Leaves               leaves;
   Arrivals             arrivals;
-  Statistics          *report; ///< where statistics of the nodes at the top are also written, a chain's joins apart; may be null
+  /// where statistics of the nodes at the top are also written, a chain's joins apart; may be null
+  Statistics *report;
 
   /// A pivot, and the largest entry of its column.
   struct Pivot {
@@ -42,30 +48,42 @@ struct SchurTileFactorKernel {
   struct alignas(16) Shared {
     Scalar     passed[nodes][Leaves::front | 1]; ///< by a node, at the place of the first one below it
     Statistics watched[nodes];                   ///< the same
-    Pivot      pivots[nodes][w];                 ///< of the joins of a stage, at the place where their second child begins; where a ring closes, its first
-    Real       rest[groups][w][2 * w];           ///< what the rows of the other cuts have in columns of pivots
-    int        flag;
+    /// of the joins of a stage, at the place where their second child begins; where a ring closes, its first
+    Pivot pivots[nodes][w];
+    /// what the rows of the other cuts have in columns of pivots
+    Real rest[groups][w][2 * w];
+    int  flag;
   };
   /// Leaves and joins take turns.
-  static constexpr std::size_t bytes = sizeof(typename Leaves::Shared) > sizeof(Shared) ? device::align16(sizeof(typename Leaves::Shared)) : sizeof(Shared);
+  static constexpr std::size_t bytes = sizeof(typename Leaves::Shared) > sizeof(Shared)
+                                         ? device::align16(sizeof(typename Leaves::Shared))
+                                         : sizeof(Shared);
   static std::size_t           scratch(bool virtual_threads)
   {
-    constexpr std::size_t state = sizeof(typename Leaves::Lane) > sizeof(Lane) ? sizeof(typename Leaves::Lane) : sizeof(Lane);
+    constexpr std::size_t state =
+      sizeof(typename Leaves::Lane) > sizeof(Lane) ? sizeof(typename Leaves::Lane) : sizeof(Lane);
     return bytes + (virtual_threads ? team_size * device::align16(state) : 0);
   }
   std::int64_t tiles() const { return (leaves.tree.chain.chains * leaves.tree.slots + nodes - 1) / nodes; }
 
   /// Column c of a join from what its children pass; a ring closes with one child. @param rest  of the join
-  KOKKOS_INLINE_FUNCTION static void eliminate(const Scalar *first, const Scalar *second, bool closes, int c, Lane &mine, Real (&rest)[w][2 * w])
+  KOKKOS_INLINE_FUNCTION static void eliminate(const Scalar *first, const Scalar *second, bool closes, int c,
+                                               Lane &mine, Real (&rest)[w][2 * w])
   {
-    constexpr int ld   = 2 * w;
-    const int     kind = c / w, k = c - kind * w, r = c < w ? 0 : c - w; // the column is that of row r of the other cuts, too
+    constexpr int ld = 2 * w;
+    // the column is that of row r of the other cuts, too
+    const int     kind = c / w, k = c - kind * w, r = c < w ? 0 : c - w;
     Scalar        S[w][w], row[w];
-    const Scalar *upper = kind == 2 ? second + w + k : first + w * ld + k, *lower = kind == 2 ? upper + w * ld : first + k, *at = r < w ? first + r * ld + w : second + r * ld;
+    const Scalar *upper = kind == 2 ? second + w + k : first + w * ld + k,
+                 *lower = kind == 2 ? upper + w * ld : first + k,
+                 *at    = r < w ? first + r * ld + w : second + r * ld;
     RIBBON_UNROLL
     for (int i = 0; i < w; ++i) {
       RIBBON_UNROLL
-      for (int j = 0; j < w; ++j) S[i][j] = closes ? first[i * ld + j] + first[(w + i) * ld + w + j] + first[i * ld + w + j] + first[(w + i) * ld + j] : first[(w + i) * ld + w + j] + second[i * ld + j];
+      for (int j = 0; j < w; ++j)
+        S[i][j] = closes ? first[i * ld + j] + first[(w + i) * ld + w + j] + first[i * ld + w + j] +
+                             first[(w + i) * ld + j]
+                         : first[(w + i) * ld + w + j] + second[i * ld + j];
       const Scalar above = upper[i * ld], beside = lower[i * ld], left = at[i];
       mine.column[i]         = kind == 0 ? Scalar(i == k ? 1 : 0) : closes ? Scalar(0) : above;
       mine.column[w + i]     = kind == 1 && !closes ? beside : Scalar(0);
@@ -106,7 +124,8 @@ struct SchurTileFactorKernel {
       }
     }
   }
-  KOKKOS_INLINE_FUNCTION static void store(const typename SchurFactors<Scalar>::Join &join, Scalar *passed, Scalar *outside, int c, const Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void store(const typename SchurFactors<Scalar>::Join &join, Scalar *passed,
+                                           Scalar *outside, int c, const Lane &mine)
   {
     Scalar   *top   = c < w ? join.inverse + c : join.upper + (c - w);
     const int apart = c < w ? w : 2 * w;
@@ -128,13 +147,17 @@ struct SchurTileFactorKernel {
     const Tree        &tree   = leaves.tree;
     const bool         closes = level > tree.levels;
     const int          up     = level - stage.bottom;
-    const std::int64_t first = tree.below(stage.top, top, level).begin, rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
-    const int          n = static_cast<int>(rest < most ? rest : most);
+    const std::int64_t first  = tree.below(stage.top, top, level).begin,
+                       rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
+    const int n = static_cast<int>(rest < most ? rest : most);
     return {first, up, n, n * chains, closes};
   }
-  /// The last warp adds the pivots of levels `from` to `to`, a lane those of a join, to what was watched below them, in the place of the first of the nodes there.
+  /// The last warp adds the pivots of levels `from` to `to`, a lane those of a join, to what was watched
+  /// below them, in the place of the first of the nodes there.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, const Levels &stage, std::int64_t top, int from, int to, std::int64_t chain0, int chains, int slots, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, const Levels &stage,
+                                    std::int64_t top, int from, int to, std::int64_t chain0, int chains,
+                                    int slots, Shared &shared) const
   {
     const Tree &tree = leaves.tree;
     RIBBON_NO_UNROLL
@@ -143,12 +166,16 @@ struct SchurTileFactorKernel {
         if (v < watchers) return;
         const Joins at = joins_of(stage, top, level, chains);
         if (v - watchers >= at.all) return;
-        const int  chain = chains == 1 ? 0 : (v - watchers) / at.n, i = v - watchers - chain * at.n, place = chain * slots + (at.closes ? 0 : i << at.up), second = at.closes ? place : place + (1 << (at.up - 1));
-        Statistics seen = shared.watched[place];
+        const int chain = chains == 1 ? 0 : (v - watchers) / at.n, i = v - watchers - chain * at.n,
+                  place  = chain * slots + (at.closes ? 0 : i << at.up),
+                  second = at.closes ? place : place + (1 << (at.up - 1));
+        Statistics seen  = shared.watched[place];
         if (!at.closes) seen.join(shared.watched[second]);
         const std::int64_t cut = tree.cut(level, at.first + i) - w;
         RIBBON_NO_UNROLL
-        for (int k = 0; k < w; ++k) seen.take(shared.pivots[second][k].value, shared.pivots[second][k].most, (chain0 + chain) * tree.chain.rows + (cut + k < 0 ? cut + k + tree.chain.rows : cut + k));
+        for (int k = 0; k < w; ++k)
+          seen.take(shared.pivots[second][k].value, shared.pivots[second][k].most,
+                    (chain0 + chain) * tree.chain.rows + (cut + k < 0 ? cut + k + tree.chain.rows : cut + k));
         shared.watched[place] = seen;
       });
       threads.for_each([&](int, Lane &) { device::lane_barrier(32); });
@@ -156,7 +183,9 @@ struct SchurTileFactorKernel {
   }
   /// Leaves what was watched, all of a chain in its first record, to the stage above or the host.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void tell(device::Threads<Lane, Team> &threads, const Levels &stage, std::int64_t top, std::int64_t chain0, int chains, int slots, const Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void tell(device::Threads<Lane, Team> &threads, const Levels &stage,
+                                   std::int64_t top, std::int64_t chain0, int chains, int slots,
+                                   const Shared &shared) const
   {
     const Tree &tree = leaves.tree;
     threads.for_each([&](int v, Lane &) {
@@ -164,13 +193,18 @@ struct SchurTileFactorKernel {
       if (i < 0 || i >= chains * slots || i % slots > 0) return;
       const std::int64_t chain                               = chain0 + i / slots;
       leaves.factors.statistics(tree, chain, stage.top, top) = shared.watched[i];
-      if (report && stage.top == tree.top()) report[chain * (tree.top() > 0 ? tree.joins : 1)] = shared.watched[i];
+      if (report && stage.top == tree.top())
+        report[chain * (tree.top() > 0 ? tree.joins : 1)] = shared.watched[i];
     });
   }
 
-  /// Joins of one level of a stage, those of `chains` chains, whose nodes below the stage are `slots` places apart. @param is_last  whether the stages above take what they pass
+  /// Joins of one level of a stage, those of `chains` chains, whose nodes below the stage are `slots` places
+  /// apart.
+  /// @param is_last  whether the stages above take what they pass
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void join_level(const Team &team, device::Threads<Lane, Team> &threads, const Joins &level, std::int64_t number, int chains, int slots, bool is_last, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void join_level(const Team &team, device::Threads<Lane, Team> &threads,
+                                         const Joins &level, std::int64_t number, int chains, int slots,
+                                         bool is_last, Shared &shared) const
   {
     const bool closes = level.closes;
     const int  up     = level.up;
@@ -180,13 +214,19 @@ struct SchurTileFactorKernel {
       const auto phase = [&](const auto &body) {
         threads.for_each([&](int v, Lane &mine) {
           if (!mine.active) return;
-          const int j = base + v / lanes, chain = chains == 1 ? 0 : j / level.n, i = j - chain * level.n, place = chain * slots + (closes ? 0 : i << up);
-          body(v % lanes, v / lanes, place, closes ? place : place + (1 << (up - 1)), joins + (chain * leaves.tree.joins + i) * SchurFactors<Scalar>::join_size(w), mine);
+          const int j = base + v / lanes, chain = chains == 1 ? 0 : j / level.n, i = j - chain * level.n,
+                    place = chain * slots + (closes ? 0 : i << up);
+          body(v % lanes, v / lanes, place, closes ? place : place + (1 << (up - 1)),
+               joins + (chain * leaves.tree.joins + i) * SchurFactors<Scalar>::join_size(w), mine);
         });
         threads.for_each([&](int, Lane &) { device::lane_barrier(32); });
       };
-      threads.for_each([&](int v, Lane &mine) { mine.active = v / lanes < groups && base + v / lanes < level.all && v % lanes < 3 * w; });
-      phase([&](int c, int group, int place, int second, Scalar *, Lane &mine) { eliminate(shared.passed[place], shared.passed[second], closes, c, mine, shared.rest[group]); });
+      threads.for_each([&](int v, Lane &mine) {
+        mine.active = v / lanes < groups && base + v / lanes < level.all && v % lanes < 3 * w;
+      });
+      phase([&](int c, int group, int place, int second, Scalar *, Lane &mine) {
+        eliminate(shared.passed[place], shared.passed[second], closes, c, mine, shared.rest[group]);
+      });
       phase([&](int c, int group, int place, int second, Scalar *at, Lane &mine) {
         store(SchurFactors<Scalar>::join_at(at, w), shared.passed[place], is_last ? at : nullptr, c, mine);
         if (c >= w) return;
@@ -201,7 +241,9 @@ struct SchurTileFactorKernel {
 
   /// Brings what the nodes below a stage pass.
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t chain, int level, const NodeRange &below, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads,
+                                    std::int64_t chain, int level, const NodeRange &below,
+                                    Shared &shared) const
   {
     const Tree &tree = leaves.tree;
     threads.for_each([&](int v, Lane &) {
@@ -210,9 +252,14 @@ struct SchurTileFactorKernel {
       if (child < below.end - below.begin) {
         const Scalar *from = leaves.factors.front_of(tree, chain, level, below.begin + child);
         RIBBON_UNROLL
-        for (int e = v % together; e < Leaves::front; e += together) device::async_copy(&shared.passed[child][e], from + e);
+        for (int e = v % together; e < Leaves::front; e += together)
+          device::async_copy(&shared.passed[child][e], from + e);
       }
-      if (v >= watchers) shared.watched[v - watchers] = v - watchers < below.end - below.begin ? leaves.factors.statistics(tree, chain, level, below.begin + v - watchers) : Statistics();
+      if (v >= watchers)
+        shared.watched[v - watchers] =
+          v - watchers < below.end - below.begin
+            ? leaves.factors.statistics(tree, chain, level, below.begin + v - watchers)
+            : Statistics();
       device::async_commit(), device::async_wait(0);
     });
     team.barrier();
@@ -221,11 +268,15 @@ struct SchurTileFactorKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    static_assert(sizeof(Shared::passed) + sizeof(Shared::watched) <= sizeof(Leaves::Shared::value) + sizeof(Leaves::Shared::step), "what joins begin with is written while leaves are known");
+    static_assert(sizeof(Shared::passed) + sizeof(Shared::watched) <=
+                    sizeof(Leaves::Shared::value) + sizeof(Leaves::Shared::step),
+                  "what joins begin with is written while leaves are known");
     const Tree        &tree   = leaves.tree;
     Shared            &shared = *reinterpret_cast<Shared *>(team.scratch());
     char              *states = team.scratch() + bytes;
-    const std::int64_t slot0 = team.league_rank() * nodes, chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots, node0 = slot0 - chain0 * tree.slots;
+    const std::int64_t slot0  = team.league_rank() * nodes,
+                       chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots,
+                       node0  = slot0 - chain0 * tree.slots;
     const int          slots  = static_cast<int>(tree.slots < nodes ? tree.slots : nodes);
     const std::int64_t there  = tree.chain.chains - chain0;
     int                chains = tree.slots < nodes ? nodes / slots : 1;
@@ -233,7 +284,8 @@ struct SchurTileFactorKernel {
     {
       device::Threads<typename Leaves::Lane, Team> threads(team, states);
       leaves.work(
-        team, threads, team.league_rank(), *reinterpret_cast<typename Leaves::Shared *>(team.scratch()), [&](int leaf) { return shared.passed[leaf]; }, shared.watched);
+        team, threads, team.league_rank(), *reinterpret_cast<typename Leaves::Shared *>(team.scratch()),
+        [&](int leaf) { return shared.passed[leaf]; }, shared.watched);
     }
     if (node0 >= tree.leaves) return;
     device::Threads<Lane, Team> threads(team, states);
@@ -257,13 +309,15 @@ struct SchurTileFactorKernel {
           watch(threads, stage, top, watched + 1, level - 1, chain0, chains, slots, shared);
           watched = level - 1;
         }
-        join_level(team, threads, joins, tree.join_number(chain0, level, joins.first), chains, slots, level == last_level && stage.top < tree.top(), shared);
+        join_level(team, threads, joins, tree.join_number(chain0, level, joins.first), chains, slots,
+                   level == last_level && stage.top < tree.top(), shared);
       }
       watch(threads, stage, top, watched + 1, last_level, chain0, chains, slots, shared);
       tell(threads, stage, top, chain0, chains, slots, shared);
       if (last_level == 0 && stage.top < tree.top()) // a leaf that is passed on
         threads.for_each([&](int v, Lane &) {
-          for (int e = v; e < Leaves::front; e += team_size) leaves.factors.front_of(tree, chain0, 0, last)[e] = shared.passed[0][e];
+          for (int e = v; e < Leaves::front; e += team_size)
+            leaves.factors.front_of(tree, chain0, 0, last)[e] = shared.passed[0][e];
         });
     } while (goes_on(team, tree, arrivals, chain0, stage, top, 0, 1, &shared.flag));
   }
