@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws what every rank does during the fastest application of PC line: forward, exchange and backward of each part of the lines, as -log_trace wrote it.
+"""Draws what every rank does during the fastest application of PC line: forward, exchange and backward, as -log_trace wrote them.
 
-    mpiexec -n 4 distributed -dll_append libribbon.so -pc_type line -pc_line_direction y -pc_line_cut_parts 2 -log_trace two
-    timeline.py --output timeline.png "one part=one" "two parts=two"         two: files two.0, two.1, ...
+    mpiexec -n 4 distributed -dll_append libribbon.so -pc_type line -pc_line_direction y -log_trace four
+    timeline.py --output timeline.png "four ranks=four"         four: files four.0, four.1, ...
 
 Clocks of ranks are set by their common norms at the end. PETSc writes six digits: let programs be short. Needs matplotlib.
 """

@@ -14,7 +14,6 @@ namespace ribbon::petsc {
 struct CutChoices {
   PCLineCut         cut      = PC_LINE_CUT_AUTO;
   PCLineCutExchange exchange = PC_LINE_CUT_EXCHANGE_AUTO;
-  PetscInt          parts    = 1;
 };
 
 /// Seconds that the reduced systems of lines over P ranks take, S unknowns for each cut: docs/distributed.md,

@@ -2,8 +2,8 @@
 /// @file cut_exchange.hpp  What ranks that hold pieces of the same lines tell each other: the reduced systems
 ///   between the pieces, and who solves them.
 ///
-/// A solve is send(), reduce(), receive(); between them a rank may do other work, with other exchanges under
-/// way. docs/distributed.md has the cost of each way.
+/// A solve is send(), then reduce(); a rank may compute between them. docs/distributed.md has the cost of
+/// each way.
 #pragma once
 
 #include "../lines/chain.hpp"
@@ -52,13 +52,11 @@ public:
   Scalar *ends() const { return ends_.data(); }
   /// When exec has written ends(), sends them.
   virtual PetscErrorCode send(const Exec &exec, std::int64_t lines) = 0;
-  /// Waits for those of others, solves what this rank solves, and sends what others wait for.
+  /// Waits for those of others, and solves: z() is complete, on exec.
   virtual PetscErrorCode reduce(const Exec &exec, std::int64_t lines) = 0;
-  /// Waits for what others have solved: z() is complete, on exec.
-  virtual PetscErrorCode receive(const Exec &, std::int64_t) { return PETSC_SUCCESS; }
   /// Solution left of this piece (`of_left`), or in its own separators; number s of line l at s lines + l.
   virtual const Scalar *z(bool of_left, std::int64_t lines) const = 0;
-  /// Whether several right-hand sides of a line are solved in one go; receive() has nothing to wait for then.
+  /// Whether several right-hand sides of a line are solved in one go.
   virtual bool         takes_columns() const { return true; }
   virtual std::string  who() const = 0;
   virtual FactorReport report() const { return reduced_.report(); }
@@ -313,11 +311,6 @@ public:
     PetscCallMPI(MPI_Ialltoallv(all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR,
                                 back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, comm_,
                                 this->request()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode receive(const Exec &exec, std::int64_t) override
-  {
-    PetscFunctionBegin;
     PetscCall(this->Wait());
     PetscCall(back_.from_mpi(exec));
     PetscCallCXX(take_back(exec, ends_layout(), shares_, z_.data(), back_.data()));

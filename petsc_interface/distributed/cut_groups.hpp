@@ -4,7 +4,7 @@
 ///
 /// The ranks of a group deal the lines out among them. What one of them then holds, the separators of its
 /// group for some of the lines, is a piece of a line of separators; ranks of one place in their groups hold
-/// the pieces of the same ones, and solve them as lines that the partition cuts (cut_part.hpp), in groups
+/// the pieces of the same ones, and solve them as lines that the partition cuts (cut_solver.hpp), in groups
 /// again where they are many. With groups of about the square root of P ranks a solve sends some 4 sqrt(P)
 /// messages in place of 2 P. (Nested dissection of the chain of ranks, as in Polizzi & Sameh, "SPIKE: a
 /// parallel environment for solving banded linear systems", Computers & Fluids 36, 2007, section 4:
@@ -16,7 +16,7 @@
 namespace ribbon::petsc {
 
 template <class Exec>
-class CutPart;
+class CutSolver;
 
 template <class Exec>
 class GroupedExchange final : public DealtExchange<Exec> {
@@ -57,10 +57,10 @@ public:
       chain->pieces.push_back({static_cast<PetscInt>(rows(g)), static_cast<PetscInt>(groups_.begin(g)), 0});
     std::vector<std::int64_t> separators(static_cast<std::size_t>(rows(group)));
     std::iota(separators.begin(), separators.end(), begin);
-    PetscCallCXX(inner_ = std::make_unique<CutPart<Exec>>());
+    PetscCallCXX(inner_ = std::make_unique<CutSolver<Exec>>());
     typename Base::Input bands;
     PetscCallCXX(bands = this->matrices(exec, R, separators, this->first_line(), this->own_lines(), true));
-    PetscCall(inner_->set_up(exec, chain, this->reduced_lines(rows(group), this->own_lines()), bands,
+    PetscCall(inner_->factor(exec, chain, this->reduced_lines(rows(group), this->own_lines()), bands,
                              place_.periodic, how_, false, {}, why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -102,10 +102,10 @@ private:
     return groups_.count(group) - (group + 1 == groups_.parts && !place_.periodic);
   }
 
-  LineShares                     groups_; ///< ranks, and groups of them
-  CutChoices                     how_;
-  MPI_Comm                       group_ = MPI_COMM_NULL;
-  std::unique_ptr<CutPart<Exec>> inner_; ///< null where this rank gets no lines
+  LineShares                       groups_; ///< ranks, and groups of them
+  CutChoices                       how_;
+  MPI_Comm                         group_ = MPI_COMM_NULL;
+  std::unique_ptr<CutSolver<Exec>> inner_; ///< null where this rank gets no lines
 };
 
 } // namespace ribbon::petsc

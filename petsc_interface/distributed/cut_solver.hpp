@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_solver.hpp  Lines that the partition cuts, in parts: messages of one travel while the
-///   lines of another are computed.
+/// @file cut_solver.hpp  Lines that span ranks, solved where their pieces are: cut_lines.hpp on each rank,
+///   and a reduced system between them.
 #pragma once
 
-#include "cut_part.hpp"
+#include "../support/session.hpp"
+#include "cut_groups.hpp"
+
+#include <ribbon/distributed/cut_lines.hpp>
+
+#include <stdexcept>
+#include <utility>
 
 namespace ribbon::petsc {
 
@@ -13,153 +19,309 @@ class CutSolver {
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  /// Factors; see CutPart::set_up(). Collective on the chain.
+  /// Factors; `why_not` says why these lines have to be solved otherwise, the same on all ranks of the chain,
+  /// on which this is collective.
+  /// @param lines  pieces of this rank
+  /// @param bands  of these, with the entries in columns of other ranks where Bands ignore them
+  /// @param how    how.cut: PC_LINE_CUT_AUTO, _EXACT or _DROP
   PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
                         const Input &bands, bool periodic, const CutChoices &how,
                         const LineSolverOptions &options, std::string *why_not)
   {
+    int strided = lines.count1 > 1;
     PetscFunctionBegin;
-    PetscCall(Divide(exec, *chain, lines, how.parts));
-    for (Part &part : parts_) {
-      Input of_part;
-      PetscCallCXX(of_part = bands_of(exec, part, bands));
-      PetscCall(
-        part.cut.set_up(exec, chain, of(part, lines), of_part, periodic, how, true, options, why_not));
-      if (why_not->empty()) PetscCall(part.cut.probe(exec, of(part, lines), how.cut, why_not));
-      if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
-    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &strided, 1, MPI_INT, MPI_MAX, chain->comm));
+    has_stride_to_spare_ = !strided;
+    PetscCall(factor(exec, std::move(chain), lines, bands, periodic, how, true, options, why_not));
+    if (why_not->empty()) PetscCall(Probe(exec, lines, how.cut, why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  bool empty() const { return parts_.empty(); }
+  /// Factors, without a probe; the rest as in set_up().
+  /// @param dots  whether pieces may use dot products, whose accuracy the probe of set_up() checks
+  PetscErrorCode factor(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
+                        const Input &bands, bool periodic, const CutChoices &how, bool dots,
+                        const LineSolverOptions &options, std::string *why_not)
+  {
+    CutPiece            piece;
+    std::vector<Scalar> us;
+    ReducedMatrix       R;
+    int                 number = 0;
+    PetscFunctionBegin;
+    piece.m = lines.rows, piece.lines = lines.lines(), piece.K = std::max(1, bands.half_bandwidth()),
+    piece.B    = bands.block;
+    place_     = {std::move(chain), periodic, piece.S(), lines.lines()};
+    piece.left = place_.has_left(), piece.right = place_.has_right();
+    for (PetscMPIInt q = 0; q < place_.size(); ++q)
+      if (place_.chain->pieces[static_cast<std::size_t>(q)].rows < piece.K &&
+          (periodic || q + 1 < place_.size()))
+        *why_not = "couplings reach further than a piece is long";
+    if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands)
+                                   : std::vector<Scalar>(),
+                       &us));
+    try {
+      cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, dots, options, *why_not);
+    } catch (const std::invalid_argument &e) {
+      *why_not = e.what();
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
+    PetscCall(AgreeOnSentence(comm(), why_not, &number));
+    if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(GetReducedMatrix(*place_.chain, cut_.blocks(exec), piece.S(), periodic, &R));
+    PetscCall(Connect(exec, R, how, why_not));
+    room_ = 0;
+    if (why_not->empty()) PetscCallCXX(reserve(exec, place_.lines));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  const LineChain &chain() const { return *place_.chain; }
   /// Whether what is left out is below rounding.
-  bool is_exact() const
-  {
-    return std::all_of(parts_.begin(), parts_.end(), [](const Part &part) { return part.cut.is_exact(); });
-  }
+  bool is_exact() const { return exact_; }
   /// Whether several right-hand sides of a line are solved in one go, on all ranks of the chain.
-  bool takes_columns() const
-  {
-    return has_stride_to_spare_ && std::all_of(parts_.begin(), parts_.end(),
-                                               [](const Part &part) { return part.cut.takes_columns(); });
-  }
+  bool        takes_columns() const { return has_stride_to_spare_ && exchange_->takes_columns(); }
+  std::string who() const { return exchange_->who(); }
   /// How these lines are solved, in words.
   std::string facts() const
   {
-    return parts_[0].cut.facts() +
-           (parts_.size() > 1 ? format(", in %d parts", static_cast<int>(parts_.size())) : "");
+    const long long rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(),
+                    m     = cut_.piece().m;
+    const std::string how = !asks_neighbours_
+                              ? format("exactly, reduced systems of %lld unknowns solved ", rows)
+                            : exact_ ? "exactly "
+                                     : "approximately ";
+    if (cut_.way() == CutWay::known)
+      return how + who() +
+             format(", separators from dot products with %lld of %lld rows",
+                    static_cast<long long>(cut_.rows_read()), m);
+    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m) +
+           (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "");
   }
-  /// Of the first part, with the worst of the others.
   FactorReport report() const
   {
-    FactorReport all = parts_[0].cut.report();
-    for (std::size_t k = 1; k < parts_.size(); ++k) {
-      const FactorReport r = parts_[k].cut.report();
-      all.smallest_pivot   = std::min(all.smallest_pivot, r.smallest_pivot),
-      all.growth = std::max(all.growth, r.growth), all.rcond = std::min(all.rcond, r.rcond);
-      all.probe_error = std::max(all.probe_error, r.probe_error), all.bytes += r.bytes;
-    }
-    return all;
+    FactorReport r = cut_.has_interior() ? cut_.report() : exchange_->report();
+    if (cut_.has_interior())
+      r.smallest_pivot = std::min(r.smallest_pivot, exchange_->report().smallest_pivot);
+    r.probe_error = probe_error_, r.rcond = rcond_;
+    r.bytes = cut_.bytes() + exchange_->bytes();
+    return r;
   }
 
-  /// x = A^-1 b. Collective on the chain. Allocates where there are more lines than ever before, as with
-  /// several right-hand sides.
+  /// x = A^-1 b. Collective on the chain. Allocates if there are more lines than in every solve before, as
+  /// with several right-hand sides.
   PetscErrorCode solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
-    const bool one = parts_.size() == 1;
     PetscFunctionBegin;
-    if (one) {
-      PetscCall(parts_[0].cut.solve(exec, b, in, x, out));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    if (is_device_space<Exec>) PetscCallCXX(exec.fence()); // parts have streams of their own
-    for (Part &part : parts_) {
-      PetscCall(part.cut.forward(part.exec, b, of(part, in), x, of(part, out)));
-      if (!is_device_space<Exec>) PetscCall(part.cut.send(part.exec, of(part, in).lines()));
-    }
-    for (Part &part : parts_)
-      if (is_device_space<Exec>)
-        PetscCall(part.cut.send(part.exec, of(part, in).lines())); // waits for this part alone
-    for (Part &part : parts_) PetscCall(part.cut.meanwhile(part.exec, b, of(part, in), x, of(part, out)));
-    for (Part &part : parts_) {
-      PetscCall(part.cut.reduce(part.exec, of(part, in).lines()));
-      if (part.cut.takes_columns())
-        PetscCall(part.cut.backward(part.exec, b, of(part, in), x, of(part, out)));
-    }
-    for (Part &part : parts_)
-      if (!part.cut.takes_columns())
-        PetscCall(part.cut.backward(part.exec, b, of(part, in), x, of(part, out))); // more messages
-    for (Part &part : parts_)
-      if (is_device_space<Exec>) PetscCallCXX(part.exec.fence());
+    PetscCall(Forward(exec, b, in, x, out));
+    PetscCall(Exchange(&CutExchange<Exec>::send, exec, in.lines()));
+    PetscCall(Meanwhile(exec, b, in, x, out));
+    PetscCall(Exchange(&CutExchange<Exec>::reduce, exec, in.lines()));
+    PetscCall(Backward(exec, b, in, x, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /// Solution of the last solve left of this piece (`of_left`), or in its own separators; number s
+  /// of line l at s lines + l.
+  const Scalar *z(bool of_left, std::int64_t lines) const { return exchange_->z(of_left, lines); }
 
 private:
-  /// Lines [first, first + lines).
-  struct Part {
-    Exec          exec;
-    std::int64_t  first, lines;
-    CutPart<Exec> cut;
-  };
+  MPI_Comm comm() const { return place_.chain->comm; }
 
-  /// Ranks may see the lines as one run or as rows of them: parts are whole rows where some do.
-  PetscErrorCode Divide(const Exec &exec, const LineChain &chain, const LineSet &lines, std::int64_t parts)
+  /// The steps of a solve.
+  PetscErrorCode Forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
-    std::int64_t row = lines.count1 > 1 ? lines.count0 : 0;
+    const Events *events;
     PetscFunctionBegin;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPI_INT64_T, MPI_MAX, chain.comm));
-    has_stride_to_spare_    = row == 0;
-    const std::int64_t each = std::max<std::int64_t>(1, row), all = lines.lines() / each;
-    const LineShares   units{all, std::max<std::int64_t>(1, std::min(parts, all))};
-    parts_.clear();
-    for (std::int64_t k = 0; k < units.parts; ++k) {
-      PetscCallCXX(parts_.push_back(
-        {units.parts > 1 ? own_stream(exec) : exec, units.begin(k) * each, units.count(k) * each, {}}));
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->forward, 0, 0, 0, 0));
+    PetscCallCXX(reserve(exec, in.lines()));
+    PetscCallCXX(cut_.forward(exec, b, in, x, out, exchange_->ends()));
+    PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x,
+                           const LineSet &out)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    if (cut_.way() != CutWay::ahead) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->forward, 0, 0, 0, 0));
+    PetscCallCXX(cut_.meanwhile(exec, b, in, x, out));
+    PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Backward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->backward, 0, 0, 0, 0));
+    PetscCallCXX(cut_.backward(exec, b, in, z(true, out.lines()), z(false, out.lines()), x, out));
+    PetscCall(PetscLogEventEnd(events->backward, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Solves right-hand sides whose backward errors tell whether the digits of these lines are kept; `why_not`
+  /// says that they are not. Dot products lose some where an inverse is large: pieces are corrected where
+  /// that keeps more. Collective on the chain.
+  PetscErrorCode Probe(const Exec &exec, const LineSet &like, PCLineCut cut, std::string *why_not)
+  {
+    const double sound = 45 * static_cast<double>(unit_roundoff<Scalar>());
+    int          dots  = cut_.way() != CutWay::corrected;
+    PetscFunctionBegin;
+    PetscCall(Measure(exec, like));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dots, 1, MPI_INT, MPI_MAX, comm()));
+    if (dots && !(probe_error_ <= sound)) {
+      const double before = probe_error_;
+      cut_.correct(true);
+      PetscCall(Measure(exec, like));
+      if (!(probe_error_ <= before / 2)) cut_.correct(false), probe_error_ = before;
+    }
+    cut_.keep();
+    if (rcond_ <= 1000 * static_cast<double>(unit_roundoff<Scalar>()))
+      *why_not = "a line is singular, or nearly so";
+    else if (!(probe_error_ <= sound) && cut != PC_LINE_CUT_DROP)
+      *why_not = "the probe found the reduced system to lose digits";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Backward error and condition of three right-hand sides, over all ranks of the chain.
+  PetscErrorCode Measure(const Exec &exec, const LineSet &like)
+  {
+    using Real               = real_t<Scalar>;
+    using Kernel             = typename CutKernels<Scalar, Memory>::ProbeKernel;
+    const CutPiece    &piece = cut_.piece();
+    const std::int64_t K = piece.K, all = place_.lines;
+    PetscFunctionBegin;
+    probe_error_ = 0, rcond_ = 1;
+    const LineSet set =
+      (like.is_contiguous() ? LineSet::contiguous(piece.m, all) : LineSet::interleaved(piece.m, all))
+        .with_components(piece.B);
+    const auto x     = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe",
+                                                            static_cast<std::size_t>(set.unknowns()));
+    const auto norms = allocate_zeros<Kokkos::View<Real *, Memory>>(exec, "ribbon::probe::norms",
+                                                                    static_cast<std::size_t>(4 * all));
+    const MessageBuffer<Exec> out(exec, static_cast<std::size_t>(K * all * piece.B)),
+      in(exec, static_cast<std::size_t>(K * all * piece.B));
+    std::vector<Real> found(norms.size());
+    LineSet           first = set;
+    PetscMPIInt       sent, received, words;
+    first.rows = std::min(K, piece.m);
+    PetscCall(PetscMPIIntCast(static_cast<PetscInt>(first.unknowns()), &sent));
+    PetscCall(PetscMPIIntCast(static_cast<PetscInt>(K * all * piece.B), &received));
+    PetscCall(PetscMPIIntCast(static_cast<PetscInt>(4 * all), &words));
+    for (int kind = 0; kind < 3; ++kind) {
+      Kernel kernel{cut_.parts().A, piece,   set,       chain().mine().first, chain().length(), kind,
+                    x.data(),       nullptr, in.data(), norms.data()};
+      PetscCallCXX(Kokkos::parallel_for(
+        "ribbon::probe::fill",
+        Kokkos::RangePolicy<Exec, typename Kernel::Fill, Kokkos::IndexType<std::int64_t>>(exec, 0, all),
+        kernel));
+      PetscCall(solve(exec, x.data(), set, x.data(), set));
+      PetscCallCXX(deal_out(exec, first, LineShares{all, 1}, x.data(), out.data()));
+      PetscCall(out.to_mpi(exec));
+      PetscCallMPI(MPI_Sendrecv(out.for_mpi(), sent, MPIU_SCALAR, place_.left(), 0, in.for_mpi(), received,
+                                MPIU_SCALAR, place_.right(), 0, comm(), MPI_STATUS_IGNORE));
+      PetscCall(in.from_mpi(exec));
+      kernel.zl = z(true, all);
+      PetscCallCXX(Kokkos::parallel_for(
+        "ribbon::probe::measure",
+        Kokkos::RangePolicy<Exec, typename Kernel::Measure, Kokkos::IndexType<std::int64_t>>(exec, 0, all),
+        kernel));
+      PetscCallCXX(
+        Kokkos::deep_copy(exec,
+                          Kokkos::View<Real *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                            found.data(), found.size()),
+                          norms));
+      PetscCallCXX(exec.fence());
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found.data(), words, MPIU_REAL, MPI_MAX, comm()));
+      const auto L = static_cast<std::size_t>(all);
+      for (std::size_t l = 0; l < L; ++l) {
+        const Real size_of = found[L + l] * found[2 * L + l], b = found[3 * L + l];
+        if (found[l] > 0)
+          probe_error_ = std::max(probe_error_, static_cast<double>(found[l] / (size_of + b)));
+        if (size_of > 0) rcond_ = std::min(rcond_, static_cast<double>(b / size_of));
+      }
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Kokkos before 4 has none to give, nor have hosts.
-  static Exec own_stream(const Exec &exec)
+  /// What the rank left of this one has for it.
+  PetscErrorCode FromLeft(const std::vector<Scalar> &to_right, std::vector<Scalar> *from_left) const
   {
-#if KOKKOS_VERSION >= 40000
-    if constexpr (is_device_space<Exec>) return Kokkos::Experimental::partition_space(exec, 1)[0];
-#endif
-    return exec;
+    PetscMPIInt out, in = 0;
+    PetscFunctionBegin;
+    PetscCall(PetscMPIIntCast(static_cast<PetscInt>(to_right.size()), &out));
+    PetscCallMPI(MPI_Sendrecv(&out, 1, MPI_INT, place_.right(), 0, &in, 1, MPI_INT, place_.left(), 0, comm(),
+                              MPI_STATUS_IGNORE));
+    from_left->resize(static_cast<std::size_t>(place_.has_left() ? in : place_.S * place_.S), Scalar(0));
+    PetscCallMPI(MPI_Sendrecv(to_right.data(), out, MPIU_SCALAR, place_.right(), 1, from_left->data(), in,
+                              MPIU_SCALAR, place_.left(), 1, comm(), MPI_STATUS_IGNORE));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// The lines of a part among those of all parts, or of all right-hand sides.
-  static LineSet of(const Part &part, LineSet set)
+  /// Chooses who solves the reduced systems, and factors these. Where groups of ranks cannot,
+  /// their ranks deal them out.
+  PetscErrorCode Connect(const Exec &exec, const ReducedMatrix &R, const CutChoices &how,
+                         std::string *why_not)
   {
-    if (set.lines() == part.lines) return set;
-    const std::int64_t rows = part.first / set.count0;
-    if (part.lines % set.count0 == 0 && part.first % set.count0 == 0)
-      set.offset += rows * set.stride1, set.count1 = part.lines / set.count0;
-    else set.offset += part.first * set.stride0, set.count0 = part.lines;
-    return set;
-  }
-
-  /// The matrices of a part.
-  static Input bands_of(const Exec &exec, const Part &part, const Input &all)
-  {
-    Input      bands = all;
-    const auto range =
-      std::make_pair(static_cast<std::size_t>(part.first), static_cast<std::size_t>(part.first + part.lines));
-    if (all.lhs == Lhs::classes) {
-      bands.class_of_line =
-        allocate<typename Input::classes_type>(exec, "ribbon::classes", static_cast<std::size_t>(part.lines));
-      Kokkos::deep_copy(exec, bands.class_of_line, Kokkos::subview(all.class_of_line, range));
-    } else if (all.lhs == Lhs::per_line && static_cast<std::int64_t>(all.values.extent(0)) != part.lines) {
-      bands.values =
-        allocate<typename Input::values_type>(exec, "ribbon::bands", static_cast<std::size_t>(part.lines),
-                                              all.values.extent(1), all.values.extent(2));
-      Kokkos::deep_copy(exec, bands.values, Kokkos::subview(all.values, range, Kokkos::ALL(), Kokkos::ALL()));
+    const bool decayed = R.decay() <= static_cast<double>(unit_roundoff<Scalar>()) / 4,
+               is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
+    const double P     = place_.size();
+    PetscFunctionBegin;
+    asks_neighbours_ = how.cut == PC_LINE_CUT_DROP ||
+                       (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
+    exact_ = !asks_neighbours_ || decayed || R.separators == 1;
+    CutCost::Way way{0, how.exchange,
+                     static_cast<std::int64_t>(std::min(std::ceil(std::sqrt(P)), std::floor(P / 2)))};
+    if (is_auto) way = CutCost(place_.S, sizeof(Scalar)).best(P, static_cast<double>(place_.lines));
+    if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS && way.groups < 2)
+      way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
+    for (bool again = true; again;) {
+      int number = 0;
+      again      = false;
+      why_not->clear();
+      if (asks_neighbours_) exchange_ = std::make_shared<NeighbourExchange<Exec>>(place_);
+      else if (way.exchange == PC_LINE_CUT_EXCHANGE_EVERY_RANK)
+        exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
+      else if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS)
+        exchange_ = std::make_shared<GroupedExchange<Exec>>(place_, way.groups, how);
+      else exchange_ = std::make_shared<DealtExchange<Exec>>(place_);
+      PetscCall(exchange_->factor(exec, R, why_not));
+      PetscCall(AgreeOnSentence(comm(), why_not, &number));
+      if (!why_not->empty() && !asks_neighbours_ && way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS)
+        again = true, way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
     }
-    return bands;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  std::vector<Part> parts_;
-  bool              has_stride_to_spare_ = true;
+  void reserve(const Exec &exec, std::int64_t lines)
+  {
+    if (lines <= room_) return;
+    exchange_->reserve(exec, lines);
+    cut_.reserve(exec, lines);
+    room_ = lines;
+  }
+
+  PetscErrorCode Exchange(PetscErrorCode (CutExchange<Exec>::*step)(const Exec &, std::int64_t),
+                          const Exec &exec, std::int64_t lines)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
+    PetscCall((exchange_.get()->*step)(exec, lines));
+    PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  CutPlace                           place_;
+  CutLines<Scalar, Exec>             cut_;
+  std::shared_ptr<CutExchange<Exec>> exchange_;
+  bool                               asks_neighbours_ = false, exact_ = true, has_stride_to_spare_ = true;
+  std::int64_t                       room_        = 0; ///< lines that there are buffers for
+  double                             probe_error_ = 0, rcond_ = 1;
 };
 
 } // namespace ribbon::petsc

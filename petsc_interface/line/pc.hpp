@@ -21,7 +21,6 @@ struct PC_Line {
   PetscReal         lhs_tol      = 0; ///< 0: exactly
   PCLineCut         cut          = PC_LINE_CUT_AUTO;
   PCLineCutExchange cut_exchange = PC_LINE_CUT_EXCHANGE_AUTO;
-  PetscInt          cut_parts    = 1;
   PCLineAlgorithm   algorithm    = PC_LINE_ALGORITHM_AUTO;
   PCLineProbe       probe        = PC_LINE_PROBE_AUTO;
   PetscReal         zero_pivot   = 0;       ///< 0: 100 machine epsilon

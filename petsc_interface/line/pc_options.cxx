@@ -196,9 +196,6 @@ constexpr auto pc_line_options = std::make_tuple(
          PCLineCuts),
   Option("-pc_line_cut_exchange", "Who solves the reduced systems of lines that the partition cuts",
          "PCLineSetCutExchange", kept<&PC_Line::cut_exchange>, PCLineCutExchanges),
-  Option("-pc_line_cut_parts",
-         "Parts of the lines that the partition cuts: messages of one travel while others are computed",
-         "PCLineSetCutParts", kept<&PC_Line::cut_parts>, NotPositive),
   Option("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", kept<&PC_Line::algorithm>, PCLineAlgorithms),
   Option("-pc_line_precision",
          "What lines are factored and solved in: PETSc's precision, or single, "
@@ -266,7 +263,6 @@ RIBBON_OPTION(pc_line_options, PC, PCLine, Lhs, PCLineLhs)
 RIBBON_OPTION(pc_line_options, PC, PCLine, LhsTol, PetscReal)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Cut, PCLineCut)
 RIBBON_OPTION(pc_line_options, PC, PCLine, CutExchange, PCLineCutExchange)
-RIBBON_OPTION(pc_line_options, PC, PCLine, CutParts, PetscInt)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Algorithm, PCLineAlgorithm)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Precision, PCLinePrecision)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Probe, PCLineProbe)

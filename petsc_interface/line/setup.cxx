@@ -376,7 +376,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
       line->failure = format("PC line: row %lld has an entry that is not a finite number",
                              static_cast<long long>(rbegin + chosen.found.not_finite));
     request.lhs               = line->lhs;
-    request.cut               = {line->cut, line->cut_exchange, line->cut_parts};
+    request.cut               = {line->cut, line->cut_exchange};
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.probe      = PCLineProbes[line->probe];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);

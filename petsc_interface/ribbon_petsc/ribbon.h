@@ -26,8 +26,6 @@
       they are solved as one)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of these (default
       auto: the cheapest)
-.  -pc_line_cut_parts <parts> - parts that these are solved in, so that messages of one travel while others
-      are computed (default 1)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_precision <same,single,single_unrefined> - what lines are factored and solved in (default same:
       PETSc's own precision; single: its solves are refined)
@@ -302,25 +300,10 @@ PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
    Options Database Key:
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves them
 
-.seealso: PCLINE, PCLineSetCut(), PCLineSetCutParts()
+.seealso: PCLINE, PCLineSetCut()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetCutExchange(PC, PCLineCutExchange);
 PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
-/*@
-   PCLineSetCutParts - Sets in how many parts lines that the partition cuts are solved: messages of one travel
-   while others are computed
-
-   Input Parameters:
-+  pc - the preconditioner
--  parts - how many, no more than there are lines
-
-   Options Database Key:
-.  -pc_line_cut_parts <parts> - how many
-
-.seealso: PCLINE, PCLineSetCut(), PCLineSetCutExchange()
-@*/
-PETSC_EXTERN PetscErrorCode PCLineSetCutParts(PC, PetscInt parts);
-PETSC_EXTERN PetscErrorCode PCLineGetCutParts(PC, PetscInt *parts);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
 PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 /*@

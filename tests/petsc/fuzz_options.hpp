@@ -16,7 +16,7 @@ struct Options {
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
-  PetscInt          iterations = 1, parts = 1;
+  PetscInt          iterations = 1;
 
   /// Every option by its name, so that nothing is left of others.
   void say()
@@ -29,7 +29,6 @@ struct Options {
                                       {"lhs", lhs},
                                       {"cut", cut},
                                       {"cut_exchange", exchange},
-                                      {"cut_parts", std::to_string(parts)},
                                       {"algorithm", algorithm},
                                       {"zeropivot", std::to_string(zero_pivot)},
                                       {"shift_type", shift},
@@ -54,7 +53,6 @@ inline Options draw_options(Draw *draw)
   Draw aside = *draw;
   o.cut      = aside.of<const char *>({"auto", "exact", "local"});
   o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out", "groups"});
-  o.parts    = aside.between(1, 3);
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});

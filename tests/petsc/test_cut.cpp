@@ -104,26 +104,15 @@ TEST_F(PCLineCuts, OptionsSayWhoSolvesTheReducedSystems)
                              ranks < 4 ? "dealt out by lines" : "groups of ranks"};
   Stack             stack(7, 6, ranks, 1e-3);
   PCLineCutExchange exchange;
-  PetscInt          parts;
   for (PCLineCutExchange asked :
        {PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LINE_CUT_EXCHANGE_DEALT_OUT, PC_LINE_CUT_EXCHANGE_GROUPS}) {
-    reset_options(
-      (std::string("-pc_line_cut_parts 3 -pc_line_cut_exchange ") + PCLineCutExchanges[asked]).c_str());
+    reset_options((std::string("-pc_line_cut_exchange ") + PCLineCutExchanges[asked]).c_str());
     OK(PCSetFromOptions(stack.line.pc));
     OK(PCLineGetCutExchange(stack.line.pc, &exchange));
-    OK(PCLineGetCutParts(stack.line.pc, &parts));
     EXPECT_EQ(exchange, asked);
-    EXPECT_EQ(parts, 3);
     for (bool transposed : {false, true}) EXPECT_LT(stack.line.residual(stack.grid.A, transposed), 1e-11);
-    EXPECT_TRUE(ranks == 1 ||
-                (contains(stack.line.view(), how[asked]) && contains(stack.line.view(), ", in 3 parts")))
-      << stack.line.view();
+    EXPECT_TRUE(ranks == 1 || contains(stack.line.view(), how[asked])) << stack.line.view();
   }
-  OK(PCLineSetCutParts(stack.line.pc, 100)); // no more than lines
-  EXPECT_LT(stack.line.residual(stack.grid.A), 1e-11);
-  EXPECT_TRUE(ranks == 1 || contains(stack.line.view(), ", in 7 parts")) << stack.line.view();
-  EXPECT_NE(PCLineSetCutParts(stack.line.pc, 0), 0);
-  EXPECT_EQ(last_error(), "PCLineSetCutParts, -pc_line_cut_parts: 0 is not positive");
   reset_options();
 }
 

@@ -47,7 +47,7 @@ TEST_F(PCLineCutsKnown, AnswersAreThoseOfOneRank)
         CutCase       together = alone;
         together.options =
           std::string("-pc_line_algorithm one_pass -pc_line_cut exact -pc_line_cut_exchange ") +
-          exchanges[number % 4] + " -pc_line_cut_parts " + std::to_string(1 + number % 3);
+          exchanges[number % 4];
         CutCaseSolver     cut(together, PETSC_COMM_WORLD), whole(alone, PETSC_COMM_SELF);
         const PetscReal   tolerance = 10 * static_cast<PetscReal>(alone.n[along]) * PETSC_MACHINE_EPSILON;
         const std::string what      = "case " + std::to_string(number) + ": ";

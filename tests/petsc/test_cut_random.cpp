@@ -40,7 +40,7 @@ struct RandomCase : CutCase {
         for (PetscInt size : split[d]) n[d] += size;
     }
     options = "-pc_line_cut " + std::string(cuts[draw->below(2)]) + " -pc_line_cut_exchange " +
-              exchanges[draw->below(4)] + " -pc_line_cut_parts " + std::to_string(draw->between(1, 3));
+              exchanges[draw->below(4)];
     // of pieces with known separators
     if (dof == 1 && draw->one_in(2)) options += " -pc_line_algorithm one_pass";
   }

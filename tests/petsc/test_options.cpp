@@ -100,8 +100,6 @@ TEST_F(OptionTables, PCLineNumbers)
                     "PCLineSetIterations, -pc_line_iterations: 0 is not positive");
   p.check<PetscReal>(PCLineSetLhsTol, PCLineGetLhsTol, 0, 0.25, 1,
                      "PCLineSetLhsTol, -pc_line_lhs_tol: 1. is not in [0, 1)");
-  p.check<PetscInt>(PCLineSetCutParts, PCLineGetCutParts, 1, 4, -2,
-                    "PCLineSetCutParts, -pc_line_cut_parts: -2 is not positive");
   p.check<PetscReal>(PCLineSetZeroPivot, PCLineGetZeroPivot, 0, 0.5, -0.5,
                      "PCLineSetZeroPivot, -pc_line_zeropivot: -0.5 is not in [0, 1)");
   p.check<PetscReal>(PCLineSetShiftAmount, PCLineGetShiftAmount, 0, 0.5, 3,

@@ -188,10 +188,9 @@ TEST_F(Repeats, ChainsThatRanksShare)
 // Lines that the partition cuts, whoever solves the reduced systems, and such as are brought together.
 TEST_F(Repeats, LinesThatThePartitionCuts)
 {
-  for (const char *options :
-       {"-pc_line_cut exact -pc_line_cut_exchange every_rank",
-        "-pc_line_cut exact -pc_line_cut_exchange dealt_out", "-pc_line_cut exact -pc_line_cut_parts 3",
-        "-pc_line_cut drop", "-pc_line_precision single"}) {
+  for (const char *options : {"-pc_line_cut exact -pc_line_cut_exchange every_rank",
+                              "-pc_line_cut exact -pc_line_cut_exchange dealt_out", "-pc_line_cut drop",
+                              "-pc_line_precision single"}) {
     // an error: there is none
     if (contains(options, "single") && !std::is_floating_point_v<PetscScalar>) continue;
     for (PetscInt rows : {PetscInt(2), PetscInt(20)}) { // of a rank
