@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "../support/format.hpp"
-#include "pc.hpp"
+#include "composition.hpp"
+#include "failures.hpp"
 
 #include "../support/csr.hpp"
+#include "../support/format.hpp"
 #include "../support/session.hpp"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace ribbon::petsc {
 
@@ -44,113 +43,6 @@ PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Global row of row i of a local line.
-long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t line, std::int64_t row)
-{
-  const LineDirection &d     = request.direction;
-  const std::int64_t   place = d.lines(line, row < 0 ? 0 : row),
-                     element = d.element ? (*d.element)[static_cast<std::size_t>(place)] : place;
-  return static_cast<long long>(rbegin + element * d.components);
-}
-
-/// Pivots that are zero, that the limit calls zero, or none though the matrix is singular to rounding. The
-/// option that sets the limit is named where it decides.
-std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const std::string &place,
-                       const std::string &matrix)
-{
-  const FactorReport &r = facts.report;
-  const double        unit =
-    facts.rounded ? std::numeric_limits<float>::epsilon() : static_cast<double>(PETSC_MACHINE_EPSILON);
-  const double      limit = request.solver.zero_pivot > 0 ? request.solver.zero_pivot : 100 * unit;
-  const std::string shift = std::string("-pc_line_shift_type says what becomes of it") +
-                            (facts.rounded ? ", -pc_line_precision same has more digits" : "");
-  if (r.smallest_pivot == 0)
-    return format("PC line: zero pivot in %s: it is exactly zero; %s", place.c_str(), shift.c_str());
-  if (r.smallest_pivot <= limit)
-    return format(
-      "PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot "
-      "sets the limit, which is %.2g; %s",
-      place.c_str(), r.smallest_pivot, limit, shift.c_str());
-  if (r.row < 0)
-    return format("PC line: %s is singular to rounding: its reciprocal condition number is %.1e; %s",
-                  matrix.c_str(), r.rcond, shift.c_str());
-  const std::string rcond =
-    std::isnan(r.rcond) ? "" : format(", and the reciprocal condition number %.1e", r.rcond);
-  return format("PC line: %s is singular to rounding: the smallest pivot, in %s, is %.2g of the largest "
-                "entry of its row%s; %s",
-                matrix.c_str(), place.c_str(), r.smallest_pivot, rcond.c_str(), shift.c_str());
-}
-
-/// The line a report speaks of: of class c, the first one.
-std::string describe(PetscInt rbegin, const LineRequest &request, const LineFacts &facts)
-{
-  const FactorReport &r     = facts.report;
-  const auto          which = static_cast<long long>(r.line), row = static_cast<long long>(r.row);
-  std::string         place, matrix;
-  if (facts.whole) { // counted along the whole line
-    place =
-      format("row %lld of a line along %s that the partition cuts", row, request.direction.name.c_str());
-    matrix = "the matrix of a line along " + request.direction.name + " that the partition cuts";
-  } else {
-    switch (facts.lhs) {
-    case Lhs::shared:
-      place  = format("row %lld of every line", row);
-      matrix = "the matrix of all lines";
-      break;
-    case Lhs::classes:
-      place  = format("row %lld of the lines of class %lld", row, which);
-      matrix = format("the matrix of class %lld", which);
-      break;
-    case Lhs::per_line:
-    case Lhs::shifted: // a matrix per line, too
-      place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
-      matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
-    }
-  }
-  switch (r.status) {
-  case FactorStatus::zero_pivot:
-    return zero_pivot(request, facts, place, matrix);
-  case FactorStatus::not_finite:
-    return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
-  case FactorStatus::unsound:
-    if (facts.below_range >= 0)
-      return format(
-        "PC line: -pc_line_precision single: %s lies below the range of float, which ends 1e38 times below "
-        "the largest entry of all lines; -pc_line_precision same has a larger one",
-        place.c_str());
-    if (facts.refinements < 0)
-      return format(
-        "PC line: -pc_line_precision single: refinement of lines along %s stagnates, their condition "
-        "number is too large for single precision; -pc_line_precision same has more digits",
-        request.direction.name.c_str());
-    return format("PC line: %s loses its digits in algorithm %s (backward error %.1e)%s", matrix.c_str(),
-                  r.algorithm.c_str(), r.probe_error,
-                  facts.rounded ? "; -pc_line_precision same has more digits" : "");
-  case FactorStatus::ok:
-    break;
-  }
-  return "";
-}
-
-/// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth,
-/// and a multigrid level is there to smooth. Collective.
-PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
-{
-  // couplings that are left out of solves without damping of their own, largest half-bandwidth
-  int found[2] = {0, 0};
-  PetscFunctionBegin;
-  *omega = 1;
-  if (!IsOnLevel(pc) || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  for (const LineRequest &request : line->requests) {
-    if (request.direction.colours.empty() && request.coupled) found[0] = 1;
-    found[1] = PetscMax(found[1], request.half_bandwidth);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  if (found[0]) *omega = static_cast<PetscReal>(found[1] > 1 ? 0.6 : 0.8);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Whether singular lines are solved with zero mean: because it was asked for, or because a null space says
 /// that the constants do not matter. Collective.
 PetscErrorCode DecidePin(PC pc, PC_Line *line)
@@ -179,100 +71,6 @@ PetscErrorCode DecidePin(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines of A whose components in I x S + A x T are one set of lines: these, or a set for each
-/// value of their second index.
-std::vector<LineLayout> one_set_with_components(const LineLayout &layout, const LineSource &source)
-{
-  if (source.factors.coupled || split_components(layout.lines, source.factors.p).size() == 1) return {layout};
-  std::vector<LineLayout> sets(static_cast<std::size_t>(layout.lines.count1), layout);
-  for (std::size_t k = 0; k < sets.size(); ++k)
-    sets[k].lines.offset += static_cast<std::int64_t>(k) * layout.lines.stride1, sets[k].lines.count1 = 1;
-  return sets;
-}
-
-/// The groups of every direction, not yet factored.
-void Divide(PC_Line *line, const LineSource &source)
-{
-  LineSweep &sweep = line->sweep;
-  for (std::size_t d = 0; d < line->requests.size(); ++d) {
-    const LineDirection                       &direction = line->requests[d].direction;
-    const std::vector<std::vector<LineLayout>> all       = {{direction}};
-    for (const auto &layouts : direction.colours.empty() ? all : direction.colours) {
-      LineGroup group;
-      group.direction = d, group.all_rows = direction.colours.empty();
-      for (const LineLayout &layout : layouts)
-        for (const LineLayout &part : one_set_with_components(layout, source)) {
-          LineBatch batch;
-          batch.request                                      = line->requests[d];
-          static_cast<LineLayout &>(batch.request.direction) = part;
-          batch.request.direction.colours.clear(); // every batch has its own lines
-          group.batches.push_back(std::move(batch));
-        }
-      sweep.groups.push_back(std::move(group));
-    }
-  }
-  sweep.iterations = line->iterations;
-}
-
-/// The sequences that groups are solved in. A symmetric one goes there with the colours of each
-/// direction backwards, so that it ends with the last colour of the first direction: on multigrid levels
-/// zebra ordering smooths so as it does in one sweep (snes/tutorials/ex5: 16 iterations, 20 where it
-/// ends with the first colour).
-std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposition composition, bool twice)
-{
-  std::vector<std::vector<int>> of_direction;
-  std::vector<int>              there;
-  for (std::size_t g = 0; g < sweep.groups.size(); ++g) {
-    of_direction.resize(sweep.groups[g].direction + 1);
-    of_direction.back().push_back(static_cast<int>(g));
-  }
-  if (composition == PC_LINE_COMPOSITION_ADDITIVE) return of_direction;
-  for (const std::vector<int> &colours : of_direction) {
-    if (composition == PC_LINE_COMPOSITION_SYMMETRIC)
-      there.insert(there.end(), colours.rbegin(), colours.rend());
-    else there.insert(there.end(), colours.begin(), colours.end());
-  }
-  const std::vector<int> back(there.rbegin() + (there.empty() ? 0 : 1), there.rend());
-  if (composition == PC_LINE_COMPOSITION_SYMMETRIC) there.insert(there.end(), back.begin(), back.end());
-  if (twice) { // a symmetric one ends with the group that it begins with
-    const std::vector<int> again(there.begin() + (composition == PC_LINE_COMPOSITION_SYMMETRIC ? 1 : 0),
-                                 there.end());
-    there.insert(there.end(), again.begin(), again.end());
-  }
-  return {there};
-}
-
-/// What auto stands for. Symmetric, since nobody tells a PC whether a method that needs that stands around
-/// its KSP; and definite: wide lines overshoot where all of a direction are solved at once, and are averaged,
-/// as are directions of which each is strong elsewhere. Collective.
-PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *composed)
-{
-  int wide = 0;
-  PetscFunctionBegin;
-  *composed = PC_LINE_COMPOSITION_SYMMETRIC;
-  if (line->ordered == PC_LINE_ORDERING_ZEBRA) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const LineRequest &request : line->requests) wide = wide || request.half_bandwidth > 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wide, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  const bool elsewhere = line->directions[0] == PC_LINE_DIRECTION_AUTO && !line->equal;
-  // there is nothing to compose
-  if (line->requests.size() == 1) *composed = PC_LINE_COMPOSITION_MULTIPLICATIVE;
-  else if (wide || elsewhere) *composed = PC_LINE_COMPOSITION_ADDITIVE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Makes the sequences. Where auto pays for symmetry, a KSP that takes any preconditioner, and that this PC
-/// can see, has it multiplicative (PreSolveLine()).
-void Compose(PC_Line *line)
-{
-  LineSweep &sweep = line->sweep;
-  const bool pays  = line->ordered == PC_LINE_ORDERING_ZEBRA ||
-                    (line->directions.size() > 1 && line->composed == PC_LINE_COMPOSITION_ADDITIVE);
-  sweep.sequences = sequences_of(sweep, line->composed, IsSweptTwice(line));
-  line->one_way.clear();
-  if (line->composition == PC_LINE_COMPOSITION_AUTO && pays)
-    line->one_way = sequences_of(sweep, PC_LINE_COMPOSITION_MULTIPLICATIVE, IsSweptTwice(line));
-}
-
 /// Extracts and factors the lines of one set. What is wrong with them goes to the PC, what is wrong
 /// with the options to `error`.
 PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, bool on_device,
@@ -293,7 +91,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
     *error =
       format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
   if (!facts.report.ok() && line->failure.empty()) {
-    line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
+    line->failure = describe_failure(rbegin, request, facts), line->status = facts.report.status;
     if (request.block > 1 && !line->pinned.empty()) line->failure += "; lines of blocks are not pinned";
   }
   if (line->compare)
@@ -403,8 +201,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
     for (LineRequest &request : line->requests) request.omega = omega, request.not_finite = line->not_finite;
     line->sweep.omega = omega;
-    PetscCallCXX(Divide(line, source));
-    PetscCallCXX(Compose(line));
+    PetscCallCXX(DivideIntoGroups(line, source));
+    PetscCallCXX(ComposeSweep(line));
     line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
     for (LineGroup &group : line->sweep.groups)
       for (LineBatch &batch : group.batches)
@@ -416,64 +214,6 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     line->names += (line->names.empty() ? "" : ",") + request.direction.name;
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   PetscCall(line->sweep.allocate(pc->pmat, line->one_way));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Adds to the sentence of a zero pivot what is wrong with a matrix that has zeros on its diagonal: nothing
-/// says that lines of saddle points are regular. Collective.
-PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
-{
-  Vec                diagonal;
-  PetscInt           rows, begin;
-  PetscInt64         found[2] = {0, PETSC_MAX_INT}; // how many, the first
-  PetscBool          has;
-  const PetscScalar *d;
-  PetscFunctionBegin;
-  PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
-  if (!has || line->watched || line->given) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(pc->pmat, nullptr, &diagonal));
-  PetscCall(MatGetDiagonal(pc->pmat, diagonal));
-  PetscCall(VecGetOwnershipRange(diagonal, &begin, nullptr));
-  PetscCall(VecGetLocalSize(diagonal, &rows));
-  PetscCall(VecGetArrayRead(diagonal, &d));
-  for (PetscInt r = rows; r-- > 0;)
-    if (d[r] == PetscScalar(0)) ++found[0], found[1] = begin + r;
-  PetscCall(VecRestoreArrayRead(diagonal, &d));
-  PetscCall(VecDestroy(&diagonal));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCallMPI(
-    MPI_Allreduce(MPI_IN_PLACE, found + 1, 1, MPIU_INT64, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (found[0] > 0)
-    line->failure +=
-      format("; %lld rows have a zero on the diagonal, row %lld first: lines of a saddle point may be "
-             "singular though "
-             "it is not, use PCFIELDSPLIT, or -pc_type lu -pc_factor_mat_solver_type multifrontal",
-             static_cast<long long>(found[0]), static_cast<long long>(found[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Tells PETSc of a failed factorization, the same on all ranks.
-PetscErrorCode ReportFailure(PC pc, PC_Line *line)
-{
-  const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
-  int            status = static_cast<int>(line->status);
-  PetscFunctionBegin;
-  PetscCall(AgreeOnSentence(comm, &line->failure, &status)); // rank 0 shows it, whichever rank has the lines
-  line->status    = static_cast<FactorStatus>(status);
-  line->some      = !line->failure.empty() && line->sweep.is_one_solve();
-  const bool zero = line->status == FactorStatus::zero_pivot;
-  PetscCall(PCSetFailedReason(pc, line->failure.empty() ? PC_NOERROR
-                                  : zero                ? PC_FACTOR_NUMERIC_ZEROPIVOT
-                                                        : PC_FACTOR_OTHER));
-  if (line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (zero) PetscCall(ExplainZeroDiagonals(pc, line));
-  PetscCall(PetscInfo(pc, "%s\n", line->failure.c_str()));
-  // SNES and TS say no more than that a linear solve failed; an entry that is not finite is
-  // an error of the application
-  if (line->not_finite && !pc->erroriffailure)
-    PetscCall(WarnOnce(comm, option_of(pc, "pc_line") + " not finite", line->failure));
-  PetscCheck(!pc->erroriffailure, comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, "%s",
-             line->failure.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file failures.hpp  What is wrong with lines that could not be factored, in words.
+#pragma once
+
+#include "pc.hpp"
+
+namespace ribbon::petsc {
+
+/// Global row of row i of a local line.
+long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t line, std::int64_t row);
+/// The line a report speaks of: of class c, the first one.
+std::string describe_failure(PetscInt rbegin, const LineRequest &request, const LineFacts &facts);
+/// Tells PETSc of a failed factorization, the same on all ranks.
+PetscErrorCode ReportFailure(PC pc, PC_Line *line);
+
+} // namespace ribbon::petsc
