@@ -6,6 +6,8 @@
 
 #include "../lines/given_bands.hpp"
 
+#include <ribbon/splitting/band_operations.hpp>
+#include <ribbon/splitting/band_shapes.hpp>
 #include <ribbon/splitting/direction_bands.hpp>
 
 #include <array>

@@ -5,7 +5,8 @@
 
 #include "../lines/line_map.hpp"
 
-#include <ribbon/splitting/direction_bands.hpp>
+#include <ribbon/splitting/direction_split.hpp>
+#include <ribbon/splitting/grid_box.hpp>
 
 #include <array>
 

@@ -5,6 +5,7 @@
 
 #include "../support/aij.hpp"
 
+#include <ribbon/splitting/band_shapes.hpp>
 #include <ribbon/splitting/direction_bands.hpp>
 
 #include <memory>

@@ -1,109 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file direction_bands.hpp  Bands of A_1 .. A_D straight from the rows of J (docs/adi.md):
-///   found, compared and written
-/// in one pass over the rows, where these are. Compiled where it is used, like direction_split_kernels.hpp.
+/// @file direction_bands.hpp  Writes the bands of A_1 .. A_D from the rows of J, or compares them, in one
+///   pass over the rows (docs/adi.md). Compiled where it is used, like direction_split_kernels.hpp.
 #pragma once
 
-#include <ribbon/bands.hpp>
 #include <ribbon/splitting/direction_split_kernels.hpp>
+#include <ribbon/splitting/grid_box.hpp>
+
+#include <algorithm>
+#include <vector>
 
 namespace ribbon {
-
-/// The elements of a process: a box of a grid, x running fastest. An element is
-/// `components` consecutive rows.
-struct GridBox {
-  std::int64_t size[3]    = {1, 1, 1}; ///< elements of the process
-  std::int64_t begin[3]   = {0, 0, 0}; ///< the first of them in the grid
-  std::int64_t all[3]     = {1, 1, 1}; ///< elements of the grid
-  bool         ring[3]    = {false, false, false};
-  int          components = 1;
-
-  std::int64_t rows() const { return size[0] * size[1] * size[2] * components; }
-  std::int64_t lines(int axis) const { return size[axis == 0 ? 1 : 0] * size[axis == 2 ? 1 : 2]; }
-};
-
-/// A row on the lines of all axes. Lines are numbered as those of LineSet::box().
-struct RowOfBox {
-  std::int64_t along[3];
-  int          component;
-
-  KOKKOS_INLINE_FUNCTION RowOfBox(const GridBox &box, std::int64_t r)
-  {
-    const std::int64_t e = box.components == 1 ? r : r / box.components, plane = e / box.size[0];
-    component = static_cast<int>(box.components == 1 ? 0 : r - e * box.components);
-    along[0] = e - plane * box.size[0], along[2] = plane / box.size[1],
-    along[1] = plane - along[2] * box.size[1];
-  }
-  KOKKOS_INLINE_FUNCTION RowOfBox(std::int64_t x, std::int64_t y, std::int64_t z)
-      : along{x, y, z}, component(0)
-  {
-  }
-  /// Element u of the box in the order of tiles: eight lines along x side by side,
-  /// which their bands are, too.
-  KOKKOS_INLINE_FUNCTION static RowOfBox in_tiles(const GridBox &box, std::int64_t u)
-  {
-    constexpr std::int64_t width = 8;
-    const std::int64_t     nx = box.size[0], plane = nx * box.size[1], z = u / plane, v = u - z * plane;
-    const std::int64_t tile = v / (width * nx), w = v - tile * width * nx, left = box.size[1] - tile * width;
-    const std::int64_t wide = left < width ? left : width, block = w / (width * wide), first = block * width;
-    const std::int64_t rest = w - first * wide, end = nx - first, length = end < width ? end : width,
-                       y = rest / length;
-    return RowOfBox(first + rest - y * length, tile * width + y, z);
-  }
-  /// Its number, of one component.
-  KOKKOS_INLINE_FUNCTION std::int64_t element(const GridBox &box) const
-  {
-    return along[0] + box.size[0] * (along[1] + box.size[1] * along[2]);
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t at(int axis) const
-  {
-    return axis == 0 ? along[0] : axis == 1 ? along[1] : along[2];
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t line(const GridBox &box, int axis) const
-  {
-    return axis == 0 ? along[1] + box.size[1] * along[2]
-                     : along[0] + box.size[0] * (axis == 1 ? along[2] : along[1]);
-  }
-  /// Row `i` of a line.
-  KOKKOS_INLINE_FUNCTION static std::int64_t row(const GridBox &box, int axis, std::int64_t line,
-                                                 std::int64_t i, int component)
-  {
-    const std::int64_t first = box.size[axis == 0 ? 1 : 0], slow = line / first, fast = line - slow * first;
-    const std::int64_t x = axis == 0 ? i : fast,
-                       y = axis == 1   ? i
-                           : axis == 0 ? fast
-                                       : slow,
-                       z = axis == 2 ? i : slow;
-    return (x + box.size[0] * (y + box.size[1] * z)) * box.components + component;
-  }
-};
-
-/// What the bands of a direction have to hold.
-struct BandShape {
-  int  half_bandwidth = 0;
-  bool periodic       = false; ///< some entry joins the ends of the grid
-  bool blocks         = false; ///< components couple: an element is a block, else as many lines as components
-
-  bool operator==(const BandShape &o) const
-  {
-    return half_bandwidth == o.half_bandwidth && periodic == o.periodic && blocks == o.blocks;
-  }
-};
-
-/// Shapes of three directions as kernels find them, and the first row with an entry that is not finite.
-struct FoundShapes {
-  std::int64_t half_bandwidth[3] = {0, 0, 0}, not_finite = INT64_MAX;
-  unsigned     periodic = 0, blocks = 0; ///< bits of directions
-
-  KOKKOS_INLINE_FUNCTION FoundShapes &operator+=(const FoundShapes &o)
-  {
-    for (int d = 0; d < 3; ++d)
-      if (o.half_bandwidth[d] > half_bandwidth[d]) half_bandwidth[d] = o.half_bandwidth[d];
-    if (o.not_finite < not_finite) not_finite = o.not_finite;
-    periodic |= o.periodic, blocks |= o.blocks;
-    return *this;
-  }
-};
 
 /// The bands of one direction in memory: entry (matrix, i, slot) at value[matrix + matrices (i + rows slot)].
 template <class Scalar>
@@ -135,121 +41,7 @@ struct BandCounts {
   }
 };
 
-} // namespace ribbon
-
-template <>
-struct Kokkos::reduction_identity<ribbon::FoundShapes> {
-  KOKKOS_FORCEINLINE_FUNCTION static ribbon::FoundShapes sum() { return ribbon::FoundShapes(); }
-};
-
-namespace ribbon {
-
 namespace direction_bands {
-
-/// How the entries of the process's own columns couple.
-template <class Scalar, class Index>
-struct WaysKernel {
-  CsrMatrix<Scalar, Index> A;
-  GridBox                  box;
-  std::uint16_t           *way;
-
-  KOKKOS_FUNCTION std::uint16_t of(std::int64_t r, const RowOfBox &row, std::int64_t column) const
-  {
-    std::int64_t unused;
-    return of(r, row, column, unused);
-  }
-  /// @param apart  gets the distance of the elements along an axis
-  KOKKOS_FORCEINLINE_FUNCTION std::uint16_t of(std::int64_t r, const RowOfBox &row, std::int64_t column,
-                                               std::int64_t &apart) const
-  {
-    const std::int64_t B = box.components, f = B == 1 ? column : column / B, delta = f - (B == 1 ? r : r / B);
-    const std::int64_t nx = box.size[0], plane = nx * box.size[1], component = column - f * B;
-    apart = 0;
-    if (delta == 0) return Way::of(Way::same, 0, component);
-    int          axis   = Way::mixed;
-    std::int64_t offset = delta;
-    if (row.along[0] + delta >= 0 && row.along[0] + delta < nx) axis = 0;
-    else if (delta == nx && row.along[1] + 1 < box.size[1]) axis = 1, offset = 1; // most: no division
-    else if (delta == -nx && row.along[1] > 0) axis = 1, offset = -1;
-    else if (delta == plane) axis = 2, offset = 1;
-    else if (delta == -plane) axis = 2, offset = -1;
-    else if (delta % nx == 0 && row.along[1] + delta / nx >= 0 && row.along[1] + delta / nx < box.size[1])
-      axis = 1, offset = delta / nx;
-    else if (delta % plane == 0) axis = 2, offset = delta / plane;
-    if (axis >= 0 && box.ring[axis] && 2 * (offset < 0 ? -offset : offset) > box.all[axis])
-      offset += offset > 0 ? -box.all[axis] : box.all[axis]; // the short way round
-    if (axis >= 0) apart = offset < 0 ? -offset : offset;
-    return Way::of(axis, offset, component);
-  }
-  KOKKOS_FUNCTION void operator()(const std::int64_t r, FoundShapes &found) const
-  {
-    const RowOfBox row(box, r);
-    const Index    end     = A.row_begin[r + 1];
-    std::int64_t   largest = 0, before = -1;
-    bool           ascend = true;
-    for (Index k = A.row_begin[r]; k < end; ++k) {
-      const std::int64_t column = A.column[k];
-      std::int64_t       apart;
-      way[k] = of(r, row, column, apart);
-      ascend = ascend && before < column, before = column;
-      if (apart > largest) largest = apart;
-    }
-    if (largest > Way::farthest) largest = Way::farthest;
-    if (largest > found.half_bandwidth[0]) found.half_bandwidth[0] = largest;
-    if (!ascend && r < found.not_finite) found.not_finite = r;
-  }
-};
-
-/// Takes the entries of a row to see which bands they need.
-template <class Scalar>
-struct TakeShape {
-  FoundShapes    &found;
-  const GridBox  &box;
-  const RowOfBox &row;
-  const int (&axes)[3]; ///< of the directions
-  std::int64_t r;
-
-  KOKKOS_FUNCTION void operator()(int part, int, const Scalar &v, int offset, int component)
-  {
-    if (v == Scalar(0) || part == 0) return;
-    const std::int64_t size = offset < 0 ? -offset : offset;
-    if (!is_finite(magnitude(v)) && r < found.not_finite) found.not_finite = r;
-    with_direction(part - 1, [&](int d) {
-      const int          axis  = axes[d];
-      const std::int64_t place = box.begin[axis] + row.at(axis) + offset;
-      if (size > found.half_bandwidth[d]) found.half_bandwidth[d] = size;
-      if (place < 0 || place >= box.all[axis]) found.periodic |= 1u << d;
-      if (component != row.component) found.blocks |= 1u << d;
-    });
-  }
-};
-
-/// Answers: half-bandwidths of the directions, whether they have rings, and blocks; INT64_MAX less the first
-/// row that is not finite. By atomics, which few rows need: as parallel_reduce this kernel and FillKernel
-/// stopped with an illegal instruction in threads without a row (CUDA 13.0, sm_90).
-template <class Scalar, class Index, int Reach>
-struct ShapeKernel {
-  RowSplitter<Scalar, Index, Reach> splitter;
-  GridBox                           box;
-  int                               axes[3];
-  std::int64_t                     *answer;
-
-  KOKKOS_FUNCTION void larger(int k, std::int64_t value) const
-  {
-    if (value > answer[k]) Kokkos::atomic_fetch_max(answer + k, value);
-  }
-  KOKKOS_FUNCTION void operator()(const std::int64_t r) const
-  {
-    SplitCounts       ignored;
-    FoundShapes       found;
-    const RowOfBox    row(box, r);
-    TakeShape<Scalar> take{found, box, row, axes, r};
-    splitter.split(r, ignored, take);
-    for (int d = 0; d < 3; ++d) larger(d, found.half_bandwidth[d]);
-    for (int d = 0; d < 3; ++d) larger(3 + d, found.periodic >> d & 1), larger(6 + d, found.blocks >> d & 1);
-    if (found.not_finite != INT64_MAX) larger(9, INT64_MAX - found.not_finite);
-  }
-};
 
 /// Where the entries of a row lie in the bands of a direction.
 template <class Scalar>
@@ -522,96 +314,7 @@ struct MassKernel {
   }
 };
 
-/// P = s M - a A, -A in rows of algebraic equations.
-template <class Scalar>
-struct ShiftKernel {
-  const Scalar        *A, *mass; ///< mass null: ones
-  Scalar              *P;
-  std::int64_t         stride; ///< matrices rows
-  int                  half_bandwidth, block;
-  real_t<Scalar>       s, a;
-  KOKKOS_FUNCTION void operator()(const std::int64_t u) const
-  {
-    const int B = block;
-    for (int c = 0; c < B; ++c) {
-      const Scalar m      = mass ? mass[u + stride * c] : Scalar(1),
-                   factor = m == Scalar(0) ? Scalar(-1) : Scalar(-a);
-      for (int d = 0; d <= 2 * half_bandwidth; ++d)
-        for (int e = 0; e < B; ++e) {
-          const std::int64_t k = u + stride * ((d * B + c) * B + e);
-          P[k]                 = factor * A[k] + (d == half_bandwidth && e == c ? s * m : Scalar(0));
-        }
-    }
-  }
-};
-
-/// One matrix per line, from those that lines share.
-template <class Scalar>
-struct ExpandKernel {
-  const Scalar        *from;
-  Scalar              *to;
-  const int           *class_of_line; ///< null: all lines have the first
-  std::int64_t         lines, matrices;
-  KOKKOS_FUNCTION void operator()(const std::int64_t u) const
-  {
-    const std::int64_t l = u % lines, c = class_of_line ? class_of_line[l] : 0;
-    to[u] = from[c + matrices * (u / lines)];
-  }
-};
-
-template <class Scalar>
-struct DiffersKernel {
-  const Scalar        *x, *y;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k, int &differs) const { differs |= !(x[k] == y[k]); }
-};
-
 } // namespace direction_bands
-
-/// Writes the ways of the entries in the process's own columns. Waits.
-/// @param reach  the largest offset along an axis
-/// @return the first row whose columns do not ascend, -1: there is none
-template <class Scalar, class Index, class Exec>
-std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const GridBox &box,
-                       std::uint16_t *way, int *reach)
-{
-  FoundShapes found;
-  if (A.rows > 0)
-    Kokkos::parallel_reduce("ribbon::find_ways", indices(exec, A.rows),
-                            direction_bands::WaysKernel<Scalar, Index>{A, box, way},
-                            Kokkos::Sum<FoundShapes>(found));
-  exec.fence();
-  *reach = static_cast<int>(std::max<std::int64_t>(found.half_bandwidth[0], 1));
-  return found.not_finite == INT64_MAX ? -1 : found.not_finite;
-}
-
-/// The shapes that the bands of all rows need, or those of the first few rows. Waits.
-/// @param axes  of the directions
-template <class Scalar, class Index, class Exec>
-FoundShapes band_shapes(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box,
-                        const int (&axes)[3], bool few)
-{
-  using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
-  const std::int64_t n     = few ? std::min<std::int64_t>(rows.J[0].rows, 4096) : rows.J[0].rows;
-  const auto         words = upload(exec, "ribbon::band_shapes", std::vector<std::int64_t>(10, 0));
-  const auto         run   = [&](const auto &kernel) {
-    Kokkos::parallel_for("ribbon::band_shapes", Rows(exec, 0, n), kernel);
-  };
-  if (n > 0 && rows.reach <= 1)
-    run(
-      direction_bands::ShapeKernel<Scalar, Index, 1>{{rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
-  else if (n > 0)
-    run(direction_bands::ShapeKernel<Scalar, Index, Way::farthest>{
-      {rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
-  exec.fence();
-  const auto  host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), words);
-  FoundShapes found;
-  for (std::size_t d = 0; d < 3; ++d) {
-    found.half_bandwidth[d] = host(d);
-    found.periodic |= unsigned(host(3 + d) > 0) << d, found.blocks |= unsigned(host(6 + d) > 0) << d;
-  }
-  if (host(9) > 0) found.not_finite = INT64_MAX - host(9);
-  return found;
-}
 
 /// One pass over the rows: bands that lines share are compared, others are written where they differ. Waits.
 template <class Scalar, class Index, class Exec>
@@ -674,49 +377,6 @@ bool masses_agree(const Exec &exec, const Scalar *mass, const GridBox &box, cons
                             direction_bands::MassKernel<Scalar>{mass, box, to}, Kokkos::BOr<int>(differs));
   exec.fence();
   return differs == 0;
-}
-
-/// The same matrices, one per line. Asynchronous on exec.
-template <class Scalar, class Exec>
-Bands<Scalar, typename Exec::memory_space>
-one_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t lines)
-{
-  auto result = bands;
-  if (bands.lhs == Lhs::per_line) return result;
-  result.lhs = Lhs::per_line, result.class_of_line = {};
-  result.values = allocate<decltype(bands.values)>(exec, "ribbon::bands", static_cast<std::size_t>(lines),
-                                                   bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for(
-    "ribbon::one_per_line", indices(exec, static_cast<std::int64_t>(result.values.size())),
-    direction_bands::ExpandKernel<Scalar>{bands.values.data(), result.values.data(),
-                                          bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr,
-                                          lines, bands.matrices()});
-  return result;
-}
-
-/// Whether two arrays of n numbers differ; not a number differs from itself. Waits.
-template <class Scalar, class Exec>
-bool numbers_differ(const Exec &exec, std::int64_t n, const Scalar *x, const Scalar *y)
-{
-  int differs = 0;
-  if (n > 0)
-    Kokkos::parallel_reduce("ribbon::numbers_differ", indices(exec, n),
-                            direction_bands::DiffersKernel<Scalar>{x, y}, Kokkos::BOr<int>(differs));
-  exec.fence();
-  return differs != 0;
-}
-
-/// P = s M - a A in rows of differential equations, -A in algebraic ones: bands of the shape
-/// of A. Asynchronous on exec.
-/// @param mass  (matrices, rows, block); null: ones
-template <class Scalar, class Exec>
-void shift_bands(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &A, const Scalar *mass,
-                 real_t<Scalar> s, real_t<Scalar> a, const Bands<Scalar, typename Exec::memory_space> &P)
-{
-  const auto stride = static_cast<std::int64_t>(A.values.extent(0) * A.values.extent(1));
-  Kokkos::parallel_for("ribbon::shift_bands", indices(exec, stride),
-                       direction_bands::ShiftKernel<Scalar>{A.values.data(), mass, P.values.data(), stride,
-                                                            A.half_bandwidth(), A.block, s, a});
 }
 
 } // namespace ribbon
