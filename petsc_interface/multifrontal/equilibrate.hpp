@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file equilibrate.hpp  Copies of a matrix as it is factored: scaled on both sides, and
-///   without the zeros that it
-/// stores.
+/// @file equilibrate.hpp  Scales of the rows and columns of a matrix, and the copy of it that has them.
 #pragma once
 
 #include "../support/compat.h"
@@ -11,11 +9,6 @@
 #include <vector>
 
 namespace ribbon::petsc {
-
-/// The blocks of an AIJ matrix with the rows of this rank.
-/// @param outside, columns  columns of other ranks, and their global numbers; both null where no other rank
-///   has rows
-PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **columns);
 
 /// Scales r and c, powers of two, that bring the largest entry of every row and column of r A c to about 1:
 /// D. Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
@@ -70,20 +63,5 @@ PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &s
 
 /// copy = r A c, of the same type and pattern; made if it is null. Collective.
 PetscErrorCode CopyScaled(Mat aij, const Scales &scales, Mat *copy);
-
-/// Which entries of a matrix a copy without zeros has, for new values.
-struct ZeroFreeCopy {
-  /// places of the entries in the blocks of the matrix, in the order of the copy's
-  std::vector<PetscInt> near, far;
-};
-
-/// The entries of A that are not zero now, in a matrix of the same type. Null where A
-/// stores no zeros. Collective.
-PetscErrorCode CopyWithoutZeros(Mat aij, ZeroFreeCopy *places, Mat *copy);
-
-/// Puts new values of A into the copy.
-/// @param is_done  false where an entry that was left out is no longer zero; the
-/// same on all ranks. Collective.
-PetscErrorCode RefillWithoutZeros(Mat aij, const ZeroFreeCopy &places, Mat copy, bool *is_done);
 
 } // namespace ribbon::petsc

@@ -3,6 +3,8 @@
 // all ranks found together.
 #include "multifrontal.hpp"
 
+#include "local_blocks.hpp"
+
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
 

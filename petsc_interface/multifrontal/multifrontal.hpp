@@ -6,6 +6,7 @@
 #include "chain_factor.hpp"
 #include "equilibrate.hpp"
 #include "symmetric_copy.hpp"
+#include "zero_free_copy.hpp"
 
 #include <ribbon_petsc/ribbon.h>
 

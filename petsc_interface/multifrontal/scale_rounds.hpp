@@ -4,8 +4,8 @@
 /// by columns. For equilibrate.cxx and units.cxx.
 #pragma once
 
-#include "../support/csr.hpp"
 #include "equilibrate.hpp"
+#include "local_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,37 +23,6 @@ inline int exponent_of_entry(const Scalar &a)
   if (size > 0 && is_finite(size)) std::frexp(size, &e);
   return e;
 }
-
-/// Both blocks in host memory, as long as this lives between open() and close().
-struct BothBlocks {
-  Mat             local = nullptr, outside = nullptr;
-  const PetscInt *columns = nullptr;
-  HostRows        near, far;
-
-  PetscErrorCode open(Mat aij, bool values)
-  {
-    PetscFunctionBegin;
-    PetscCall(LocalBlocks(aij, &local, &outside, &columns));
-    PetscCall(GetHostRows(local, values, &near));
-    if (outside) PetscCall(GetHostRows(outside, values, &far));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode close()
-  {
-    PetscFunctionBegin;
-    if (outside) PetscCall(RestoreHostRows(outside, &far));
-    PetscCall(RestoreHostRows(local, &near));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscInt near_entries() const { return near.rows > 0 ? near.row_begin[near.rows] : 0; }
-  PetscInt far_entries() const { return outside && near.rows > 0 ? far.row_begin[near.rows] : 0; }
-  PetscInt far_columns() const
-  {
-    PetscInt n = 0;
-    if (outside) MatGetSize(outside, nullptr, &n);
-    return n;
-  }
-};
 
 /// Tells the other ranks the scales of columns. Collective.
 inline PetscErrorCode TellColumns(Scales *s)
