@@ -366,4 +366,15 @@ PetscErrorCode CopyScaled(Mat aij, const Scales &s, Mat *copy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PutPowers(const std::vector<int> &exponents, Vec v)
+{
+  PetscScalar *a;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (std::size_t i = 0; i < exponents.size(); ++i)
+    a[i] = static_cast<PetscScalar>(std::ldexp(PetscReal(1), exponents[i]));
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace ribbon::petsc

@@ -64,4 +64,7 @@ PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &s
 /// copy = r A c, of the same type and pattern; made if it is null. Collective.
 PetscErrorCode CopyScaled(Mat aij, const Scales &scales, Mat *copy);
 
+/// v_i = 2^exponents_i.
+PetscErrorCode PutPowers(const std::vector<int> &exponents, Vec v);
+
 } // namespace ribbon::petsc

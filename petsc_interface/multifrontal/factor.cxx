@@ -4,6 +4,7 @@
 #include "multifrontal.hpp"
 
 #include "local_blocks.hpp"
+#include "probe.hpp"
 
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
@@ -422,6 +423,30 @@ PetscErrorCode FactorNow(Mat F, Mat rows)
     f->report.is_tiny = largest[0] + largest[1] > -ribbon::multifrontal::least_exponent<PetscReal>();
   }
   PetscCall(Agree(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Finds the scales of a matrix, makes the scaled copy and the vectors of scales, if columns need them:
+/// f->is_scaled. Collective.
+PetscErrorCode ScaleMatrix(Mat F, Mat A)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  ScaleSearch search;
+  search.symmetric = F->factortype == MAT_FACTOR_CHOLESKY, search.exchanges = f->exchanges;
+  search.order = &f->pattern.row_of;
+  if (f->pattern.gathered) {
+    if (!f->has_gathered) PetscCall(GatherNumbers(A, f->gathered, &f->gather_room));
+    f->has_gathered = true;
+    PetscCall(FindScalesOnFirstRank(A, f->gathered, search, &f->gathered_scales, &f->scales));
+  } else PetscCall(FindScales(A, search, &f->scales));
+  f->is_scaled = f->scales.differ;
+  if (!f->is_scaled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CopyScaled(A, f->scales, &f->scaled));
+  if (!f->row_scale) PetscCall(MatCreateVecs(A, &f->column_scale, &f->row_scale));
+  if (!f->scaled_b) PetscCall(VecDuplicate(f->row_scale, &f->scaled_b));
+  PetscCall(PutPowers(f->scales.row, f->row_scale));
+  PetscCall(PutPowers(f->scales.column, f->column_scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Solves with the factors: vectors, the columns of dense matrices, transposes,
-// refinement, and a probe of them.
-#include "multifrontal.hpp"
+// Solves with the factors: vectors, the columns of dense matrices, transposes, and refinement.
+#include "solve.hpp"
 
 #include "../support/csr.hpp"
 
-#include <cmath>
-
-using namespace ribbon::petsc;
+namespace ribbon::petsc {
 
 namespace {
 
@@ -45,7 +42,8 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
 /// digits; another one then.
 constexpr PetscInt least_steps_scaled = 2;
 
-/// One solve, and steps of refinement, with the matrix as it was factored.
+} // namespace
+
 PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
@@ -61,6 +59,8 @@ PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace {
+
 /// The same for A = r^-1 (r A c) c^-1, where there are scales: x = c (r A c)^-1 r b,
 /// transposed x = r (r A c)^-T c b.
 PetscErrorCode SolveScaled(Mat F, Vec b, Vec x, bool transposed)
@@ -72,6 +72,8 @@ PetscErrorCode SolveScaled(Mat F, Vec b, Vec x, bool transposed)
   if (f->is_scaled) PetscCall(VecPointwiseMult(x, x, transposed ? f->row_scale : f->column_scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+} // namespace
 
 PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
 {
@@ -86,6 +88,8 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
     }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 PetscErrorCode MatSolve_Multifrontal(Mat F, Vec b, Vec x)
 {
@@ -242,7 +246,7 @@ PetscErrorCode MatMatTransposeSolve_Multifrontal(Mat F, Mat B, Mat X)
 
 } // namespace
 
-void ribbon::petsc::SetSolveOperations(Mat F)
+void SetSolveOperations(Mat F)
 {
   F->ops->solve             = MatSolve_Multifrontal;
   F->ops->solvetranspose    = MatSolveTranspose_Multifrontal;
@@ -251,244 +255,4 @@ void ribbon::petsc::SetSolveOperations(Mat F)
   F->ops->mattransposesolve = MatMatTransposeSolve_Multifrontal;
 }
 
-namespace {
-
-/// A vector of powers of two.
-PetscErrorCode PutPowers(const std::vector<int> &exponents, Vec v)
-{
-  PetscScalar *a;
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(v, &a));
-  for (std::size_t i = 0; i < exponents.size(); ++i)
-    a[i] = static_cast<PetscScalar>(std::ldexp(PetscReal(1), exponents[i]));
-  PetscCall(VecRestoreArrayWrite(v, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-} // namespace
-
-PetscErrorCode ribbon::petsc::ScaleMatrix(Mat F, Mat A)
-{
-  MultifrontalFactor *f = Data(F);
-  PetscFunctionBegin;
-  ScaleSearch search;
-  search.symmetric = F->factortype == MAT_FACTOR_CHOLESKY, search.exchanges = f->exchanges;
-  search.order = &f->pattern.row_of;
-  if (f->pattern.gathered) {
-    if (!f->has_gathered) PetscCall(GatherNumbers(A, f->gathered, &f->gather_room));
-    f->has_gathered = true;
-    PetscCall(FindScalesOnFirstRank(A, f->gathered, search, &f->gathered_scales, &f->scales));
-  } else PetscCall(FindScales(A, search, &f->scales));
-  f->is_scaled = f->scales.differ;
-  if (!f->is_scaled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CopyScaled(A, f->scales, &f->scaled));
-  if (!f->row_scale) PetscCall(MatCreateVecs(A, &f->column_scale, &f->row_scale));
-  if (!f->scaled_b) PetscCall(VecDuplicate(f->row_scale, &f->scaled_b));
-  PetscCall(PutPowers(f->scales.row, f->row_scale));
-  PetscCall(PutPowers(f->scales.column, f->column_scale));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ribbon::petsc::InverseIsFinite(Mat F, bool *is_finite)
-{
-  Vec          b, x;
-  PetscInt     first, rows;
-  PetscScalar *a;
-  PetscReal    norm;
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(Data(F)->aij, &x, &b));
-  PetscCall(VecGetLocalSize(b, &rows));
-  PetscCall(VecGetOwnershipRange(b, &first, nullptr));
-  PetscCall(VecGetArrayWrite(b, &a));
-  for (PetscInt i = 0; i < rows; ++i)
-    a[i] = (static_cast<std::uint64_t>(first + i) * 0x9e3779b97f4a7c15u >> 63) != 0
-             ? 1
-             : -1; // no pattern of rows that could make sums vanish
-  PetscCall(VecRestoreArrayWrite(b, &a));
-  PetscCall(Solve(F, b, x, false));
-  PetscCall(VecNorm(x, NORM_INFINITY, &norm));
-  *is_finite = !PetscIsInfOrNanReal(norm);
-  if (*is_finite) { // NaN is lost in maxima
-    PetscCall(VecNorm(x, NORM_1, &norm));
-    *is_finite = !PetscIsNanReal(norm);
-  }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
-{
-  MultifrontalFactor *f = Data(F);
-  const Mat           A = FactoredMatrix(f);
-  PetscReal           as, us, bs, xs, rs;
-  PetscFunctionBegin;
-  if (!f->probe_v) {
-    const auto &place_of = f->pattern.place_of;
-    PetscMPIInt rank;
-    PetscInt    begin, end;
-    PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)F), &rank));
-    PetscCall(MatCreateVecs(f->aij, &f->probe_v, &f->probe_r));
-    PetscCall(VecDuplicate(f->probe_v, &f->probe_u));
-    PetscCall(VecDuplicate(f->probe_v, &f->probe_x));
-    PetscCall(VecDuplicate(f->probe_v, &f->probe_b));
-    PetscCall(VecSetRandom(f->probe_u, nullptr));
-    PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
-    // which knows the order of rows
-    if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0;
-    for (PetscInt i = begin; i < end; ++i) {
-      const PetscReal place = place_of.empty()
-                                ? static_cast<PetscReal>(i)
-                                : static_cast<PetscReal>(place_of[static_cast<std::size_t>(i)]);
-      PetscCall(
-        VecSetValue(f->probe_v, i, 1 + place / static_cast<PetscReal>(f->aij->rmap->N), INSERT_VALUES));
-    }
-    PetscCall(VecAssemblyBegin(f->probe_v));
-    PetscCall(VecAssemblyEnd(f->probe_v));
-  }
-  PetscCall(MatMult(A, f->probe_u, f->probe_r));
-  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
-  PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
-  *backward_error  = 0;
-  const auto judge = [&](Vec x, PetscReal least) { // probe_r is the residual of x, or A times its error
-    PetscFunctionBegin;
-    PetscCall(VecNorm(x, NORM_INFINITY, &xs));
-    PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
-    const PetscReal error = rs == 0 ? 0 : rs / (as / us * xs + bs);
-    if (!(error <= PetscMax(*backward_error, least))) *backward_error = error; // NaN, too
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  const auto known = [&](Vec v, bool transposed, PetscReal least) {
-    PetscFunctionBegin;
-    PetscCall(transposed ? MatMultTranspose(A, v, f->probe_r) : MatMult(A, v, f->probe_r));
-    PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &bs));
-    PetscCall(SolveAndRefine(F, f->probe_r, f->probe_x, transposed));
-    PetscCall(VecAXPY(f->probe_x, -1, v));
-    PetscCall(transposed ? MatMultTranspose(A, f->probe_x, f->probe_r) : MatMult(A, f->probe_x, f->probe_r));
-    PetscCall(judge(v, least)); // as large as what was found, to rounding
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(known(f->probe_v, false, 0));
-  // u, u^2, u^3, ... by unknown, as right-hand sides and, where a pivot is small, as solutions; long chains
-  // lose digits of rough ones, which is no reason to refuse them
-  const bool      small = f->report.smallest_pivot < 1e-5;
-  const PetscReal rough = 1e6 * PETSC_MACHINE_EPSILON;
-  if (small) PetscCall(known(f->probe_u, true, rough));
-  for (int k = 0; k < (small ? 5 : 1) && *backward_error <= PETSC_MAX_REAL; ++k) {
-    if (k == 0) PetscCall(VecCopy(f->probe_u, f->probe_b));
-    else PetscCall(VecPointwiseMult(f->probe_b, f->probe_b, f->probe_u));
-    PetscCall(VecNorm(f->probe_b, NORM_INFINITY, &bs));
-    PetscCall(SolveAndRefine(F, f->probe_b, f->probe_x, false));
-    PetscCall(MatMult(A, f->probe_x, f->probe_r));
-    PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
-    PetscCall(judge(f->probe_x, 0));
-    if (small) PetscCall(known(f->probe_b, false, rough));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-namespace {
-
-/// The equilibrated matrix S, and solves with it: by the factors of it where the columns have scales, else by
-/// those of A, whose rows are scaled for that.
-struct Equilibrated {
-  Mat    F, S = nullptr;
-  Scales scales;
-  Vec    row = nullptr, column = nullptr, work = nullptr; ///< scales, where A was factored; null where S was
-
-  explicit Equilibrated(Mat factor) : F(factor) { }
-  PetscErrorCode make()
-  {
-    MultifrontalFactor *f = Data(F);
-    PetscFunctionBegin;
-    if (f->is_scaled) {
-      S = f->scaled;
-      PetscCall(PetscObjectReference((PetscObject)S));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(FindScales(f->aij, {}, &scales));
-    PetscCall(CopyScaled(f->aij, scales, &S));
-    PetscCall(MatCreateVecs(S, &column, &row));
-    PetscCall(VecDuplicate(row, &work));
-    PetscCall(PutPowers(scales.row, row));
-    PetscCall(PutPowers(scales.column, column));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  /// S = r A c, so that S^-1 b = c^-1 A^-1 r^-1 b and S^-T b = r^-1 A^-T c^-1 b.
-  PetscErrorCode solve(Vec b, Vec x, bool transposed)
-  {
-    PetscFunctionBegin;
-    if (row) PetscCall(VecPointwiseDivide(work, b, transposed ? column : row));
-    PetscCall(SolveAndRefine(F, row ? work : b, x, transposed));
-    if (row) PetscCall(VecPointwiseDivide(x, x, transposed ? row : column));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode destroy()
-  {
-    PetscFunctionBegin;
-    PetscCall(MatDestroy(&S));
-    for (Vec *v : {&row, &column, &work}) PetscCall(VecDestroy(v));
-    PetscCall(scales.reset());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
-} // namespace
-
-PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal *rcond)
-{
-  Equilibrated of(F);
-  Vec          b, x, r;
-  PetscReal    norm, norm1, bs, xs, rs, estimate = 0, largest;
-  PetscInt     n, place;
-  PetscFunctionBegin;
-  PetscCall(of.make());
-  const Mat A = of.S;
-  PetscCall(MatGetSize(A, &n, nullptr));
-  PetscCall(MatNorm(A, NORM_INFINITY, &norm));
-  PetscCall(MatNorm(A, NORM_1, &norm1));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(VecSetRandom(b, nullptr));
-  PetscCall(of.solve(b, x, false));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1, b));
-  PetscCall(VecNorm(b, NORM_INFINITY, &bs));
-  PetscCall(VecNorm(x, NORM_INFINITY, &xs));
-  PetscCall(VecNorm(r, NORM_INFINITY, &rs));
-  *backward_error = rs == 0 ? 0 : rs / (norm * xs + bs);
-  // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
-  PetscCall(VecSet(b, static_cast<PetscScalar>(1 / static_cast<PetscReal>(PetscMax(n, 1)))));
-  for (int its = 0; its < 5; ++its) {
-    PetscReal now;
-    PetscCall(of.solve(b, x, false));
-    PetscCall(VecNorm(x, NORM_1, &now));
-    if (!(now > estimate)) break;
-    estimate = now;
-    PetscScalar *a;
-    PetscInt     rows;
-    PetscCall(VecGetLocalSize(x, &rows));
-    PetscCall(VecGetArray(x, &a));
-    for (PetscInt i = 0; i < rows; ++i)
-      a[i] = a[i] == PetscScalar(0) ? PetscScalar(1) : a[i] / PetscAbsScalar(a[i]);
-    PetscCall(VecRestoreArray(x, &a));
-    PetscCall(VecConjugate(x));
-    PetscCall(of.solve(x, r, true));
-    PetscCall(VecAbs(r));
-    PetscCall(VecMax(r, &place, &largest));
-    PetscCall(VecSet(b, 0));
-    if (place >= 0) {
-      PetscInt first, end;
-      PetscCall(VecGetOwnershipRange(b, &first, &end));
-      if (place >= first && place < end) PetscCall(VecSetValue(b, place, 1, INSERT_VALUES));
-    }
-    PetscCall(VecAssemblyBegin(b));
-    PetscCall(VecAssemblyEnd(b));
-  }
-  *rcond = estimate > 0 && norm1 > 0 ? 1 / (estimate * norm1) : 0;
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
-  PetscCall(of.destroy());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+} // namespace ribbon::petsc
