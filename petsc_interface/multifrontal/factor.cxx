@@ -1,185 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Symbolic and numeric factorization: which chain the matrix is, its tree, the factors, and what
-// all ranks found together.
-#include "multifrontal.hpp"
-
+// Symbolic and numeric factorization: what elimination takes and leaves, and what all ranks found together.
+#include "analysis.hpp"
+#include "judge.hpp"
+#include "kept_aij.hpp"
 #include "local_blocks.hpp"
 #include "probe.hpp"
 
-#include "../support/csr.hpp"
 #include "../support/session.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-using namespace ribbon::petsc;
+namespace ribbon::petsc {
 
 namespace {
-
-/// Puts the blocks of a sequential BAIJ matrix into an AIJ matrix with the entries of all blocks;
-/// `is_done` says whether it is one.
-PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
-{
-  PetscInt        bs, n;
-  const PetscInt *first, *column;
-  PetscScalar    *from, *to;
-  PetscBool       done;
-  HostRows        csr;
-  PetscFunctionBegin;
-  PetscCall(MatGetBlockSize(blocks, &bs));
-  PetscCall(GetHostRows(rows, false, &csr));
-  PetscCall(MatGetRowIJ(blocks, 0, PETSC_FALSE, PETSC_TRUE, &n, &first, &column, &done));
-  *is_done = done && csr.rows == n * bs && (n == 0 || csr.row_begin[csr.rows] == first[n] * bs * bs);
-  if (*is_done) {
-    PetscCall(MatSeqBAIJGetArray(blocks, &from));
-    PetscCall(MatSeqAIJGetArrayWrite(rows, &to));
-    for (PetscInt r = 0; r < n * bs; ++r)
-      for (PetscInt k = first[r / bs]; k < first[r / bs + 1]; ++k)
-        for (PetscInt c = 0; c < bs; ++c) *to++ = from[(k * bs + c) * bs + r % bs];
-    to = nullptr;
-    PetscCall(MatSeqAIJRestoreArrayWrite(rows, &to));
-    PetscCall(MatSeqBAIJRestoreArray(blocks, &from));
-  }
-  PetscCall(MatRestoreRowIJ(blocks, 0, PETSC_FALSE, PETSC_TRUE, &n, &first, &column, &done));
-  PetscCall(RestoreHostRows(rows, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Puts the numbers of a BAIJ or SBAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether
-/// A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
-PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
-{
-  const Mat aij = f->aij;
-  PetscBool seq, mpi, symmetric;
-  Mat       near, far, near_rows, far_rows;
-  int       done = 0;
-  PetscFunctionBegin;
-  *is_done = false;
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQBAIJ, &seq));
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIBAIJ, &mpi));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &symmetric, MATSEQSBAIJ, MATMPISBAIJ, ""));
-  if (symmetric) PetscCall(CopySymmetric(A, aij, &f->from_symmetric, is_done));
-  if (seq) PetscCall(CopyBlocks(A, aij, is_done));
-  if (mpi) {
-    PetscCall(MatMPIBAIJGetSeqBAIJ(A, &near, &far, nullptr));
-    PetscCall(MatMPIAIJGetSeqAIJ(aij, &near_rows, &far_rows, nullptr));
-    PetscCall(CopyBlocks(near, near_rows, is_done));
-    if (*is_done) PetscCall(CopyBlocks(far, far_rows, is_done));
-    done = *is_done;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
-    *is_done = done != 0;
-  }
-  if (*is_done) PetscCall(PetscObjectStateIncrease((PetscObject)aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A copy of the numbers of an AIJ matrix, where they are: what MatDuplicate() and MatCopy() take from a
-/// device they bring to the host.
-PetscErrorCode CopyNumbers(Mat A, Mat *copy)
-{
-  PetscFunctionBegin;
-  if (!*copy) PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, copy));
-  PetscCall(MatZeroEntries(*copy));
-  PetscCall(MatAXPY(*copy, 1, A, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is
-/// made anew. Refinement takes a copy: the matrix may have other numbers when factors solve.
-PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
-{
-  PetscBool seq, mpi;
-  bool      is_done = false;
-  PetscFunctionBegin;
-  if (f->aij && f->aij != A) PetscCall(Refill(f, A, &is_done));
-  if (is_done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if ((seq || mpi) && f->refine > 0) {
-    if (f->aij == A) PetscCall(MatDestroy(&f->aij));
-    PetscCall(CopyNumbers(A, &f->aij));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (seq || mpi) PetscCall(PetscObjectReference((PetscObject)A));
-  PetscCall(MatDestroy(&f->aij));
-  f->from_symmetric = {};
-  if (seq || mpi) f->aij = A;
-  else PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &f->aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Half-bandwidths (kl + ku) from which on it is worth a look whether they are those of zeros.
-constexpr int widest_with_zeros = 8;
-
-/// Which chain the matrix is. Zeros that it stores count where they do not widen the band much: values may
-/// take their places. Where kl + ku is above 8, and at least twice that of the entries that are not zero, or
-/// the matrix is no chain with them, a copy without zeros is factored.
-PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
-{
-  ChainPattern other;
-  PetscFunctionBegin;
-  PetscCall(FindChain(f->aij, &f->pattern));
-  const bool refused = !f->pattern.refusal.empty();
-  if (!refused && f->pattern.chain.width() <= widest_with_zeros) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CopyWithoutZeros(f->aij, &f->places, &f->compact));
-  if (!f->compact) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindChain(f->compact, &other));
-  if (refused ? other.refusal.empty()
-              : other.refusal.empty() && 2 * other.chain.width() <= f->pattern.chain.width()) {
-    f->pattern = other;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (refused) f->pattern.refusal = other.refusal + " (zeros that the matrix stores left out)";
-  PetscCall(MatDestroy(&f->compact));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The tree for the pattern of f->aij.
-PetscErrorCode MakeTree(Mat F)
-{
-  MultifrontalFactor *f    = Data(F);
-  const MPI_Comm      comm = PetscObjectComm((PetscObject)F);
-  PetscMPIInt         size, rank;
-  PetscInt            rows, first;
-  Mat                 local, outside;
-  const PetscInt     *columns;
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(FindChainOfValues(f));
-  const Mat aij = f->compact ? f->compact : f->aij;
-  PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
-  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate &&
-      f->pattern.fewest < 2 * std::max(f->pattern.chain.kl, f->pattern.chain.ku))
-    f->pattern.gathered = true;
-  if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, &f->gathered));
-  if (f->pattern.gathered) local = f->gathered;
-  else PetscCall(LocalBlocks(aij, &local, &outside, &columns));
-  PetscCall(MatGetLocalSize(local, &rows, nullptr));
-  PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
-  if (f->pattern.gathered) {
-    Vec vector;
-    PetscCall(MatCreateVecs(aij, nullptr, &vector));
-    PetscCall(VecScatterCreateToZero(vector, &f->to_first, &f->all_b));
-    PetscCall(VecDuplicate(f->all_b, &f->all_x));
-    PetscCall(VecDestroy(&vector));
-    f->active = rank == 0 ? PETSC_COMM_SELF : MPI_COMM_NULL, first = 0;
-  } else if (size == 1) f->active = PETSC_COMM_SELF;
-  else PetscCallMPI(MPI_Comm_split(comm, rows > 0 ? 0 : MPI_UNDEFINED, rank, &f->active));
-  if (f->active != MPI_COMM_NULL) {
-    ribbon::ChainSolverOptions options;
-    options.leaf_size = f->leaf_size, options.zero_pivot = static_cast<double>(f->zero_pivot);
-    PetscCall(BlockIsOnDevice(local, &f->on_device));
-    f->factor             = ChainFactor::create(f->on_device);
-    f->factor->pivots     = f->pivot != MAT_MULTIFRONTAL_PIVOT_NONE;
-    f->factor->keeps_band = F->factortype == MAT_FACTOR_CHOLESKY;
-    PetscCall(f->factor->symbolic(f->active, f->pattern, first, rows, options));
-  }
-  int some = f->on_device; // ranks without rows have none
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm));
-  f->some_on_device = some != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Makes what ranks found what all know.
 PetscErrorCode Agree(Mat F)
@@ -214,139 +48,6 @@ PetscErrorCode Agree(Mat F)
                      : worst == 1 ? ribbon::FactorStatus::zero_pivot
                                   : ribbon::FactorStatus::not_finite;
   r.smallest_pivot = worst == 2 ? 0 : static_cast<PetscReal>(PetscMin(smallest.value, 1.0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Whether a matrix is one of blocks, of which a copy as AIJ is kept, and how many entries it has: PETSc
-/// (3.18) does not tell by the nonzero state when blocks are added.
-PetscErrorCode CountBlocks(Mat A, bool *has_blocks, PetscLogDouble *entries)
-{
-  PetscBool is;
-  MatInfo   info;
-  PetscFunctionBegin;
-  PetscCall(
-    PetscObjectTypeCompareAny((PetscObject)A, &is, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
-  *has_blocks = is, *entries = 0;
-  if (is) {
-    PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
-    *entries = info.nz_used;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Finds the chain and makes its tree; an error leaves nothing of what was there before.
-PetscErrorCode Analyse(Mat F, Mat A)
-{
-  MultifrontalFactor *f = Data(F);
-  PetscBool           alike;
-  PetscFunctionBegin;
-  PetscCall(ResetMultifrontal(F));
-  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
-             "multifrontal: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns is not square",
-             A->rmap->N, A->cmap->N);
-  PetscCall(PetscLayoutCompare(A->rmap, A->cmap, &alike));
-  PetscCheck(alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
-             "multifrontal: ranks have other columns than rows of the matrix");
-  PetscCall(PetscLayoutCompare(A->rmap, F->rmap, &alike));
-  PetscCheck(
-    alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
-    "multifrontal: ranks have other rows of the matrix than of that which MatGetFactor() was called with");
-  PetscCall(KeepAIJ(f, A));
-  PetscCall(MakeTree(F));
-  PetscCall(PetscObjectGetId((PetscObject)A, &f->matrix));
-  PetscCall(MatGetNonzeroState(A, &f->nonzeros));
-  bool has_blocks;
-  PetscCall(CountBlocks(A, &has_blocks, &f->entries));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-constexpr PetscReal default_zero_pivot =
-  100 *
-  PETSC_MACHINE_EPSILON; ///< that of PCFactor, and what 0, that of MatFactorInfoInitialize(), stands for
-PetscReal zero_pivot(const MultifrontalFactor *f)
-{
-  return f->zero_pivot > 0 ? f->zero_pivot : default_zero_pivot;
-}
-
-/// Says that the factors are none, though no pivot is zero.
-PetscErrorCode Refuse(Mat F, Mat A, const char *why, PetscReal value)
-{
-  MultifrontalFactor *f = Data(F);
-  PetscFunctionBegin;
-  f->is_factored   = false;
-  f->report.status = ribbon::FactorStatus::unsound;
-  f->refused       = why;
-  // the error that PCLU and PCCHOLESKY forget when numbers change
-  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
-  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
-             "multifrontal: %s (%g)", why, static_cast<double>(value));
-  PetscCall(PetscInfo(F, "%s (%g)\n", why, static_cast<double>(value)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Whether pivots that PETSc's own tolerance calls zero are those of a matrix whose condition is that of one
-/// that is not singular: || A || || A^-1 || < 1 / (n eps), equilibrated. Another tolerance counts as it is.
-PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
-{
-  MultifrontalFactor *f = Data(F);
-  PetscReal           backward_error;
-  PetscFunctionBegin;
-  *they_are = false;
-  if (f->report.status != ribbon::FactorStatus::zero_pivot || !(f->report.smallest_pivot > 0) ||
-      zero_pivot(f) != default_zero_pivot || f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Logged(&Events::judge, [&] { return Probe(F, &backward_error, &f->rcond); }));
-  *they_are = f->rcond >= static_cast<PetscReal>(F->rmap->N) * PETSC_MACHINE_EPSILON;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots
-/// tell. Below it is judged by its condition. Scales of columns are not unique, and pivots with them.
-PetscReal tells(const MultifrontalFactor *f)
-{
-  return sizeof(PetscReal) == 8 && !f->is_scaled ? 1e-10 : 1e-5;
-}
-
-/// Whether factors that elimination found no fault with are good ones: those without pivots solve, small
-/// pivots are not those of a singular matrix, and the inverse is a matrix of numbers.
-PetscErrorCode JudgeFactors(Mat F, Mat A)
-{
-  MultifrontalFactor *f = Data(F);
-  PetscFunctionBegin;
-  if (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) {
-    PetscCall(QuickProbe(F, &f->backward_error));
-    if (!(f->backward_error <= 1e4 * PETSC_MACHINE_EPSILON)) { // NaN, too
-      PetscCall(
-        Refuse(F, A,
-               "elimination without pivots loses the digits of this matrix: -mat_multifrontal_pivot qr; "
-               "backward error of the probe",
-               f->backward_error));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  if (f->report.is_tiny) {
-    bool is_finite;
-    PetscCall(InverseIsFinite(F, &is_finite));
-    if (!is_finite) {
-      PetscCall(Refuse(
-        F, A,
-        "the inverse of the matrix has entries beyond the largest number: scale the matrix; smallest pivot",
-        f->report.smallest_pivot));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  if (f->report.doubtful_pivot < tells(f) && f->rcond < 0) {
-    PetscReal backward_error,
-      least =
-        PetscMin(static_cast<PetscReal>(PetscMin(F->rmap->N, 10)) * PETSC_MACHINE_EPSILON, zero_pivot(f));
-    PetscCall(Probe(F, &backward_error, &f->rcond));
-    if (!(f->rcond >= least))
-      PetscCall(Refuse(F, A,
-                       "the matrix is singular to working precision; reciprocal condition estimate of the "
-                       "equilibrated matrix",
-                       f->rcond));
-    else if (f->pivot != MAT_MULTIFRONTAL_PIVOT_NONE) f->backward_error = backward_error;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -575,14 +276,14 @@ PetscErrorCode MatGetInertia_Multifrontal(Mat F, PetscInt *negative, PetscInt *z
 
 } // namespace
 
-void ribbon::petsc::SetFactorOperations(Mat F)
+void SetFactorOperations(Mat F)
 {
   F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Multifrontal;
   F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Multifrontal;
   if (F->factortype == MAT_FACTOR_CHOLESKY) F->ops->getinertia = MatGetInertia_Multifrontal;
 }
 
-PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
+PetscErrorCode ResetMultifrontal(Mat F)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
@@ -614,3 +315,5 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(f->native.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+} // namespace ribbon::petsc
