@@ -6,7 +6,8 @@
 
 #include <ribbon/algorithm/name.hpp>
 #include <ribbon/elimination/certificate.hpp>
-#include <ribbon/elimination/elimination.hpp>
+#include <ribbon/elimination/host_matrix.hpp>
+#include <ribbon/elimination/pivot_watch.hpp>
 #include <ribbon/line_solver.hpp>
 #include <ribbon/matrix/row_dominance.hpp>
 

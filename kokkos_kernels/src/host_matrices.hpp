@@ -3,7 +3,7 @@
 ///   that its algorithms take.
 #pragma once
 
-#include <ribbon/elimination/elimination.hpp>
+#include <ribbon/elimination/host_matrix.hpp>
 
 namespace ribbon::detail {
 

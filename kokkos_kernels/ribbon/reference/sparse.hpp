@@ -3,7 +3,7 @@
 ///   rows that hold what is not zero.
 #pragma once
 
-#include <ribbon/elimination/elimination.hpp>
+#include <ribbon/elimination/host_matrix.hpp>
 
 #include <cstdint>
 #include <map>
