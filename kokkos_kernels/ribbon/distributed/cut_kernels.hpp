@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_kernels.hpp  The kernels of cut_lines.hpp.
+/// @file cut_kernels.hpp  The kernels of cut_lines.hpp: parts of the reduced system, and corrections.
 #pragma once
 
-#include <ribbon/bands.hpp>
-#include <ribbon/line_set.hpp>
-#include <ribbon/probe/noise.hpp>
+#include <ribbon/distributed/cut_parts.hpp>
+#include <ribbon/distributed/cut_probe.hpp>
+#include <ribbon/distributed/cut_spikes.hpp>
 #include <ribbon/probe/probe.hpp>
 
 namespace ribbon {
-
-/// A piece of m rows of every line: n interior ones, then K separators where the line goes on to the right. S
-/// = K B unknowns are a group of separators.
-struct CutPiece {
-  std::int64_t m = 0, lines = 0;
-  int          K = 1, B = 1;
-  bool         left = false, right = false; ///< the line goes on there
-
-  KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
-  KOKKOS_INLINE_FUNCTION std::int64_t n() const { return right ? m - K : m; }
-  /// The interiors of the pieces `set`.
-  LineSet inside(LineSet set) const
-  {
-    set.rows = n();
-    return set;
-  }
-};
 
 /// 0, 1, ..., n - 1 for a functor that Kokkos would send through a staging copy, and wait, without
 /// the hint that it is light.
@@ -41,172 +24,11 @@ auto light_indices(const Exec &exec, std::int64_t n)
 
 /// The kernels of a piece, in one place of types.
 template <class Scalar, class Memory>
-struct CutKernels {
-  using Values = typename Bands<Scalar, Memory>::values_type;
-  using Words  = Kokkos::View<Scalar *, Memory>;
-  using Real   = real_t<Scalar>;
-
-  /// Entries of the pieces, those in columns of other pieces among them: columns -K .. -1 are the separators
-  /// left of the piece, m .. m + K - 1 the first rows right of it.
-  struct Matrix {
-    Values                      values;
-    Kokkos::View<int *, Memory> class_of_line; ///< empty: one matrix, or one per line
-    std::int64_t                lines = 0;
-    int                         kl = 0, ku = 0, B = 1;
-    KOKKOS_INLINE_FUNCTION std::int64_t of(std::int64_t line) const
-    {
-      const std::int64_t l = line % lines;
-      return class_of_line.extent(0) ? class_of_line(l) : values.extent(0) == 1 ? 0 : l;
-    }
-    KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t j, int a,
-                                             int b) const
-    {
-      const std::int64_t d = j - i;
-      return d < -kl || d > ku ? Scalar(0) : values(c, i, ((d + kl) * B + a) * B + b);
-    }
-  };
-
-  /// V and W, as far as they reach from their ends.
-  struct Spikes {
-    Words                         V, W;
-    std::int64_t                  left_rows = 0, right_rows = 0, n = 0, matrices = 1;
-    int                           B = 1, S = 1;
-    KOKKOS_INLINE_FUNCTION Scalar v(std::int64_t c, std::int64_t i, int a, int s) const
-    {
-      return i < left_rows ? V(((i * B + a) * S + s) * matrices + c) : Scalar(0);
-    }
-    KOKKOS_INLINE_FUNCTION Scalar w(std::int64_t c, std::int64_t i, int a, int s) const
-    {
-      return n - i <= right_rows ? W((((i - n + right_rows) * B + a) * S + s) * matrices + c) : Scalar(0);
-    }
-  };
-
-  /// The couplings of the interior rows to the separators left and right, 2 S columns: word (unknown, column,
-  /// matrix) at (unknown 2 S + column) matrices + matrix.
-  struct CouplingKernel {
-    Matrix               A;
-    CutPiece             piece;
-    Words                words;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
-    {
-      const auto matrices = static_cast<std::int64_t>(A.values.extent(0));
-      const int S = piece.S(), B = piece.B, column = static_cast<int>(k / matrices % (2 * S)), s = column % S;
-      const std::int64_t unknown = k / matrices / (2 * S),
-                         j       = column < S ? s / B - piece.K : piece.n() + s / B;
-      const bool has             = column < S ? piece.left : piece.right;
-      words(k) = has ? A(k % matrices, unknown / B, j, static_cast<int>(unknown % B), s % B) : Scalar(0);
-    }
-  };
-
-  /// Sizes of the numbers of spikes: as they are, and beside their columns of the interior, since an unknown
-  /// may be as large as its column is small.
-  struct SpikeSizes {
-    Words                       words;
-    Matrix                      A;
-    std::int64_t                matrices, n;
-    int                         B, S;
-    KOKKOS_INLINE_FUNCTION Real of(std::int64_t k, bool beside_column) const
-    {
-      const std::int64_t c = k % matrices, u = k / matrices / (2 * S), j = u / B;
-      Real               column = beside_column ? 0 : 1;
-      for (std::int64_t i = j > A.ku ? j - A.ku : 0; beside_column && i < n && i <= j + A.kl; ++i)
-        for (int a = 0; a < B; ++a) {
-          const Real size = magnitude(A(c, i, j, a, static_cast<int>(u % B)));
-          if (!(size <= column)) column = size;
-        }
-      return magnitude(words(k)) * column;
-    }
-  };
-  /// of each matrix and each separator beside it, in both sizes
-  using Largest = Kokkos::View<Real *[2], Memory>;
-  struct LargestKernel {
-    SpikeSizes sizes;
-    Largest    largest;
-    template <class Team>
-    KOKKOS_FUNCTION void operator()(const Team &team) const
-    {
-      const std::int64_t spikes = static_cast<std::int64_t>(largest.extent(0)),
-                         spike  = team.league_rank() % spikes;
-      const bool       beside   = team.league_rank() >= spikes;
-      const SpikeSizes of       = sizes;
-      Real             most     = 0;
-      Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, of.n * of.B),
-        [=](const std::int64_t u, Real &m) {
-          const Real a = of.of(u * spikes + spike, beside);
-          if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
-        },
-        Kokkos::Max<Real>(most));
-      Kokkos::single(Kokkos::PerTeam(team),
-                     [&] { largest(static_cast<std::size_t>(spike), beside ? 1 : 0) = most; });
-    }
-  };
-  /// Rows from an end in which a spike has not decayed below 1/32 of rounding, in one size or the other.
-  struct ReachKernel {
-    SpikeSizes           sizes;
-    Largest              largest;
-    bool                 right;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &reach) const
-    {
-      const std::int64_t spikes = static_cast<std::int64_t>(largest.extent(0)), spike = k % spikes,
-                         i = k / spikes / sizes.B, distance = right ? sizes.n - i : i + 1;
-      const bool of_right = spike / sizes.matrices >= sizes.S;
-      for (int beside = 0; beside < 2; ++beside)
-        if (of_right == right && distance > reach &&
-            !(sizes.of(k, beside) <=
-              largest(static_cast<std::size_t>(spike), beside) * unit_roundoff<Scalar>() / 32))
-          reach = distance;
-    }
-  };
-  struct KeepKernel {
-    Words                words, to;
-    std::int64_t         matrices, first; ///< unknown
-    int                  S;
-    bool                 right;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
-    {
-      const std::int64_t c = k % matrices, s = k / matrices % S, u = k / matrices / S + first;
-      to(k) = words((u * 2 * S + s + (right ? S : 0)) * matrices + c);
-    }
-  };
-  /// The interior rows, without what lies beside an end of the line.
-  struct RowsKernel {
-    Matrix               A;
-    CutPiece             piece;
-    Values               to;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
-    {
-      const auto         matrices = static_cast<std::int64_t>(to.extent(0));
-      const std::int64_t c = k % matrices, i = k / matrices, n = piece.n();
-      const int          words = A.B * A.B;
-      for (int d = 0; d < static_cast<int>(to.extent(2)); ++d) {
-        const std::int64_t j = i + d / words - A.kl;
-        to(c, i, d) = (j < 0 && !piece.left) || (j >= n && !piece.right) ? Scalar(0) : A.values(c, i, d);
-      }
-    }
-  };
-
-  /// A piece, and everything that its rows and those left of it have to do with separators.
-  struct Parts {
-    CutPiece piece;
-    Matrix   A;
-    Spikes   spikes;
-    /// couplings of the separators left of the piece to its first K rows: word (a S + e) us_count + line
-    Words        Us;
-    std::int64_t us_count = 1; ///< 1 or the number of lines
-
-    KOKKOS_INLINE_FUNCTION Scalar us(std::int64_t line, int a, int e) const
-    {
-      return Us((static_cast<std::int64_t>(a) * piece.S() + e) * us_count +
-                (us_count == 1 ? 0 : line % piece.lines));
-    }
-    /// Coupling of separator a to unknown e of the K rows before the separators; those that lie left of the
-    /// piece are separators themselves.
-    KOKKOS_INLINE_FUNCTION Scalar ls(std::int64_t c, int a, int e) const
-    {
-      return A(c, piece.n() + a / piece.B, piece.n() - piece.K + e / piece.B, a % piece.B, e % piece.B);
-    }
-  };
+struct CutKernels : CutSpikeKernels<Scalar, Memory> {
+  using typename CutParts<Scalar, Memory>::Matrix, typename CutParts<Scalar, Memory>::Parts;
+  using typename CutParts<Scalar, Memory>::Real, typename CutParts<Scalar, Memory>::Spikes;
+  using typename CutParts<Scalar, Memory>::Values, typename CutParts<Scalar, Memory>::Words;
+  using ProbeKernel = CutProbeKernel<Scalar, Memory>;
 
   /// What a piece brings to the reduced matrix R: to (p, p), (p, p - 1), (p - 1, p - 1) and (p - 1, p), for
   /// the separators p in it, S x S each.
@@ -382,81 +204,6 @@ struct CutKernels {
           for (int e = 0; n - i <= s.right_rows && e < S; ++e) v -= s.w(c, i, a, e) * zr[e * M + l];
           at[a * out.component_stride] = v;
         }
-    }
-  };
-
-  /// Right-hand sides that show whether the solves keep the digits of these lines, as probe.hpp has them, of
-  /// rows that are numbered along the whole line.
-  struct ProbeKernel {
-    Matrix       A;
-    CutPiece     piece;
-    LineSet      set;
-    std::int64_t first, length; ///< position of the piece, rows of the whole line
-    int          kind;
-    Scalar      *x;
-    /// solution left of the piece, number s of line l at s lines + l, and right of it, component b of row i
-    /// of line l at (i lines + l) B + b
-    const Scalar *zl, *next;
-
-    KOKKOS_INLINE_FUNCTION Scalar given(std::int64_t i, int a) const
-    {
-      const std::int64_t at = ((first + i) % length + length) % length * piece.B + a;
-      if (kind == 0) return Scalar(1);
-      const Real real =
-        noise<Real>((static_cast<std::uint64_t>(kind) << 40) + static_cast<std::uint64_t>(at));
-      if constexpr (std::is_floating_point_v<Scalar>) return real;
-      else
-        return Scalar(
-          real, noise<Real>((static_cast<std::uint64_t>(kind + 8) << 40) + static_cast<std::uint64_t>(at)));
-    }
-    KOKKOS_INLINE_FUNCTION bool is_on_line(std::int64_t j) const
-    {
-      return (j >= 0 || piece.left) && (j < piece.m || piece.right);
-    }
-    KOKKOS_INLINE_FUNCTION Scalar right_hand_side(std::int64_t c, std::int64_t i, int a) const
-    {
-      if (kind == 2) return given(i, a);
-      Scalar f(0);
-      for (std::int64_t j = i - A.kl; j <= i + A.ku; ++j)
-        for (int b = 0; b < piece.B && is_on_line(j); ++b) f += A(c, i, j, a, b) * given(j, b);
-      return f;
-    }
-    struct Fill { };
-    KOKKOS_FUNCTION void operator()(Fill, const std::int64_t l) const
-    {
-      const std::int64_t c = A.of(l);
-      for (std::int64_t i = 0; i < piece.m; ++i)
-        for (int a = 0; a < piece.B; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(c, i, a);
-    }
-    /// Norms of a line, four for each: of the residual, the matrix, the solution and the right-hand side.
-    struct Measure { };
-    Real                *norms = nullptr;
-    KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l) const
-    {
-      const std::int64_t c = A.of(l), M = set.lines();
-      Real               norm[4] = {0, 0, 0, 0};
-      const auto         see     = [&](int k, Real a) {
-        if (!(a <= norm[k]))
-          norm[k] = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
-      };
-      for (std::int64_t i = 0; i < piece.m; ++i)
-        for (int a = 0; a < piece.B; ++a) {
-          const Scalar f   = right_hand_side(c, i, a);
-          Scalar       r   = f;
-          Real         sum = 0;
-          for (std::int64_t j = i - A.kl; j <= i + A.ku; ++j)
-            for (int b = 0; b < piece.B && is_on_line(j); ++b) {
-              const Scalar e = A(c, i, j, a, b);
-              sum += magnitude(e);
-              if (e != Scalar(0))
-                r -= e * (j < 0         ? zl[((j + piece.K) * piece.B + b) * M + l]
-                          : j < piece.m ? x[set(l, j) + b * set.component_stride]
-                                        : next[((j - piece.m) * M + l) * piece.B + b]);
-            }
-          see(0, magnitude(r)), see(1, sum), see(2, magnitude(x[set(l, i) + a * set.component_stride])),
-            see(3, magnitude(f));
-        }
-      for (int k = 0; k < 4; ++k) norms[k * M + l] = norm[k];
     }
   };
 };
