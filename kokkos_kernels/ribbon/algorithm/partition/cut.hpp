@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut.hpp  How partition.hpp cuts lines in pieces, and what of a batch one launch solves.
+/// @file cut.hpp  How partition.hpp cuts lines in pieces, and what one launch solves of a batch.
 #pragma once
 
 #include <ribbon/bands.hpp>
 #include <ribbon/line_set.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace ribbon {
 
@@ -183,6 +185,24 @@ inline LineSet group_of_lines(const PartitionCut &cut, const LineSet &of, std::i
       "ribbon: algorithm partition: a right-hand side begins within a run of lines at one stride");
   s.count0 = set.count0, s.count1 = (cut.lines + set.count0 - 1) / set.count0;
   return s;
+}
+
+/// Whether right-hand sides and solution lie in different places.
+template <class Scalar>
+bool lie_apart(const Scalar *b, const LineSet &in, const Scalar *x, const LineSet &out)
+{
+  const auto ends = [](const Scalar *array, const LineSet &set) {
+    const Scalar *least = array + set.offset, *most = least + 1;
+    for (auto [count, stride] : {std::pair{set.rows, set.row_stride},
+                                 {set.count0, set.stride0},
+                                 {set.count1, set.stride1},
+                                 {std::int64_t(set.components), set.component_stride}})
+      (stride < 0 ? least : most) += (count - 1) * stride;
+    return std::pair{least, most};
+  };
+  const auto [from, from_end] = ends(b, in);
+  const auto [to, to_end]     = ends(x, out);
+  return !std::less<const Scalar *>()(from, to_end) || !std::less<const Scalar *>()(to, from_end);
 }
 
 } // namespace ribbon

@@ -93,7 +93,8 @@ public:
       Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows),
                            CutKernel{parts_.A, cut, part.values, rows, tails, shared, {}, equal});
       share<Scalar>(exec, part, 64);
-      if (shared && (cut.lines > 1 || equal.count > 1)) spread(exec, part, count, equal);
+      if (shared && (cut.lines > 1 || equal.count > 1))
+        spread_over_pieces<Scalar>(exec, part, count, cut, equal);
       // layout and numbers; where pieces lie is told when they are solved
       PartitionBatch like = PartitionBatch::all(cut);
       if (cut.run > 0 && !tails) like.lines = cut.run, like.pieces *= cut.lines / cut.run;
@@ -206,7 +207,7 @@ public:
         continue;
       }
       if (known_ && !near_boundaries_.empty()) {
-        const bool in_place = !apart(b, from, x, to); // a launch for the separators first
+        const bool in_place = !lie_apart(b, from, x, to); // a launch for the separators first
         each(0, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) {
           const auto        near = near_boundaries_.separators(z(0) + batch.line, in_place);
           KnownRows<Scalar> rows;
@@ -273,23 +274,6 @@ private:
     each(part, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) {
       solver_[part].solve_lines(exec, batch.first(parts_.cut, part), b, f, x, t, known(part, batch));
     });
-  }
-
-  /// Whether right-hand sides and solution lie in different places.
-  static bool apart(const Scalar *b, const LineSet &in, const Scalar *x, const LineSet &out)
-  {
-    const auto ends = [](const Scalar *array, const LineSet &set) {
-      const Scalar *least = array + set.offset, *most = least + 1;
-      for (auto [count, stride] : {std::pair{set.rows, set.row_stride},
-                                   {set.count0, set.stride0},
-                                   {set.count1, set.stride1},
-                                   {std::int64_t(set.components), set.component_stride}})
-        (stride < 0 ? least : most) += (count - 1) * stride;
-      return std::pair{least, most};
-    };
-    const auto [from, from_end] = ends(b, in);
-    const auto [to, to_end]     = ends(x, out);
-    return !std::less<const Scalar *>()(from, to_end) || !std::less<const Scalar *>()(to, from_end);
   }
 
   /// Unknowns of separators p of all lines, p = -1 left of the first piece.
@@ -407,22 +391,6 @@ private:
     if (place < 0) return {place, -1};
     const std::int64_t q = k == 1 ? cut.pieces : cut.piece_of(place);
     return {parts_.A.shared ? 0 : k == 1 ? place : cut.line(place), row < 0 ? row : cut.begin(q) + row};
-  }
-
-  /// Matrices that are numbered by piece, for the pieces of all lines.
-  void spread(const Exec &exec, Input &part, std::int64_t count, const EqualPieces &equal) const
-  {
-    if (part.lhs == Lhs::shared) return;
-    const auto          from = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
-    const auto          matrices = static_cast<std::int64_t>(part.values.extent(0));
-    const PartitionCut &cut      = parts_.cut;
-    std::vector<int>    classes(static_cast<std::size_t>(count));
-    for (std::int64_t s = 0; s < count; ++s) {
-      const std::int64_t q = matrices == 1 ? 0 : equal.matrix(cut.piece_of(s));
-      classes[static_cast<std::size_t>(s)] =
-        from.extent(0) ? from(static_cast<std::size_t>(q)) : static_cast<int>(q);
-    }
-    part.class_of_line = upload(exec, "ribbon::partition::classes", classes), part.lhs = Lhs::classes;
   }
 
   void spikes(const Exec &exec, int k, const Input &part, std::int64_t rows)
