@@ -20,30 +20,19 @@ PetscErrorCode OfDM(PC pc, const LineSource &source, ElementsOfSource &, LineMap
 }
 
 /// Consecutive rows that no entry joins to other lines.
-PetscErrorCode OfRows(PC, const LineSource &source, ElementsOfSource &elements, LineMap *map)
+PetscErrorCode SeparateRows(const LineSource &source, const Elements &elements, LineMap *map)
 {
-  Elements of;
-  PetscFunctionBegin;
-  PetscCall(elements.get(&of));
-  PetscCall(LinesFromPattern(source, of, true, map));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return LinesFromPattern(source, elements, true, map);
 }
 
-PetscErrorCode OfGrid(PC, const LineSource &source, ElementsOfSource &elements, LineMap *map)
+/// Lines that are found from the elements of a source.
+template <PetscErrorCode (*Find)(const LineSource &, const Elements &, LineMap *)>
+PetscErrorCode OfElements(PC, const LineSource &source, ElementsOfSource &elements, LineMap *map)
 {
   Elements of;
   PetscFunctionBegin;
   PetscCall(elements.get(&of));
-  PetscCall(LinesFromGrid(source, of, map));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode OfCouplings(PC, const LineSource &source, ElementsOfSource &elements, LineMap *map)
-{
-  Elements of;
-  PetscFunctionBegin;
-  PetscCall(elements.get(&of));
-  PetscCall(LinesFromCouplings(source, of, map));
+  PetscCall(Find(source, of, map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,9 +42,9 @@ const std::vector<LineFinder> &line_finders()
 {
   static const std::vector<LineFinder> table = {
     {true, OfDM},
-    {false, OfRows},
-    {true, OfGrid},
-    {false, OfCouplings},
+    {false, OfElements<SeparateRows>},
+    {true, OfElements<LinesFromGrid>},
+    {false, OfElements<LinesFromCouplings>},
   };
   return table;
 }
