@@ -2,6 +2,7 @@
 /// @file schur_solver_impl.hpp  SchurSolver: tree, launches, report.
 #pragma once
 
+#include <ribbon/multifrontal/schur/join.hpp>
 #include <ribbon/multifrontal/schur/kernels.hpp>
 #include <ribbon/multifrontal/schur/leaf.hpp>
 #include <ribbon/multifrontal/schur/leaf_solve.hpp>
