@@ -49,3 +49,16 @@ PetscErrorCode Payoff(const Problem *p, PetscBool average, Vec u);
    of the quadrature. */
 PetscErrorCode ExactPrices(const Model *m, PetscInt ns, const PetscReal s[], PetscInt nv, const PetscReal v[],
                            PetscReal tolerance, PetscReal prices[]);
+
+/* Unknowns of this rank where errors are measured, one beside the other in s, and exact prices there. */
+typedef struct {
+  PetscInt   first_s, count_s, first_v, count_v; /* as indices of the DMDA */
+  PetscReal *exact;
+} Region;
+
+/* errors.c. The rows of this rank for s in (K/2, 3K/2) and v in [0, 1); free r->exact with PetscFree(). */
+PetscErrorCode CreateRegion(const Problem *p, Region *r);
+/* Largest |u - w| in the region, w null standing for the exact prices. */
+PetscErrorCode Error(const Problem *p, const Region *r, Vec u, Vec w, PetscReal *error);
+/* s,v,price,exact of every node of the region. */
+PetscErrorCode WriteSurface(const Problem *p, const Region *r, Vec u, const char *name);
