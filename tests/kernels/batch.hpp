@@ -18,6 +18,9 @@ namespace test {
 using Exec   = Kokkos::DefaultExecutionSpace;
 using Memory = Exec::memory_space;
 
+template <class Scalar>
+using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
+
 enum class Kind { dominant, spd, poisson };
 
 template <class Scalar>

@@ -20,9 +20,6 @@ RIBBON_LAPACK_BANDS(Kokkos::complex<double>, zgbtrf_, zgbtrs_)
 
 namespace test {
 
-template <class Scalar>
-using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
-
 /// x = A^-1 b for a matrix of bands or blocks, which are bands of scalars, too; empty where a pivot is zero.
 /// A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are a band of twice the width.
 template <class Scalar>

@@ -10,7 +10,6 @@
 using namespace test;
 using ribbon::FactorStatus;
 using ribbon::Lhs;
-using HostBands = ribbon::Bands<double, Kokkos::HostSpace>;
 
 namespace {
 
@@ -165,9 +164,9 @@ TEST(ToeplitzReduction, SolvesEverySize)
     check_toeplitz<float>(n, 9), check_toeplitz<Kokkos::complex<double>>(n, 9);
 }
 
-HostBands stencil(std::int64_t n, double a, double d, double c, bool periodic)
+HostBands<double> stencil(std::int64_t n, double a, double d, double c, bool periodic)
 {
-  HostBands bands;
+  HostBands<double> bands;
   bands.periodic = periodic;
   bands.values   = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), 3);
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
@@ -175,7 +174,8 @@ HostBands stencil(std::int64_t n, double a, double d, double c, bool periodic)
   return bands;
 }
 
-ribbon::FactorReport report(const HostBands &bands, const std::string &algorithm, std::int64_t lines = 4)
+ribbon::FactorReport report(const HostBands<double> &bands, const std::string &algorithm,
+                            std::int64_t lines = 4)
 {
   return ribbon::LineSolver<double, Exec>(
            Exec(),
@@ -261,10 +261,11 @@ TEST(ReductionReport, NamesTheZeroPivotAndTheLine)
 
 TEST(ReductionReport, MatricesThatNeedPivotingAreNeverSilentlyWrong)
 {
-  std::vector<HostBands> all = {stencil(256, -1e4, 1, 1e4, false),    stencil(256, -1.5, 1, 0, false),
-                                stencil(256, -1.5, 1, 0, true),       stencil(1024, 1, 0, 1, false),
-                                stencil(300, -1, 1, 1, false),        stencil(400, -1, 2 + 1e-10, -1, true),
-                                stencil(400, -1, 2 + 1e-14, -1, true)};
+  std::vector<HostBands<double>> all = {
+    stencil(256, -1e4, 1, 1e4, false),    stencil(256, -1.5, 1, 0, false),
+    stencil(256, -1.5, 1, 0, true),       stencil(1024, 1, 0, 1, false),
+    stencil(300, -1, 1, 1, false),        stencil(400, -1, 2 + 1e-10, -1, true),
+    stencil(400, -1, 2 + 1e-14, -1, true)};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     std::mt19937_64 g(seed);
     all.push_back(random_system<double>(g, 1, 90, 1, 1, 1, seed % 2 == 0));
@@ -320,7 +321,7 @@ TEST(ReductionRefuses, WhatItCannotTake)
 TEST(ReductionRefuses, LinesThatDoNotFitATeam)
 {
   const std::int64_t n = ribbon::is_device_space<Exec> ? 100000 : 12000000;
-  HostBands          bands;
+  HostBands<double>  bands;
   bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), 1);
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(n, 1), bands, {"cyclic_reduction"}),
             "ribbon: algorithm cyclic_reduction: lines of " + std::to_string(n) +

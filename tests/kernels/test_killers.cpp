@@ -10,7 +10,6 @@
 
 using namespace test;
 using ribbon::Lhs;
-using HostBands = ribbon::Bands<double, Kokkos::HostSpace>;
 
 namespace {
 
@@ -34,7 +33,7 @@ Bands empty_bands(const Bands &like, std::size_t matrices)
 
 /// The same numbers in another precision; complex: every row turned by an angle of its own.
 template <class Scalar>
-ribbon::Bands<Scalar, Kokkos::HostSpace> in_scalar(const HostBands &bands)
+ribbon::Bands<Scalar, Kokkos::HostSpace> in_scalar(const HostBands<double> &bands)
 {
   ribbon::Bands<Scalar, Kokkos::HostSpace> other;
   other.periodic = bands.periodic, other.lower = bands.lower, other.upper = bands.upper,
@@ -73,10 +72,10 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> as(const ribbon::Bands<Scalar, Kokkos::
 }
 
 /// The same matrix with zeros between its diagonals, s times as wide: s systems, row by row in turn.
-HostBands spread(const HostBands &bands, int s)
+HostBands<double> spread(const HostBands<double> &bands, int s)
 {
-  const int h = bands.half_bandwidth();
-  HostBands wide;
+  const int         h = bands.half_bandwidth();
+  HostBands<double> wide;
   wide.periodic = bands.periodic, wide.lower = wide.upper = s * h;
   wide.values = decltype(wide.values)("test::spread", 1, bands.values.extent(1) * static_cast<std::size_t>(s),
                                       static_cast<std::size_t>(2 * s * h + 1));
@@ -88,9 +87,9 @@ HostBands spread(const HostBands &bands, int s)
 }
 
 /// Every entry of a tridiagonal matrix times a well-conditioned block that wants exchanges of rows, too.
-HostBands in_blocks(const HostBands &bands, int B)
+HostBands<double> in_blocks(const HostBands<double> &bands, int B)
 {
-  HostBands blocks;
+  HostBands<double> blocks;
   blocks.periodic = bands.periodic, blocks.lower = blocks.upper = 1, blocks.block = B;
   blocks.values =
     decltype(blocks.values)("test::blocks", 1, bands.values.extent(1), static_cast<std::size_t>(3 * B * B));
@@ -121,7 +120,7 @@ double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, co
 /// @param regular  auto and pivoted are to solve it
 /// @param by_name  limit of algorithms that were asked for; what the probe allows, in double
 template <class Scalar = double>
-void expect_honest(const HostBands &given, const std::string &what, const std::vector<Lhs> &sources,
+void expect_honest(const HostBands<double> &given, const std::string &what, const std::vector<Lhs> &sources,
                    bool regular = false, double by_name = 1e-13)
 {
   const auto   matrix = in_scalar<Scalar>(given);
@@ -172,7 +171,7 @@ void expect_honest(const HostBands &given, const std::string &what, const std::v
 const std::vector<Lhs> every_source = {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted};
 
 /// Rows far from one, and rows that differ by 1e16.
-HostBands rows_scaled(std::int64_t n)
+HostBands<double> rows_scaled(std::int64_t n)
 {
   auto scaled = toeplitz(n, {-1, 2.1, -1}, false);
   for (std::size_t i = 0; i < scaled.values.extent(1); i += 7)
@@ -277,8 +276,8 @@ TEST(Killers, ResonantIndefiniteToeplitz)
           for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "cr_pcr"}) {
             SCOPED_TRACE(what + ", a family, " + algorithm + (contiguous ? ", contiguous" : ", interleaved"));
             const std::int64_t modes  = n / 2;
-            HostBands          bands  = toeplitz(n, {-1, 0, -1}, periodic);
-            HostBands          family = empty_bands(bands, 2);
+            HostBands<double>  bands  = toeplitz(n, {-1, 0, -1}, periodic);
+            HostBands<double>  family = empty_bands(bands, 2);
             family.lhs                = Lhs::shifted;
             family.alpha = decltype(family.alpha)("test::alpha", static_cast<std::size_t>(modes)),
             family.beta  = decltype(family.beta)("test::beta", static_cast<std::size_t>(modes));
@@ -314,7 +313,7 @@ TEST(Killers, GrowthOfWrightsBoundaryValueProblem)
 {
   const double h = 0.3, c = std::exp(-h / 6) * std::cosh(h), q = std::exp(-h / 6) * std::sinh(h);
   for (std::int64_t n : {30, 200, 1000}) {
-    HostBands blocks, bands;
+    HostBands<double> blocks, bands;
     blocks.periodic = bands.periodic = true, blocks.lower = blocks.upper = 1, blocks.block = 2,
     bands.lower = 3, bands.upper = 0;
     blocks.values = decltype(blocks.values)("test::blocks", 1, static_cast<std::size_t>(n), 12),

@@ -2,7 +2,7 @@
 // What the dominance of rows proves of lines that are eliminated in flight (row_dominance.hpp): pivots,
 // condition and accuracy, next to elimination and residuals in extended precision. RIBBON_CERTIFICATES
 // names the number of matrices.
-#include "batch.hpp"
+#include "extended.hpp"
 
 #include <ribbon/matrix/row_dominance.hpp>
 
@@ -10,20 +10,9 @@
 
 #include <cstdlib>
 
-namespace {
-
 using namespace test;
-template <class Scalar>
-using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
-template <class Scalar>
-using Wide = std::conditional_t<std::is_floating_point_v<Scalar>, long double, std::complex<long double>>;
 
-template <class Scalar>
-Wide<Scalar> widen(const Scalar &a)
-{
-  if constexpr (std::is_floating_point_v<Scalar>) return static_cast<long double>(a);
-  else return {static_cast<long double>(a.real()), static_cast<long double>(a.imag())};
-}
+namespace {
 
 /// Where a theta is asked for, rows have no more, and most have just that: random signs, all of one sign, or
 /// signs that make the elimination grow. Rows are multiplied by random powers of ten.
@@ -53,30 +42,6 @@ HostBands<Scalar> dominant_bands(std::mt19937_64 &g, std::size_t matrices, std::
     }
   }
   return bands;
-}
-
-/// Largest residual of a line in units of the sums of its rows, relative to the solution.
-template <class Scalar>
-long double backward_error_of(const HostBands<Scalar> &bands, const ribbon::LineSet &set, std::int64_t l,
-                              const std::vector<Scalar> &x, const std::vector<Scalar> &b)
-{
-  const std::int64_t n    = set.rows;
-  long double        most = 0, size = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    auto        r   = widen(b[static_cast<std::size_t>(set(l, i))]);
-    long double sum = 0;
-    for (int d = -bands.lower; d <= bands.upper; ++d) {
-      const std::int64_t j = bands.periodic ? (i + d + n) % n : i + d;
-      if (j < 0 || j >= n) continue;
-      const auto a = widen(bands.values(static_cast<std::size_t>(l), static_cast<std::size_t>(i),
-                                        static_cast<std::size_t>(d + bands.lower)));
-      r -= a * widen(x[static_cast<std::size_t>(set(l, j))]);
-      sum += std::abs(a);
-    }
-    most = std::max(most, std::abs(r) / sum),
-    size = std::max(size, std::abs(widen(x[static_cast<std::size_t>(set(l, i))])));
-  }
-  return size > 0 ? most / size : most;
 }
 
 /// A right-hand side of the batch, the size of which is that of the rows of the matrix.
@@ -121,7 +86,7 @@ long double largest_error(std::uint64_t seed, std::size_t count)
     EXPECT_NEAR(solver.report().rcond, kl + ku == 0 ? 1 : (1 - most_theta) / (1 + most_theta), 1e-5);
     const auto b = right_hand_side(g, bands, set), x = solve(solver, b);
     for (std::int64_t l = 0; l < lines; ++l)
-      largest = std::max(largest, backward_error_of(bands, set, l, x, b));
+      largest = std::max(largest, backward_error_of(bands, static_cast<std::size_t>(l), set, l, x, b));
     if (testing::Test::HasFailure()) break;
   }
   return largest / static_cast<long double>(ribbon::unit_roundoff<Scalar>());

@@ -144,4 +144,23 @@ TEST(TransposedBands, OfTransposedBandsAreTheMatrixItself)
       }
 }
 
+TEST(Transpose, SolvesWithTheTransposedMatrices)
+{
+  for (int h : {1, 2})
+    for (bool periodic : {false, true})
+      for (std::int64_t n : {1, 2, 3, 5, 40}) {
+        std::mt19937_64 g(static_cast<std::uint64_t>(n));
+        const auto      bands = random_bands<double>(g, 1, n, h, periodic, Kind::dominant);
+        const auto      t     = ribbon::transpose<double>(Exec(), to_device(bands));
+        Kokkos::fence();
+        ribbon::Bands<double, Kokkos::HostSpace> host = bands;
+        host.values  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, t.values);
+        const auto A = ribbon::reference::dense(bands, 0), B = ribbon::reference::dense(host, 0);
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            EXPECT_NEAR(A[static_cast<std::size_t>(i * n + j)], B[static_cast<std::size_t>(j * n + i)], 1e-15)
+              << h << periodic << n;
+      }
+}
+
 } // namespace

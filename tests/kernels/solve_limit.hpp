@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file solve_limit.hpp  Largest backward error that an algorithm may have.
+#pragma once
+
+#include "batch.hpp"
+
+namespace test {
+
+/// Of the backward error.
+template <class Scalar>
+double limit(const std::string &algorithm = "auto")
+{
+  return (algorithm.find("pivoted") == 0 ? 1e-14 : 1e-13) *
+         (std::is_same_v<ribbon::real_t<Scalar>, float> ? 1.2e-7 / 2.2e-16 : 1);
+}
+
+} // namespace test
