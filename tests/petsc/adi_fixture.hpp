@@ -51,4 +51,6 @@ inline std::vector<PetscReal> only(std::size_t d, const std::vector<PetscReal> &
   return one;
 }
 
+class AdiPC : public Adi { };
+
 } // namespace test

@@ -12,6 +12,10 @@
 
 namespace test {
 
+class Multifrontal : public Petsc { };
+class MultifrontalPivot : public Petsc { };
+class MultifrontalScales : public Petsc { };
+
 enum class Values { dominant, symmetric, hermitian, random, wave, splines };
 
 /// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of
@@ -115,6 +119,8 @@ inline PetscReal backward_error(Mat A, Vec x, Vec b, bool transposed = false)
   return rs == 0 ? 0 : rs / (as * xs + bs);
 }
 inline constexpr PetscReal rounding = 45 * PETSC_MACHINE_EPSILON; ///< 1e-14 in double
+/// With the range of exponents that tests of units take.
+inline constexpr bool is_double = sizeof(PetscReal) == 8;
 
 inline Vec random_vector(Mat A)
 {

@@ -187,4 +187,6 @@ private:
   }
 };
 
+class PCLineSweep : public Petsc { };
+
 } // namespace test

@@ -11,8 +11,6 @@ namespace {
 
 class MultifrontalUnits : public Petsc { };
 
-constexpr bool is_double = sizeof(PetscReal) == 8; ///< with the range of exponents that these tests take
-
 /// log2 of a unit: by `slope` more in each row, and on a walk of steps up to `step`.
 std::vector<PetscReal> units(PetscInt n, PetscReal slope, PetscReal step, std::uint64_t seed)
 {
