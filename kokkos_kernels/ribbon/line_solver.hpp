@@ -139,11 +139,12 @@ public:
   /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen cannot do it
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
 
-  /// Factors matrices with other values in the memory of the old factors, where the elimination proves that
-  /// it is accurate (certificate.hpp): as making a new solver, without allocations and without a probe.
-  /// Copies of this solver solve with the new factors.
+  /// Factors matrices with other values: as making a new solver, but in the memory of the old factors where
+  /// the algorithm can do that, and without a probe where the elimination proves that it is accurate
+  /// (certificate.hpp). Copies of this solver solve with the new factors; independent() ones are to be made
+  /// anew.
   /// @param bands  of the extents, the widths and the kind that were factored
-  /// @return false: the kernels cannot do that with these matrices, and this solver is to be made anew
+  /// @return false: these matrices failed, or need another algorithm, and this solver is to be made anew
   bool refactor(const Exec &exec, const bands_type &bands);
 
   /// Of lines solved for zero mean: the largest ||b - A x||_2 of a line, or of a piece that couples with no
@@ -159,12 +160,12 @@ public:
     virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
                        const KnownRows<Scalar> &known, std::int64_t first) const = 0;
     /// null: it may be shared
-    virtual std::shared_ptr<Implementation> independent(const Exec &exec) const = 0;
+    virtual std::shared_ptr<Implementation> independent(const Exec &exec) const              = 0;
     virtual bool   solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in,
-                              Scalar *x, const LineSet &out) const              = 0;
-    virtual double inconsistency(const Exec &exec) const                        = 0;
-    virtual bool   joins() const                                                = 0;
-    virtual bool   refactor(const Exec &exec, const bands_type &bands)          = 0;
+                              Scalar *x, const LineSet &out) const                           = 0;
+    virtual double inconsistency(const Exec &exec) const                                     = 0;
+    virtual bool   joins() const                                                             = 0;
+    virtual bool   refactor(const Exec &exec, const LineSet &lines, const bands_type &bands) = 0;
   };
 
 private:

@@ -84,7 +84,7 @@ struct Factored {
 };
 
 template <class Scalar, class Exec>
-using Made = std::unique_ptr<Factored<Scalar, Exec>>;
+using Made = std::shared_ptr<Factored<Scalar, Exec>>;
 
 /// one_pass for rows of B unknowns that couple with K rows on either side. Empty where no tile
 /// of lines fits: `why` tells.

@@ -10,6 +10,7 @@
 #include "problem.hpp"
 
 #include <complex>
+#include <utility>
 #include <vector>
 
 namespace ribbon::detail {
@@ -205,7 +206,8 @@ private:
   static Output make_from_factors(const Of &problem, Pivots &p, std::string &why)
   {
     return found(problem, p, [&](DevicePivot &pivot) {
-      return make_factored_reduction<Scalar, Exec>(problem.exec, problem.lines, problem.bands, pivot, why);
+      return make_factored_reduction<Scalar, Exec>(problem.exec, problem.lines, problem.bands,
+                                                   std::exchange(problem.again, nullptr), pivot, why);
     });
   }
 

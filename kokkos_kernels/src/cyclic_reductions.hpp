@@ -91,12 +91,17 @@ private:
   }
 };
 
-/// factored_reduction. Empty where it does not take these matrices: `why` tells.
+/// factored_reduction, in the memory of the factors `again` where these are of the same algorithm and
+/// extents. Empty where it does not take these matrices: `why` tells.
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_factored_reduction(const Exec &exec, const LineSet &lines,
                                            const Bands<Scalar, typename Exec::memory_space> &bands,
-                                           DevicePivot &pivot, std::string &why)
+                                           const Made<Scalar, Exec> &again, DevicePivot &pivot,
+                                           std::string &why)
 {
+  if (dynamic_cast<FactoredReductionAlgorithm<Scalar, Exec> *>(again.get()) &&
+      again->refactor(exec, bands, pivot))
+    return again;
   using Plan = FactoredReduction<Scalar, Exec>;
   if (!Plan::takes(bands))
     why = "it takes matrices of their own, one per line, that are not periodic, with at most 8 unknowns "

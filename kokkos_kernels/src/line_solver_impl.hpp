@@ -22,22 +22,7 @@ public:
   Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
       : options_(options), factored_as_(bands.lhs)
   {
-    Problem<Scalar, Exec> problem;
-    problem.exec = exec, problem.lines = lines, problem.options = options;
-    problem.asked = *algorithm_named(options.algorithm);
-    Input given   = bands;
-    if (bands.lhs == Lhs::classes) given.class_of_line = copy_of(exec, bands.class_of_line);
-    if (bands.half_bandwidth() == 0) given.periodic = false;
-    problem.set_bands(given);
-    lines_.given_class = problem.class_of_line, lines_.given_matrices = problem.matrices,
-    lines_.classified = lines.lines();
-    if (lines.unknowns() == 0) {
-      this->report.reason = "no unknowns";
-      return;
-    }
-    problem.unknowns = lines.rows * bands.block, problem.reach = std::max(1, bands.half_bandwidth());
-    factor(problem, given);
-    this->report = lines_.report();
+    make(exec, lines, bands);
   }
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
@@ -57,23 +42,16 @@ public:
     if (!this->report.ok()) forget_failed(exec, x, out, lines_.failed, lines_.given(first));
   }
 
-  bool refactor(const Exec &exec, const Input &bands) override
+  bool refactor(const Exec &exec, const LineSet &lines, const Input &bands) override
   {
-    auto      &factored  = lines_.selection.factored;
-    const bool as_before = this->report.ok() && factored && factored->certificate.rcond > 0 &&
-                           lines_.scale.empty() && zero_mean_.empty();
-    if (!as_before || bands.lhs != factored_as_) return false;
-    Problem<Scalar, Exec> problem;
-    problem.options = options_;
-    DevicePivot found{problem.tolerance()};
-    if (!factored->refactor(exec, bands, found)) return false;
-    Judge<Scalar, Exec> judge(problem, lines_.selection);
-    judge.take(Candidates<Scalar, Exec>::placed(found), this->report.reason);
-    const bool certified = judge.is_certified();
-    if (!certified) lines_.selection.report.status = FactorStatus::unsound; // these factors were not probed
-    lines_.selection.report.bytes = this->report.bytes;
-    this->report                  = lines_.report();
-    return certified;
+    auto &factored = lines_.selection.factored;
+    if (!this->report.ok() || !factored || bands.lhs != factored_as_) return false;
+    if (factored->certificate.rcond > 0) return refactor_certified(exec, bands);
+    const auto again    = std::move(factored);
+    this->report.status = FactorStatus::unsound; // until there are new factors
+    lines_ = FactoredLines<Scalar, Exec>(), zero_mean_ = ZeroMean<Scalar, Exec>();
+    make(exec, lines, bands, again);
+    return this->report.ok();
   }
 
   std::shared_ptr<typename LineSolver<Scalar, Exec>::Implementation>
@@ -107,6 +85,45 @@ private:
     own = allocate<typename Input::classes_type>(exec, "ribbon::class_of_line", classes.extent(0));
     Kokkos::deep_copy(exec, own, classes);
     return own;
+  }
+
+  /// Factors, in the memory of the factors `again` of matrices of the same extents where that can be done.
+  void make(const Exec &exec, const LineSet &lines, const Input &bands, Made<Scalar, Exec> again = nullptr)
+  {
+    Problem<Scalar, Exec> problem;
+    problem.exec = exec, problem.lines = lines, problem.options = options_;
+    problem.asked = *algorithm_named(options_.algorithm);
+    problem.again = std::move(again);
+    Input given   = bands;
+    if (bands.lhs == Lhs::classes) given.class_of_line = copy_of(exec, bands.class_of_line);
+    if (bands.half_bandwidth() == 0) given.periodic = false;
+    problem.set_bands(given);
+    lines_.given_class = problem.class_of_line, lines_.given_matrices = problem.matrices,
+    lines_.classified = lines.lines();
+    if (lines.unknowns() == 0) {
+      this->report.reason = "no unknowns";
+      return;
+    }
+    problem.unknowns = lines.rows * bands.block, problem.reach = std::max(1, bands.half_bandwidth());
+    factor(problem, given);
+    this->report = lines_.report();
+  }
+
+  /// Factors in the memory of factors that were certified. False: the new ones are not.
+  bool refactor_certified(const Exec &exec, const Input &bands)
+  {
+    if (!lines_.scale.empty() || !zero_mean_.empty()) return false;
+    Problem<Scalar, Exec> problem;
+    problem.options = options_;
+    DevicePivot found{problem.tolerance()};
+    if (!lines_.selection.factored->refactor(exec, bands, found)) return false;
+    Judge<Scalar, Exec> judge(problem, lines_.selection);
+    judge.take(Candidates<Scalar, Exec>::placed(found), this->report.reason);
+    const bool certified = judge.is_certified();
+    if (!certified) lines_.selection.report.status = FactorStatus::unsound; // these factors were not probed
+    lines_.selection.report.bytes = this->report.bytes;
+    this->report                  = lines_.report();
+    return certified;
   }
 
   void factor(Problem<Scalar, Exec> &problem, const Input &given)

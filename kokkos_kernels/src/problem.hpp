@@ -33,6 +33,9 @@ struct Problem {
   bool              one_chunk = false;            ///< only `pivoted` on whole lines is tried
   PartitionCut      cut;                          ///< of partition
   RowDominance      dominance;                    ///< if it was computed
+  /// factors of matrices with other values, whose memory the first candidate takes that can; null: there are
+  /// none
+  mutable Made<Scalar, Exec> again;
 
   bool asks_for(Algorithm algorithm) const { return asked == algorithm; }
   bool automatic() const { return asks_for(Algorithm::automatic); }

@@ -146,6 +146,70 @@ TEST(FactoredReduction, FactorsAgain)
   }
 }
 
+int  factor_allocations = 0;
+void on_allocation(const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t)
+{
+  factor_allocations += std::string(label) == "ribbon::factored_reduction";
+}
+
+/// Solver::refactor() next to a solver that is made anew.
+/// @return allocations of factors in refactor()
+int refactor_and_compare(const LineSystem &system, const ribbon::LineSolverOptions &options)
+{
+  const auto &[n, kl, ku, block, periodic] = system;
+  std::mt19937_64    g(7);
+  const std::int64_t lines = 6;
+  const auto         set   = ribbon::LineSet::interleaved(n, lines).with_components(block);
+  const auto         batch = [&] {
+    auto bands = random_system<double>(g, lines, n, kl, ku, block, periodic);
+    bands.lhs  = ribbon::Lhs::per_line;
+    return bands;
+  };
+  const auto                       first = batch(), second = batch();
+  ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(first), options);
+  const auto                       copy  = solver;
+  const auto                       bands = to_device(second);
+  Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
+  factor_allocations = 0;
+  EXPECT_TRUE(solver.refactor(Exec(), bands));
+  const int allocated = factor_allocations;
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  const ribbon::LineSolver<double, Exec> anew(Exec(), set, bands, options);
+  std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+  for (double &value : b) value = random_scalar<double>(g);
+  EXPECT_EQ(solve(solver, b), solve(anew, b));
+  EXPECT_EQ(solve(copy, b), solve(anew, b));
+  EXPECT_EQ(solver.report().algorithm, anew.report().algorithm);
+  EXPECT_EQ(solver.report().probe_error, anew.report().probe_error);
+  EXPECT_EQ(solver.report().rcond, anew.report().rcond);
+  EXPECT_EQ(solver.report().smallest_pivot, anew.report().smallest_pivot);
+  EXPECT_EQ(solver.report().bytes, anew.report().bytes);
+
+  auto singular = second;
+  for (std::size_t k = 0; k < singular.values.extent(2); ++k) singular.values(2, 1, k) = 0;
+  EXPECT_FALSE(solver.refactor(Exec(), to_device(singular)));
+  EXPECT_FALSE(solver.report().ok());
+  EXPECT_EQ(solver.report().line, 2);
+  EXPECT_FALSE(solver.refactor(Exec(), bands)) << "a solver that failed is to be made anew";
+  return allocated;
+}
+
+TEST(FactoredReduction, NewValuesInTheMemoryOfTheOldFactors)
+{
+  for (const LineSystem &s : systems) {
+    if (s.kl + s.ku == 0) continue;
+    SCOPED_TRACE(testing::Message() << "band " << s.kl << "+" << s.ku << ", blocks of " << s.block);
+    EXPECT_EQ(refactor_and_compare({33, s.kl, s.ku, s.block, false}, {"factored_reduction"}), 0);
+  }
+}
+
+TEST(FactoredReduction, OtherAlgorithmsAreMadeAnewByRefactor)
+{
+  EXPECT_EQ(refactor_and_compare({33, 1, 1, 1, false}, {"pivoted"}), 0);
+  EXPECT_EQ(refactor_and_compare({33, 2, 2, 1, true}, {"pivoted"}), 0);
+  EXPECT_EQ(refactor_and_compare({33, 1, 1, 3, false}, {"thomas"}), 0);
+}
+
 TEST(FactoredReduction, WhatItDoesNotTakeIsNamed)
 {
   std::mt19937_64 g(1);
