@@ -132,14 +132,27 @@ std::string describe_failure(PetscInt rbegin, const LineRequest &request, const 
   return "";
 }
 
+bool solves_some(const LineBatch &batch)
+{
+  const FactorReport &report = batch.facts.report;
+  const auto          failed = static_cast<std::int64_t>(report.failed.size());
+  return batch.request.direction.lines.lines() > 0 &&
+         (report.ok() || (failed > 0 && failed < batch.facts.matrices));
+}
+
 PetscErrorCode ReportFailure(PC pc, PC_Line *line)
 {
   const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
-  int            status = static_cast<int>(line->status);
+  int            status = static_cast<int>(line->status), some = 0;
   PetscFunctionBegin;
   PetscCall(AgreeOnSentence(comm, &line->failure, &status)); // rank 0 shows it, whichever rank has the lines
-  line->status    = static_cast<FactorStatus>(status);
-  line->some      = !line->failure.empty() && line->sweep.is_one_solve();
+  line->status = static_cast<FactorStatus>(status);
+  if (!line->failure.empty()) { // where every line failed, so does the solve
+    for (const LineGroup &group : line->sweep.groups)
+      for (const LineBatch &batch : group.batches) some |= static_cast<int>(solves_some(batch));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm));
+  }
+  line->some      = some && line->sweep.is_one_solve();
   const bool zero = line->status == FactorStatus::zero_pivot;
   PetscCall(PCSetFailedReason(pc, line->failure.empty() ? PC_NOERROR
                                   : zero                ? PC_FACTOR_NUMERIC_ZEROPIVOT

@@ -10,6 +10,8 @@ namespace ribbon::petsc {
 long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t line, std::int64_t row);
 /// The line a report speaks of: of class c, the first one.
 std::string describe_failure(PetscInt rbegin, const LineRequest &request, const LineFacts &facts);
+/// Whether some lines of the batch are solved, though others may have failed.
+bool solves_some(const LineBatch &batch);
 /// Tells PETSc of a failed factorization, the same on all ranks.
 PetscErrorCode ReportFailure(PC pc, PC_Line *line);
 

@@ -45,17 +45,13 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
 PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewer viewer)
 {
   constexpr std::size_t shown = 10;
-  // batches of which some lines are solved; lines or classes that are not
-  long long   counts[2] = {0, 0};
-  long long  &count     = counts[1];
-  std::string first;
+  long long             count = 0;
+  std::string           first;
   PetscFunctionBegin;
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) {
       const FactorReport &report = batch.facts.report;
       if (group.direction != direction) continue;
-      const auto failed = static_cast<std::int64_t>(report.failed.size());
-      if (report.ok() || (failed > 0 && failed < batch.facts.matrices)) ++counts[0];
       if (report.ok()) continue;
       if (report.failed.empty()) { // one matrix is that of all lines
         count += batch.request.direction.lines.lines();
@@ -67,13 +63,11 @@ PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewe
       if (report.failed.size() > shown) first += ", ...";
     }
   PetscCallMPI(
-    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+    MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
   if (count > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not solved: %lld lines or classes%s%s\n", count,
                                      first.empty() ? "" : (" (" + first + " on rank 0)").c_str(),
-                                     !line->some     ? ""
-                                     : counts[0] > 0 ? "; they hold NaN, the others are solved"
-                                                     : "; they hold NaN"));
+                                     line->some ? "; they hold NaN, the others are solved" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #include "fixture.hpp"
 #include "warnings.hpp"
 
+#include <cmath>
 #include <limits>
 
 using namespace test;
@@ -235,6 +236,35 @@ void expect_others_solved(PetscMPIInt ranks, PetscScalar bad, bool krylov)
   OK(VecRestoreArrayRead(line.x, &expected));
   OK(VecRestoreArrayRead(b, &x));
   OK(VecDestroy(&b));
+  OK(KSPDestroy(&ksp));
+}
+
+/// What -ksp_converged_reason would print.
+PetscErrorCode keep_reason(KSP ksp, void *seen)
+{
+  return KSPGetConvergedReason(ksp, static_cast<KSPConvergedReason *>(seen));
+}
+
+TEST_F(PCLineFailures, KSPSeesTheFailureOfAllLinesBeforeItPrints)
+{
+  Grid               grid({5, 3 * ranks}, {1, 0}, 1, false, {1, ranks});
+  Line               line(grid.A, grid.da);
+  KSP                ksp;
+  PC                 pc;
+  KSPConvergedReason seen = KSP_CONVERGED_ITERATING;
+  PetscReal          size;
+  OK(MatZeroEntries(grid.A));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, KSPPREONLY));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCLINE));
+  OK(PCSetDM(pc, grid.da));
+  OK(KSPConvergedReasonViewSet(ksp, keep_reason, &seen, nullptr));
+  OK(KSPSolve(ksp, line.b, line.x));
+  EXPECT_EQ(seen, KSP_DIVERGED_PC_FAILED);
+  OK(VecNorm(line.x, NORM_INFINITY, &size));
+  EXPECT_FALSE(std::isfinite(size)) << "no number that looks like a solution";
   OK(KSPDestroy(&ksp));
 }
 
