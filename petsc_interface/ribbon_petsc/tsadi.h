@@ -78,7 +78,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetType(TS, TSADIType *);
 .  -ts_adi_theta <theta> - the weight
 
    Note:
-   TS_ADI_CRAIG_SNEYD and TS_ADI_DOUGLAS have order 2 with 1/2 only; TS_ADI_DOUGLAS with 1 is backward Euler,
+   TS_ADI_DOUGLAS has order 2 with 1/2 only, and TS_ADI_CRAIG_SNEYD is TS_ADI_MODIFIED_CRAIG_SNEYD with another
+   default. TS_ADI_DOUGLAS with 1 is backward Euler,
    and with 1/2 the Crank-Nicolson method, of linearised problems. TS_ADI_PEACEMAN_RACHFORD and TS_ADI_RA34PW2
    have no weight.
 

@@ -106,6 +106,24 @@ TEST_F(TSADIOrder, LinesThatRanksCut)
   }
 }
 
+/// One formula: its order does not depend on the weight (K. J. in 't Hout, B. D. Welfert, Appl. Numer. Math. 59
+/// (2009), modified Craig-Sneyd).
+TEST_F(TSADIOrder, CraigSneydWithAnyWeight) // one rank
+{
+  for (const char *method : {"craig_sneyd", "modified_craig_sneyd"})
+    for (const PetscReal theta : {1. / 3, 0.5, 0.7}) {
+      PetscReal error[2];
+      for (int k = 0; k < 2; ++k) {
+        DiffusionTS run(heat, method);
+        run.fixed(k ? 0.0125 : 0.025, 0.5);
+        OK(TSADISetTheta(run.ts, theta));
+        OK(TSSolve(run.ts, run.u));
+        error[k] = run.error();
+      }
+      EXPECT_GT(std::log2(error[0] / error[1]), 1.8) << method << ", theta " << theta;
+    }
+}
+
 TEST_F(TSADIOrder, RannacherStartKeepsTheOrder) // one rank
 {
   PetscReal error[2];
