@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cost model of docs/distributed.md: seconds of the exchange of a solve of lines over P ranks, for each way, from latency and bandwidth. Standard library.
+"""Cost model of docs/methods/distributed.md: seconds of the exchange of a solve of lines over P ranks, for each way, from latency and bandwidth. Standard library.
 
     model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S] [--level S]
 

@@ -14,7 +14,7 @@ namespace ribbon {
 struct ChainSolverOptions {
   /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, min(rows /
   /// 65536, 128)), where tiles of leaves have kernels 16 or 32 for short chains and 80 for long ones with
-  /// W = 8 or 10, on a host eight leaves per thread (docs/multifrontal.md) where chains are long and have
+  /// W = 8 or 10, on a host eight leaves per thread (docs/methods/multifrontal.md) where chains are long and have
   /// four threads each, else one; rings and pieces always as many as that. Where it is given hosts run
   /// the kernels of a device, and no device takes a chain with an odd sum of half-bandwidths for one with
   /// a diagonal of zeros more.
@@ -30,7 +30,7 @@ struct ChainSolverOptions {
 };
 
 /// Direct solver for banded matrices, one or several of equal shape, closed to rings or not, by orthogonal
-/// elimination on a tree over the chain of unknowns (docs/multifrontal.md). A chain that is one leaf, on a
+/// elimination on a tree over the chain of unknowns (docs/methods/multifrontal.md). A chain that is one leaf, on a
 /// host, is eliminated by band LU with partial pivoting, and where that loses digits (entries that grow 64
 /// times, a row that is exchanged for a thousand steps) orthogonally after all, then and from then on.
 ///

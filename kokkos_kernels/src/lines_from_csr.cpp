@@ -113,7 +113,7 @@ struct WholeRunsKernel {
 
 /// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set.
 /// Atomics instead of parallel_reduce: under CUDA MPS a parallel_reduce of two integers (Kokkos 4.6.99) made
-/// later solves inaccurate, PETSc's own, too (docs/performance.md).
+/// later solves inaccurate, PETSc's own, too (docs/performance/index.md).
 struct PreferenceKernel {
   CsrNumbers A;
   Sets       sets;

@@ -22,7 +22,7 @@ bool is_narrow(const Bands<Scalar, Memory> &bands)
 
 /// Whether wide bands and blocks that have matrices of their own are eliminated in flight faster than thomas
 /// solves from factors: blocks of 2, and K = 3 to 128 rows, in double; K = 4 and blocks of 4 are not (64 to
-/// 512 rows, measured on an H200, docs/performance.md).
+/// 512 rows, measured on an H200, docs/performance/index.md).
 template <class Scalar, class Memory>
 bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {

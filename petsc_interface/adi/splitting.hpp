@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file splitting.hpp  An assembled Jacobian J = shift M - A, split by direction: A = A_1 +
-///   ... + A_D + R (docs/adi.md).
+///   ... + A_D + R (docs/methods/adi.md).
 #pragma once
 
 #include "row_grid.hpp"

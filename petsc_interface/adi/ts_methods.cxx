@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The methods of TS adi: increments from functions and P^-1 alone (docs/adi.md).
+// The methods of TS adi: increments from functions and P^-1 alone (docs/methods/adi.md).
 #include "ts.hpp"
 
 #include "../support/session.hpp"

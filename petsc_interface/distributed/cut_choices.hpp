@@ -16,7 +16,7 @@ struct CutChoices {
   PCLineCutExchange exchange = PC_LINE_CUT_EXCHANGE_AUTO;
 };
 
-/// Seconds that the reduced systems of lines over P ranks take, S unknowns for each cut: docs/distributed.md,
+/// Seconds that the reduced systems of lines over P ranks take, S unknowns for each cut: docs/methods/distributed.md,
 /// and examples/distributed/model.py, which has the same numbers.
 struct CutCost {
   static constexpr double message = 2e-6, byte = 1e-10; ///< latency, 10 GB/s

@@ -2,7 +2,7 @@
 /// @file cut_exchange.hpp  What ranks that hold pieces of the same lines tell each other: the reduced systems
 ///   between the pieces, and who solves them.
 ///
-/// A solve is send(), then reduce(); a rank may compute between them. docs/distributed.md has the cost of
+/// A solve is send(), then reduce(); a rank may compute between them. docs/methods/distributed.md has the cost of
 /// each way.
 #pragma once
 

@@ -62,7 +62,7 @@ PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
     "PC line: " + option +
       " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method "
       "may report a residual that its solution does not have; use " +
-      option + " single, or a KSP that docs/PCLINE.md calls safe"));
+      option + " single, or a KSP that docs/reference/PCLINE.md calls safe"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,7 +16,7 @@
 
    Notes:
    With J = shift M - A and A = A_1 + ... + A_D + R it is (shift M - A_1) (shift M)^-1 (shift M - A_2) ... ;
-   docs/adi.md says how J is split. Inner PCs of type PCLINE, with the prefixes adi_x_, adi_y_ and adi_z_,
+   docs/methods/adi.md says how J is split. Inner PCs of type PCLINE, with the prefixes adi_x_, adi_y_ and adi_z_,
    solve along the lines. Inside TSTHETA, TSBDF, TSARKIMEX, TSROSW and the others shift and M are those of the
    stage; elsewhere PCADISetShift() gives the shift, and a matrix without one (an elliptic problem) is for
    KSPADI. KSPPREONLY is correct inside the W-methods of TSROSW (2m, 2p, ra3pw, ra34pw2), and for a matrix

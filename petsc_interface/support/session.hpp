@@ -9,7 +9,7 @@
 
 namespace ribbon::petsc {
 
-/// Events of -log_view; docs/logging.md says what each covers.
+/// Events of -log_view; docs/reference/logging.md says what each covers.
 struct Events {
   PetscLogEvent detect = 0, extract = 0, factor = 0, rest = 0, solve = 0; ///< of PC line
   /// of lines that the partition cuts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What chains cost: launches as docs/multifrontal.md has them, and no allocation by refactorizations and
+// What chains cost: launches as docs/methods/multifrontal.md has them, and no allocation by refactorizations and
 // solves. Counted through the callbacks of Kokkos tools.
 #include "chains.hpp"
 

@@ -69,7 +69,7 @@ TEST(ReportFields, AreFilledOrNotANumber)
         // by every line; and room for it
         const std::int64_t proved =
           algorithm == "thomas" ? (ribbon::is_device_space<Exec> ? 1 + n : 1) * lines : 0;
-        // as docs/kernels.md states
+        // as docs/methods/kernels.md states
         EXPECT_EQ(r.bytes, static_cast<std::size_t>(8 * (3 * n * lines + proved)));
       }
       EXPECT_GT(r.bytes, 8u);
@@ -118,7 +118,7 @@ TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
       const auto good = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm}).report();
       EXPECT_TRUE(good.ok() && good.smallest_pivot > 1e-3 && good.smallest_pivot < 2) << good.smallest_pivot;
       if (algorithm == std::string("one_pass")) {
-        EXPECT_EQ(good.bytes, bands.values.size() * sizeof(double)); // as docs/kernels.md states
+        EXPECT_EQ(good.bytes, bands.values.size() * sizeof(double)); // as docs/methods/kernels.md states
       }
       for (std::size_t d = 0; d < bands.values.extent(2); ++d)
         bands.values(9, 3, d) = std::numeric_limits<double>::infinity(), bands.values(5, 40, d) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events of -log_view: each is counted as often as docs/logging.md says, and ends where its work fails.
+// Events of -log_view: each is counted as often as docs/reference/logging.md says, and ends where its work fails.
 #include "adi_fixture.hpp"
 #include "chain_fixture.hpp"
 #include "diffusion.hpp"

@@ -3,7 +3,7 @@
 """Whole applications with Ribbon and with PETSc's own solvers: set-up, refresh, application, time to solution.
 
     applications.py measure --build build [--quick] [--device cuda] [--only REGEX]   table; JSON and plot in out/
-    applications.py report out/applications.json   writes applications.json, docs/applications.png and docs/performance.md
+    applications.py report out/applications.json   writes applications.json, docs/pictures/applications.png and docs/performance/applications.md
     applications.py check out/applications.json    checks a measurement made with --quick, without its times
 
 Times are wall-clock times of PETSc's log (-log_view): the least of several runs, in which the solvers take

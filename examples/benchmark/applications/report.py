@@ -171,7 +171,7 @@ def report(args):
     if not data["sets"]:
         sys.exit(f"{args.data} holds nothing: name a file that measure wrote")
     write(args.data, data)
-    page = docs / "performance.md"
+    page = docs / "performance/applications.md"
     text = page.read_text(encoding="utf-8")
     if BEGIN not in text:
         sys.exit(f"{page} has no place for the table: {BEGIN}")
@@ -179,4 +179,4 @@ def report(args):
     text = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: body, text, flags=re.S)
     page.write_text(text, encoding="utf-8")
     if not args.no_plot:
-        draw(data["sets"][0], docs / "applications.png")
+        draw(data["sets"][0], docs / "pictures/applications.png")

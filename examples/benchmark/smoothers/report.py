@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and picture of docs/smoothers.md from the runs in smoothers.json. Standard library, and matplotlib for the picture."""
+"""Tables and picture of docs/performance/smoothers.md from the runs in smoothers.json. Standard library, and matplotlib for the picture."""
 import json
 import pathlib
 import re

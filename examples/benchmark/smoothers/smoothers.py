@@ -3,7 +3,7 @@
 """Compares smoothers and preconditioners on the problems of the program `smoothers`.
 
     smoothers.py measure --program build/bin/smoothers --plugin build/lib/libribbon.so --label LABEL --out FILE.json
-    smoothers.py report [FILE.json ...]     smoothers.json and these -> tables and picture of docs/smoothers.md
+    smoothers.py report [FILE.json ...]     smoothers.json and these -> tables and picture of docs/performance/smoothers.md
     smoothers.py check FILE.json            judges a measurement made with --quick
 
 `measure` needs Python's standard library, the program and the plugin alone. `report` draws with matplotlib (--no-plot: does not).
@@ -190,8 +190,8 @@ def main():
     r = commands.add_parser("report", help="write the tables and the picture")
     r.add_argument("files", nargs="*", help="measurements to take into the data file first")
     r.add_argument("--data", default=str(HERE / "smoothers.json"))
-    r.add_argument("--page", default=str(ROOT / "docs/smoothers.md"))
-    r.add_argument("--picture", default=str(ROOT / "docs/smoothers.png"))
+    r.add_argument("--page", default=str(ROOT / "docs/performance/smoothers.md"))
+    r.add_argument("--picture", default=str(ROOT / "docs/pictures/smoothers.png"))
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)
     c = commands.add_parser("check", help="judge a quick measurement")

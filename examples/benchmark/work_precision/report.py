@@ -90,7 +90,7 @@ def draw(data, docs, plt):
             figure, axes = plt.subplots(1, len(found), figsize=(5.5 * len(found), 6.2), constrained_layout=True, squeeze=False)
             for axis, problem in zip(axes[0], found):
                 curves(axis, problem)
-            figure.savefig(docs / f"{name}.png", dpi=100)
+            figure.savefig(docs / f"pictures/{name}.png", dpi=100)
     if "heston_200" not in data or "surface" not in data.get(CASES[0], {}):
         return
     figure = plt.figure(figsize=(16, 5.8), constrained_layout=True)
@@ -102,14 +102,14 @@ def draw(data, docs, plt):
     axis = figure.add_subplot(1, 3, 3, projection="3d")
     axis.plot_trisurf(surface["s"], surface["v"], surface["price"], cmap="viridis", lw=0.1)
     axis.set(title="case 1: price", xlabel="s", ylabel="v")
-    figure.savefig(docs / "heston.png", dpi=100)
+    figure.savefig(docs / "pictures/heston.png", dpi=100)
 
 
 def report(args):
     data, docs = read(args.data), pathlib.Path(args.docs)
     if not data:
         sys.exit(f"{args.data} holds nothing: run work_precision.py measure")
-    for page in ("work_precision.md", "heston.md"):
+    for page in ("performance/time_steppers.md", "guide/heston.md"):
         fill(docs / page, data)
     if args.no_plot:
         return

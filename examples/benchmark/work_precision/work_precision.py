@@ -3,7 +3,7 @@
 """Error against seconds of TS adi beside PETSc's own methods.
 
     work_precision.py measure [PROBLEM ...] --build build     runs the problems of problems.py, adds them to work_precision.json
-    work_precision.py report                                  that file -> tables of docs/work_precision.md and docs/heston.md, docs/work_precision.png and docs/heston.png
+    work_precision.py report                                  that file -> tables of docs/performance/time_steppers.md and docs/guide/heston.md, docs/pictures/work_precision.png and docs/pictures/heston.png
 
 Seconds are those of the processor, user and system, of one rank, less those of a run without steps: they hold on a machine with other work on it, too. On a GPU they are those of TSStep by the
 clock (-log_view), less those of two steps on a small grid: what libraries do once, for any grid. `measure` needs Python's standard library and the programs alone, `report` matplotlib

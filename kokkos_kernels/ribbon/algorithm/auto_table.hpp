@@ -11,7 +11,7 @@
 ///              has been twice as fast since for shifted lines with one stencil, which are all that this was
 ///              measured with: no thomas to 1024 rows; one matrix per line: one_pass was measured again on
 ///              2026-11-22, and tile_products beside one_pass: their entries were written by hand,
-///              docs/performance.md)
+///              docs/performance/index.md)
 #pragma once
 
 #include <ribbon/algorithm/choice.hpp>

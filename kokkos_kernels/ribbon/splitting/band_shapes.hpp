@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file band_shapes.hpp  Finds which bands each direction of J needs (docs/adi.md): ways of entries,
+/// @file band_shapes.hpp  Finds which bands each direction of J needs (docs/methods/adi.md): ways of entries,
 ///   half-bandwidths, rings and blocks. Compiled where it is used, like direction_split_kernels.hpp.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file direction_bands.hpp  Writes the bands of A_1 .. A_D from the rows of J, or compares them, in one
-///   pass over the rows (docs/adi.md). Compiled where it is used, like direction_split_kernels.hpp.
+///   pass over the rows (docs/methods/adi.md). Compiled where it is used, like direction_split_kernels.hpp.
 #pragma once
 
 #include <ribbon/splitting/direction_split_kernels.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file direction_split.hpp  A sparse matrix J = shift M - A on a grid, split by the direction along which
-///   its entries couple, where it lives: A = A_1 + ... + A_D + R (docs/adi.md).
+///   its entries couple, where it lives: A = A_1 + ... + A_D + R (docs/methods/adi.md).
 #pragma once
 
 #include <ribbon/lines_from_csr.hpp>

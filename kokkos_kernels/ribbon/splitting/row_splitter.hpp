@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_splitter.hpp  The rules of docs/adi.md, row by row.
+/// @file row_splitter.hpp  The rules of docs/methods/adi.md, row by row.
 #pragma once
 
 #include <ribbon/splitting/direction_split.hpp>

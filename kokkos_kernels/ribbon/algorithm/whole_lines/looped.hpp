@@ -8,7 +8,7 @@
 /// threads read neighbouring words.
 ///
 /// Lines may be long: of the W + 1 equations in the window the one with the largest entry leaves
-/// (orthogonal.hpp: the oldest), and sums in the window are compensated (docs/kernels.md).
+/// (orthogonal.hpp: the oldest), and sums in the window are compensated (docs/methods/kernels.md).
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
