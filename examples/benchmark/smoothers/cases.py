@@ -22,7 +22,7 @@ def lines(prefix, **values):
 
 
 def smoothers(dim, convection=False):
-    """Rows of multigrid tables: name -> options of the levels. `line` stands for PC line with nothing said.
+    """Rows of multigrid tables: name -> options of the levels. `line` stands for PC line with its default options.
 
     Chebyshev's iteration is for real spectra: with convection the others smooth in Richardson's, Jacobi damped by 2/3.
     """
@@ -62,7 +62,7 @@ def preconditioners(convection=False):
 
 
 def level_solvers():
-    """Rows of the table of what runs on the levels around PC line with nothing said, and beside it. Outer FGMRES: a level's GMRES is not linear."""
+    """Rows of the table of what iterates on the levels, with PC line by default and with other PCs. Outer FGMRES: a level's GMRES is not linear."""
     p, narrow = "mg_levels_", CHEBYSHEV + ["-mg_levels_ksp_chebyshev_esteig", "0,0.3,0,1.05"]
     return {
         "Chebyshev, line": CHEBYSHEV + lines(p),
@@ -147,8 +147,8 @@ def tables(quick=False):
         dict(id="layer_3d", title="Boundary layer, three dimensions, by ratio of spacings", dim=3, solver=MULTIGRID, columns=columns("layer", "ratio", [1, 10, 100, 10**3]), rows=mg3),
         dict(id="galerkin", title="Coarse operators as Galerkin products", dim=2, solver=galerkin, columns=hard, rows=products),
         dict(id="levels", title="What iterates on the levels", dim=2, solver=["fgmres" if word == "gmres" else word for word in MULTIGRID], columns=mixed, rows=level_solvers()),
-        dict(id="defaults_2d", title="Nothing said, two dimensions", dim=2, solver=MULTIGRID, columns=problems(2), rows=nothing_said()),
-        dict(id="defaults_3d", title="Nothing said, three dimensions", dim=3, solver=MULTIGRID, columns=problems(3), rows=nothing_said()),
+        dict(id="defaults_2d", title="Default options, two dimensions", dim=2, solver=MULTIGRID, columns=problems(2), rows=nothing_said()),
+        dict(id="defaults_3d", title="Default options, three dimensions", dim=3, solver=MULTIGRID, columns=problems(3), rows=nothing_said()),
         dict(id="cg", title="Without multigrid: CG", dim=2, solver=CG, columns=dict(list(columns("anisotropic", "ratio", [1, 100, 10**4, 10**6]).items()) + [("layer 10^3", hard["layer 10^3"])]),
              rows=preconditioners()),
         dict(id="gmres", title="Without multigrid: GMRES(30), convection at 30°, by Peclet number", dim=2, solver=GMRES, columns=columns("convection", "peclet", [1, 100, 10**4, 10**6], angle=30),

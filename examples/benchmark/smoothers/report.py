@@ -7,7 +7,7 @@ import sys
 
 import cases
 
-TABLES = "<!-- tables of {}, written by examples/benchmark/smoothers/smoothers.py report -->"
+TABLES = "<!-- tables of {}, written by smoothers.py report -->"
 END = "<!-- end of tables -->"
 
 
@@ -41,7 +41,7 @@ def cell(run, show):
 
 
 def table(data, spec, show, mark):
-    """Markdown of one table; `mark(run)`: a number, whose smallest in a column is set in bold."""
+    """Markdown of one table; the smallest `mark(run)` of each column is bold."""
     found = {(r["row"], r["column"]): r for r in data["runs"] if r["table"] == spec["id"]}
     rows = [row for row in spec["rows"] if any((row, c) in found for c in spec["columns"])]
     if not rows:
@@ -72,35 +72,58 @@ def describe(data, dim):
     return f"{size}^{dim} nodes, {ranks}" + (f", `{data['options']}`" if data["options"] else "")
 
 
-def section(data, group):
-    """All tables of one set of runs whose ids are in `group`."""
+def chosen(spec, wanted):
+    """A table with the rows and columns that a marker names."""
+    kept = {key: {name: spec[key][name] for name in wanted.get(key, spec[key]) if name in spec[key]} for key in ("rows", "columns")}
+    return dict(spec, **kept)
+
+
+def section(data, group, wanted):
+    """All tables of one set of runs whose ids are in `group`. wanted: what a marker says (see `fill`)."""
     out = []
+    shown = wanted.get("show", ["iterations", "seconds"])
     for spec in cases.tables():
         if spec["id"] not in group or str(spec["dim"]) not in data["sizes"]:
             continue
+        spec = chosen(spec, wanted)
         counts = table(data, spec, lambda r: str(r["iterations"]), lambda r: r["iterations"])
         if not counts:
             continue
-        out += [f"**{spec['title']}** ({data['label']}, {describe(data, spec['dim'])}), iterations:", ""] + counts + [""]
-        if data["timed"]:
+        said = f"**{spec['title']}** ({data['label']}, {describe(data, spec['dim'])}), "
+        if "iterations" in shown:
+            out += [said + "iterations:", ""] + counts + [""]
+        if data["timed"] and "seconds" in shown:
             both = table(data, spec, lambda r: f"{seconds(r['setup_s'])} + {seconds(r['solve_s'])}", lambda r: r["setup_s"] + r["solve_s"])
-            out += ["Seconds, set-up + solve:", ""] + both + [""]
+            out += ["Seconds, set-up + solve:" if "iterations" in shown else said + "seconds, set-up + solve:", ""] + both + [""]
     return out
 
 
 def fill(page, sets):
-    """The page with everything between the markers written anew. A marker names the tables that follow it."""
+    """The page with everything between the markers written anew.
+
+    A marker names the tables that follow it, and may choose from them. It may have several lines:
+    tables of ID, ID | sets: LABEL | show: iterations; seconds | rows: NAME; NAME | columns: NAME; NAME
+    """
     text = pathlib.Path(page).read_text(encoding="utf-8")
-    pattern = re.compile(re.escape(TABLES).replace(re.escape("{}"), "([a-z0-9_, ]+)") + ".*?" + re.escape(END), re.S)
+    pattern = re.compile(re.escape(TABLES).replace(re.escape("{}"), "([^>]+?)") + ".*?" + re.escape(END), re.S)
     if not pattern.search(text):
         sys.exit(f"{page} has no markers of tables")
 
     def replace(match):
-        group = [name.strip() for name in match.group(1).split(",")]
-        known = {spec["id"] for spec in cases.tables()}
-        if not set(group) <= known:
-            sys.exit(f"{page}: a marker names tables that do not exist: {', '.join(sorted(set(group) - known))}")
-        body = [line for data in sets for line in section(data, group)]
+        ids, *choices = re.sub(r"\s+", " ", match.group(1)).split(" | ")
+        group = [name.strip() for name in ids.split(",")]
+        wanted = {key: values.split("; ") for key, values in (choice.split(": ", 1) for choice in choices)}
+        specs = [spec for spec in cases.tables() if spec["id"] in group]
+        known = {
+            "sets": [data["label"] for data in sets],
+            "show": ["iterations", "seconds"],
+            "rows": [name for spec in specs for name in spec["rows"]],
+            "columns": [name for spec in specs for name in spec["columns"]],
+        }
+        missing = set(group) - {spec["id"] for spec in specs} | {v for key, vs in wanted.items() for v in vs if v not in known.get(key, [])}
+        if missing:
+            sys.exit(f"{page}: a marker names what does not exist: {', '.join(sorted(missing))}")
+        body = [line for data in sets if data["label"] in wanted.get("sets", known["sets"]) for line in section(data, group, wanted)]
         return "\n".join([TABLES.format(match.group(1)), ""] + body + [END])
 
     pathlib.Path(page).write_text(pattern.sub(replace, text), encoding="utf-8")

@@ -31,8 +31,8 @@ def seconds_to(points, error, noise):
     return max(points[0]["seconds"], noise) if points and points[0]["error"] <= error else None
 
 
-def speeds(data, errors):
-    """Rows of a table: seconds to errors; in bold the shortest and whatever is within a tenth of it, or within the noise. `<`: the first run is better already."""
+def speeds(data, errors, shown):
+    """Rows of a table of the curves `shown`: seconds to errors; in bold the shortest and whatever is within a tenth of it, or within the noise. `<`: the first run is better already."""
     columns, noise = [], data.get("noise", NOISE)
     for error in errors:
         column = {name: seconds_to(curve["points"], error, noise) for name, curve in data["curves"].items()}
@@ -40,7 +40,7 @@ def speeds(data, errors):
         first = {name: curve["points"][0]["error"] <= error for name, curve in data["curves"].items() if curve["points"]}
         columns.append({name: "" if s is None else ("**{}**" if s <= max(1.1 * best, best + noise) else "{}").format(("< " if first[name] else "") + f"{s:.2g}") for name, s in column.items()})
     rows = ["| seconds to an error of | " + " | ".join(f"{e:.0e}".replace("e-0", "e-") for e in errors) + " |", "|---" * (len(errors) + 1) + "|"]
-    return rows + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in data["curves"] if any(column[name] for column in columns)]
+    return rows + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in shown if any(column[name] for column in columns)]
 
 
 def orders(data):
@@ -56,19 +56,29 @@ def orders(data):
     return rows
 
 
-def table(data, name):
+def table(data, said):
+    """What a marker names: `orders NAME` or `speeds PROBLEM`, then ` | CURVE; CURVE` if not all curves are wanted.
+
+    A marker may have several lines.
+    """
+    name, _, curves = re.sub(r"\s+", " ", said).partition(" | ")
     what, _, problem = name.partition(" ")
     if what == "orders":
         return orders(data) if all(case in data for case in CASES) else []
     if problem not in data:
         return []
-    said = f"{data[problem]['title']}, `{data[problem]['options']}`, {data[problem]['machine']}:"
-    return [said, ""] + speeds(data[problem], (1e-2, 1e-3, 1e-4, 1e-5))
+    known = list(data[problem]["curves"])
+    shown = curves.split("; ") if curves else known
+    missing = [curve for curve in shown if curve not in known]
+    if missing:
+        sys.exit(f"a marker names curves that do not exist in {problem}: {'; '.join(missing)}")
+    title = f"{data[problem]['title']}, `{data[problem]['options']}`, {data[problem]['machine']}:"
+    return [title, ""] + speeds(data[problem], (1e-2, 1e-3, 1e-4, 1e-5), shown)
 
 
 def fill(page, data):
     text = page.read_text(encoding="utf-8")
-    pattern = re.compile(re.escape(BEGIN).replace(re.escape("{}"), "([a-z0-9_ ]+)") + ".*?" + re.escape(END), re.S)
+    pattern = re.compile(re.escape(BEGIN).replace(re.escape("{}"), "([^>]+?)") + ".*?" + re.escape(END), re.S)
     page.write_text(pattern.sub(lambda m: "\n".join([BEGIN.format(m.group(1)), ""] + table(data, m.group(1)) + ["", END]), text), encoding="utf-8")
 
 
