@@ -17,8 +17,8 @@ struct LineSolverOptions {
   /// chunks), "thomas", "pivoted", "partition" or "factored_reduction" (one matrix per line, not periodic, at
   /// most 8 unknowns that couple to either side). On a device auto takes partition for few long lines,
   /// factored_reduction for few lines of blocks or wide bands, and otherwise what auto_table.hpp says was
-  /// fastest, or the next that takes the lines; on a host thomas, or one_pass for wide bands and blocks; and
-  /// pivoted where the probe finds that unsound. Never taken by auto: "cyclic_reduction",
+  /// fastest, or the next that takes the lines; on a host thomas. It takes pivoted where the probe finds the
+  /// others unsound. Never taken by auto: "cyclic_reduction",
   /// "parallel_cyclic_reduction" and "cr_pcr" (tridiagonal and block tridiagonal matrices, which they copy
   /// and eliminate in every solve) and "toeplitz_cr" (one tridiagonal matrix whose rows agree but for the
   /// first and the last four). These four, and factored_reduction, need lines that fit the scratch of a team.

@@ -142,7 +142,7 @@ TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
     bands.lhs             = lhs;
     const ribbon::LineSolver<double> solver(Exec(), lines_of(entry.key.layout, n, lines), to_device(bands));
     const bool                       shared = lhs == ribbon::Lhs::shared;
-    // whatever the table says: its rule is in docs/methods/kernels.md
+    // whatever the table says: its rule is in docs/methods/selection.md
     const bool        in_flight = lhs == ribbon::Lhs::per_line && K == 3;
     const std::string expected =
       ribbon::is_device_space<Exec>
