@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_dots.hpp  What pieces of lines bring to the reduced system, before they are solved:
-///   two ways of cut_lines.hpp.
+/// @file cut_dots.hpp  Contributions of sub-lines to the reduced system before the sub-lines are solved.
 ///
-/// The reduced system wants the first and the last K unknowns of y = A_i^-1 f alone. They are dot products of
-/// f with the first and the last K rows of A_i^-1, in the rows where these have not decayed. Where they reach
-/// far, y is never stored: with zl and zr at hand, x = A_i^-1 (f - C_l zl - C_r zr) is all that is written.
-/// Where they reach a few rows, y is solved while messages travel.
+/// The reduced system needs only the first and the last K unknowns of y = A_i^-1 f. They are dot products
+/// of f with the first and the last K rows of A_i^-1, over the rows in which these have not decayed. If
+/// these rows are many, y is never stored: once zl and zr are known, the solver computes x = A_i^-1
+/// (f - C_l zl - C_r zr) directly. If they are few, y is solved while messages travel.
 #pragma once
 
 #include <ribbon/distributed/cut_kernels.hpp>
@@ -13,18 +12,18 @@
 
 namespace ribbon {
 
-/// How a piece is solved.
+/// How a sub-line is solved.
 enum class CutWay {
-  corrected, ///< to y, which is corrected when the separators are known
-  ahead,     ///< likewise, but what it brings is sent first
-  known      ///< once, when the separators are known
+  corrected, ///< y is stored and corrected when the separators are known
+  ahead,     ///< likewise, but the contribution to the reduced system is sent first
+  known      ///< one solve, when the separators are known
 };
 
-/// The kernels of this, in one place of types.
+/// Types and kernels of CutDots.
 template <class Scalar, class Memory>
 struct CutDotsKernels {
-  /// Lines as the kernel of the dot products has them. They are one part each; some of those that lie apart
-  /// are parts of one for it, as they have a matrix in common.
+  /// Lines in the form of the kernel of the dot products. Each line is one segment. Some lines that are
+  /// apart in memory count as segments of one line, because they share a matrix.
   struct Batch {
     PartitionCut                                cut;
     typename CutKernels<Scalar, Memory>::Matrix A;
@@ -33,7 +32,7 @@ struct CutDotsKernels {
       return A.of(q * cut.lines + l);
     }
   };
-  /// What it leaves of y.
+  /// First and last unknowns of y from the dot products.
   struct Found {
     const Scalar                 *y;
     std::int64_t                  lines, parts;
@@ -50,7 +49,7 @@ struct CutDotsKernels {
     }
   };
 
-  /// zl and zr one after another, zeros where there is nothing.
+  /// Writes zl and then zr, with zeros for separators that do not exist.
   struct BesideKernel {
     const Scalar        *zl, *zr;
     Scalar              *to;
@@ -76,17 +75,17 @@ public:
 
   CutDots() = default;
 
-  /// Chooses: way() is `corrected` where there is nothing to gain.
-  /// @param lines      the interiors of the pieces
-  /// @param bands      of these, tridiagonal or pentadiagonal, shared or classes; entries that leave them
-  ///   are couplings to separators
+  /// Chooses how to solve. way() is `corrected` if dot products save nothing.
+  /// @param lines      the interiors of the sub-lines
+  /// @param bands      of these, tridiagonal or pentadiagonal, shared or classes; entries in columns
+  ///   outside the interior couple with separators
   /// @param corrected  rows that the separators change
   CutDots(const Exec &exec, const typename Kernels::Parts &parts, const LineSet &lines, const Input &bands,
           const LineSolverOptions &options, std::int64_t corrected)
       : piece_(parts.piece)
   {
-    // numbers of a line that are moved beside those of a solve; lines share what multiplies theirs. Less than
-    // a sixteenth of a solve is not worth a kernel of another shape.
+    // values that are moved per line, in addition to those of a solve. Lines share the coefficients that
+    // multiply their values. A saving below a sixteenth of a solve does not justify another kernel.
     const double shared = static_cast<double>(bands.values.extent(0)) / static_cast<double>(lines.lines()),
                  least  = static_cast<double>(piece_.n()) / 8,
                  by_correction = static_cast<double>(corrected) * (2 + piece_.S() * shared);
@@ -106,7 +105,7 @@ public:
   }
 
   CutWay              way() const { return way_; }
-  const FactorReport &report() const { return solver_.report(); } ///< of pieces with known separators
+  const FactorReport &report() const { return solver_.report(); } ///< of sub-lines with known separators
   std::int64_t        rows_read() const { return std::min<std::int64_t>(reach_[0] + reach_[1], piece_.n()); }
   std::size_t         bytes() const
   {
@@ -114,7 +113,7 @@ public:
     return way_ == CutWay::corrected ? 0 : way_ == CutWay::known ? own + solver_.report().bytes : own;
   }
 
-  /// Makes room for so many lines.
+  /// Allocates memory for `lines` lines.
   void reserve(const Exec &exec, std::int64_t lines)
   {
     if (way_ == CutWay::corrected) return;
@@ -125,7 +124,7 @@ public:
         allocate<Words>(exec, "ribbon::cut_dots::beside", static_cast<std::size_t>(2 * piece_.S() * lines));
   }
 
-  /// 2 S numbers of every line to `ends`. Asynchronous on exec.
+  /// Writes 2 S values of every line to `ends`. Asynchronous on exec.
   void forward(const Exec &exec, const typename Kernels::Parts &parts, const Scalar *b, const LineSet &in,
                Scalar *ends) const
   {
@@ -140,7 +139,8 @@ public:
                            ends});
   }
 
-  /// x of pieces with known separators, these among it. b == x is allowed. Asynchronous on exec.
+  /// Writes x of sub-lines whose separators are known, including the separators. b == x is allowed.
+  /// Asynchronous on exec.
   void between(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr,
                Scalar *x, const LineSet &out) const
   {
@@ -148,7 +148,7 @@ public:
   }
 
 private:
-  /// unknowns that take a device longer than two kernels more
+  /// unknowns for which a device needs longer than two more launches take
   static constexpr std::int64_t least_ahead = std::int64_t{1} << 21;
 
   Dots dots(const Scalar *b, const LineSet &in) const
@@ -166,8 +166,8 @@ private:
     return {batch, {ends_, {}}, b, y_.data(), in, stride, {reach_[0], reach_[1]}, bits, splits_};
   }
 
-  /// The separators beside the pieces as the solver wants them: those on the left before those on the right.
-  /// Numbers where there are none are multiplied by zero.
+  /// The separators of the sub-lines in the order of the solver: those on the left, then those on the
+  /// right. Values of separators that do not exist are multiplied by zero.
   KnownRows<Scalar> beside(const Exec &exec, const Scalar *zl, const Scalar *zr, std::int64_t lines) const
   {
     const std::int64_t each = piece_.S() * lines;
@@ -189,7 +189,8 @@ private:
   Batch                       batch_;
   LineSolver<Scalar, Exec>    solver_;
   InverseEnds<Scalar, Memory> ends_;
-  /// rows at the begin and at the end that dot products read; runs of them
+  /// rows at the beginning and at the end that dot products read, and the number of runs they are split
+  /// into
   int    reach_[2] = {0, 0}, splits_ = 1;
   Words  y_, beside_;
   CutWay way_ = CutWay::corrected;

@@ -9,8 +9,8 @@
 
 namespace ribbon {
 
-/// 0, 1, ..., n - 1 for a functor that Kokkos would send through a staging copy, and wait, without
-/// the hint that it is light.
+/// The range 0 .. n - 1 without the hint that the functor is light. With this hint, Kokkos would send the
+/// functor through a staging copy and wait.
 template <class Exec>
 auto light_indices(const Exec &exec, std::int64_t n)
 {
@@ -22,7 +22,7 @@ auto light_indices(const Exec &exec, std::int64_t n)
 #endif
 }
 
-/// The kernels of a piece, in one place of types.
+/// Kernels of a sub-line.
 template <class Scalar, class Memory>
 struct CutKernels : CutSpikeKernels<Scalar, Memory> {
   using typename CutParts<Scalar, Memory>::Matrix, typename CutParts<Scalar, Memory>::Parts;
@@ -30,8 +30,8 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
   using typename CutParts<Scalar, Memory>::Values, typename CutParts<Scalar, Memory>::Words;
   using ProbeKernel = CutProbeKernel<Scalar, Memory>;
 
-  /// What a piece brings to the reduced matrix R: to (p, p), (p, p - 1), (p - 1, p - 1) and (p - 1, p), for
-  /// the separators p in it, S x S each.
+  /// Contribution of a sub-line to the reduced matrix R: blocks (p, p), (p, p - 1), (p - 1, p - 1) and
+  /// (p - 1, p) for its separators p, S x S each.
   struct BlocksKernel {
     Parts                parts;
     Words                to; ///< word (block S^2 + a S + b) lines + line
@@ -68,7 +68,7 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
     }
   };
 
-  /// y of pieces that have been solved: unknown e of their first or last K rows.
+  /// First or last K rows of y, of sub-lines that are solved: unknown e.
   struct Solved {
     const Scalar                 *y;
     LineSet                       out;
@@ -81,15 +81,15 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
     }
   };
 
-  /// What a piece brings to the right-hand side of the reduced system: of the separators left of it (0 .. S -
-  /// 1), and of its own (S .. 2 S - 1).
+  /// Contribution of a sub-line to the right-hand side of the reduced system: to the separators left of it
+  /// (0 .. S - 1) and to its separators (S .. 2 S - 1).
   template <class Y>
   struct EndsKernel {
     Parts                parts;
     Y                    y;
     const Scalar        *b;
     LineSet              in;
-    Scalar              *ends; ///< number c of line l at c lines + l
+    Scalar              *ends; ///< value c of line l at c lines + l
     KOKKOS_FUNCTION void operator()(const std::int64_t l) const
     {
       const CutPiece    &piece = parts.piece;
@@ -108,12 +108,12 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
     }
   };
 
-  /// x = y - V zl - W zr where that matters, and the separators. Along: one thread per line; otherwise one
-  /// per row, of all lines, or (`flat`) one for some rows of a line.
+  /// x = y - V zl - W zr in the rows that the spikes reach, and the separators. `along`: one thread per
+  /// line; otherwise one thread per row of all lines. With `flat`, each thread has a few rows of one line.
   struct CorrectKernel {
-    static constexpr int some = 8, side = 32; ///< rows of a thread; threads side by side on a line
+    static constexpr int some = 8, side = 32; ///< rows of a thread; neighbouring threads on a line
     Parts                parts;
-    const Scalar        *zl, *zr; ///< number s of line l at s lines + l
+    const Scalar        *zl, *zr; ///< value s of line l at s lines + l
     Scalar              *x;
     LineSet              out;
     std::int64_t         first, rows; ///< of the rows that change, [first, first + rows)
@@ -124,7 +124,7 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
       if (!along) return correct_row(first + k);
       const Spikes &s = parts.spikes;
       if (s.matrices > 1 || s.S > 1 || out.row_stride != 1) return correct(k, first, 1, rows);
-      // one word of V and W for a row, one separator for the line
+      // fast path: one word of V and W per row, one separator per line
       Scalar *const      at = x + out.begin(k);
       const std::int64_t n = s.n, last = first + rows, left = s.left_rows < last ? s.left_rows : last,
                          right = n - s.right_rows > first ? n - s.right_rows : first,
@@ -133,8 +133,8 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
       for (std::int64_t i = right; i < end; ++i) at[i] -= s.W(i - n + s.right_rows) * zr[k];
       if (n < last) at[n] = zr[k];
     }
-    /// Threads of the flat kernel: each has rows of one line, since a division of 64-bit numbers takes a
-    /// device longer than a row. Neighbours have neighbours in memory.
+    /// Threads of the flat kernel. Each has several rows of one line, because a division of 64-bit integers
+    /// takes a device longer than a row. Neighbouring threads access neighbouring addresses.
     std::int64_t threads() const
     {
       return (along ? threads_of_line() : (rows + some - 1) / some) * out.lines();
@@ -149,7 +149,7 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
       if (along) correct(whole, first + rest / side * (some * side) + rest % side, side, some);
       else correct(rest, first + whole * some, 1, some);
     }
-    /// All lines of a row, side by side as they mostly lie.
+    /// All lines of a row: they are neighbours in memory in most layouts.
     KOKKOS_INLINE_FUNCTION void correct_row(std::int64_t i) const
     {
       const CutPiece    &piece = parts.piece;
@@ -183,7 +183,7 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
       } else
         for (std::int64_t l = 0; l < count; ++l) at[l * stride] -= v[0] * z[l];
     }
-    /// Rows begin, begin + step, ... of line l, `count` of them, as far as they change.
+    /// Corrects rows begin, begin + step, ... of line l, at most `count` of them.
     KOKKOS_INLINE_FUNCTION void correct(std::int64_t l, std::int64_t begin, int step,
                                         std::int64_t count) const
     {

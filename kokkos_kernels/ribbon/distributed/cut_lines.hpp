@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_lines.hpp  Lines whose pieces lie in different memories: what one of them does.
+/// @file cut_lines.hpp  Distributed lines: the solve of one sub-line.
 ///
-/// The last K rows of a piece that is not the last of an open line are separators. With the interior A_i
-/// of a piece, zl and zr the separators left of it and in it, and V = A_i^-1 (couplings to zl), W =
-/// A_i^-1 (couplings to zr),
+/// The last K rows of a sub-line are separators, except in the last sub-line of an open line. A_i is the
+/// interior of sub-line i, zl and zr are the separators left of it and in it, V = A_i^-1 (couplings to zl)
+/// and W = A_i^-1 (couplings to zr).
 ///
-///     forward    y = A_i^-1 f, and what the piece brings to the right-hand side r of the reduced system: of
-///                its own separators f - Ls y_last, of those left of it - Us y_first
-///     between    R z = r for all separators, block tridiagonal with blocks of S = K B; R from the blocks()
-///                of all pieces. This is left to the caller.
+///     forward    y = A_i^-1 f, and the contributions to the right-hand side r of the reduced system:
+///                f - Ls y_last for the separators of the sub-line, - Us y_first for those left of it
+///     between    R z = r for all separators. R is block tridiagonal with blocks of S = K B. It consists of
+///                the blocks() of all sub-lines. The caller solves this system.
 ///     backward   x = y - V zl - W zr, where V and W have not decayed below rounding
 ///
-/// Right-hand sides are read and solutions written once, and once more where the spikes reach. By
-/// one_pass (cut_dots.hpp) forward may leave y out: then backward solves x = A_i^-1 (f - couplings to zl
-/// and zr), so that right-hand sides are read twice at most and solutions written once; or, where the
-/// spikes reach a few rows, y is had between forward and backward, while messages travel. (Mattor,
-/// Williams & Hewett, Parallel Computing 21, 1995; with separators as in Polizzi & Sameh, "A parallel
-/// hybrid banded system solver: the SPIKE algorithm", Parallel Computing 32, 2006: R is a Schur
-/// complement, and as well-behaved as the matrix.)
+/// Right-hand sides are read once and solutions are written once, and once more in the rows that the spikes
+/// reach. With algorithm one_pass (cut_dots.hpp), forward may omit y. Then backward solves x = A_i^-1
+/// (f - couplings to zl and zr), which reads right-hand sides at most twice and writes solutions once. If
+/// the spikes reach only a few rows, y is solved between forward and backward, while messages travel.
+///
+/// Source: Mattor, Williams & Hewett, Parallel Computing 21, 1995. The separators follow Polizzi & Sameh,
+/// "A parallel hybrid banded system solver: the SPIKE algorithm", Parallel Computing 32, 2006: R is a Schur
+/// complement and is as well conditioned as the matrix.
 #pragma once
 
 #include <ribbon/distributed/cut_dots.hpp>
@@ -38,8 +39,8 @@ public:
 
   CutLines() = default;
 
-  /// Couplings of the separators of a piece to the first K rows right of it, as the next piece wants them:
-  /// word (a S + e) count + line, for one matrix (count 1) or all lines.
+  /// Couplings of the separators of a sub-line to the first K rows right of it, in the form that the next
+  /// sub-line expects: word (a S + e) count + line, for one matrix (count 1) or all lines.
   static std::vector<Scalar> right_couplings(const Exec &exec, const CutPiece &piece, const Input &bands)
   {
     check(bands);
@@ -63,14 +64,14 @@ public:
     return words;
   }
 
-  /// Factors the interior. Needs piece.m >= piece.K. `failure` says why these pieces cannot be solved so,
-  /// though their lines may be sound.
+  /// Factors the interior. Needs piece.m >= piece.K. `failure` says why the sub-lines cannot be factored,
+  /// although their lines may be regular.
   /// @param lines  of piece.m rows
-  /// @param bands  of the pieces, not periodic, with the entries in columns of other pieces
-  ///   where Bands ignore them; kept
-  /// @param us     right_couplings() of the piece left of this one
-  /// @param dots   whether dot products with rows of the inverse may be taken; the caller is to check the
-  ///   digits then, and to correct() or keep() that
+  /// @param bands  of the sub-lines, not periodic. Entries in columns of other sub-lines are stored where
+  ///   Bands ignore them. The bands are not changed
+  /// @param us     right_couplings() of the sub-line left of this one
+  /// @param dots   whether dot products with rows of the inverse are allowed. Then the caller checks the
+  ///   accuracy and calls correct() or keep()
   /// @throws std::invalid_argument as LineSolver
   CutLines(const Exec &exec, const CutPiece &piece, const LineSet &lines, const Input &bands,
            const std::vector<Scalar> &us, bool dots, const LineSolverOptions &options, std::string &failure)
@@ -108,11 +109,11 @@ public:
   const FactorReport &report() const { return way_ == CutWay::known ? dots_.report() : solver_.report(); }
   bool                has_interior() const { return parts_.piece.n() > 0; }
   const CutPiece     &piece() const { return parts_.piece; }
-  /// Rows at either end that a correction changes, of all of a piece.
+  /// Rows at either end of a sub-line that a correction changes.
   std::int64_t left_rows() const { return parts_.spikes.left_rows; }
   std::int64_t right_rows() const { return parts_.spikes.right_rows; }
   CutWay       way() const { return way_; }
-  /// Rows of a piece that dot products read.
+  /// Rows of a sub-line that dot products read.
   std::int64_t rows_read() const { return dots_.rows_read(); }
   std::size_t  bytes() const
   {
@@ -120,18 +121,18 @@ public:
            (parts_.spikes.V.size() + parts_.spikes.W.size() + parts_.Us.size()) * sizeof(Scalar);
   }
 
-  /// Without dot products from now on, or with them after all; only until keep().
+  /// Selects a solve without dot products (yes), or with them. Only before keep().
   void correct(bool yes) { way_ = yes ? CutWay::corrected : dots_.way(); }
-  /// Forgets what the way that is taken has no use for, after blocks().
+  /// Frees the data that the selected way does not need. Only after blocks().
   void keep()
   {
     if (way_ == CutWay::corrected) dots_ = {};
     if (way_ == CutWay::known) solver_ = {}, parts_.spikes.V = {}, parts_.spikes.W = {};
   }
-  /// Makes room for solves of so many lines.
+  /// Allocates memory for solves of `lines` lines.
   void reserve(const Exec &exec, std::int64_t lines) { dots_.reserve(exec, lines); }
 
-  /// BlocksKernel's words on the host, for one matrix where that is that of all lines.
+  /// Words of BlocksKernel on the host, for one matrix if all lines share it.
   std::vector<Scalar> blocks(const Exec &exec) const
   {
     const std::int64_t S = parts_.piece.S(), lines = parts_.spikes.matrices == 1 && parts_.us_count == 1
@@ -150,7 +151,7 @@ public:
     return host;
   }
 
-  /// 2 S numbers of every line to `ends`: EndsKernel. b == x is allowed. Asynchronous on exec.
+  /// Writes 2 S values of every line to `ends` (EndsKernel). b == x is allowed. Asynchronous on exec.
   void forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
                Scalar *ends) const
   {
@@ -161,14 +162,13 @@ public:
                            parts_, {x, out, parts_.piece}, b, in, ends});
   }
 
-  /// What is left to do before the separators are known, when others have been sent the
-  /// `ends`. Asynchronous on exec.
+  /// Work that does not need the separators, after `ends` are sent to other ranks. Asynchronous on exec.
   void meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     if (way_ == CutWay::ahead) solve_interior(exec, b, in, x, out);
   }
 
-  /// x, with b and x as they were given before. Asynchronous on exec.
+  /// Writes x. b and x are those of forward(). Asynchronous on exec.
   void backward(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr,
                 Scalar *x, const LineSet &out) const
   {
@@ -199,7 +199,7 @@ private:
     if (bands.repeats > 1) throw std::invalid_argument("ribbon::CutLines: bands that do not hold every row");
   }
 
-  /// y to x.
+  /// Writes y to x.
   void solve_interior(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x,
                       const LineSet &out) const
   {
@@ -219,7 +219,7 @@ private:
     LineSet set{n, s.matrices * columns, 1, piece.B * columns * s.matrices, 1, 0, 0};
     set.components = piece.B, set.component_stride = columns * s.matrices;
     if (interior.lhs == Lhs::per_line) solver_.solve(exec, words.data(), set, words.data(), set);
-    else { // every matrix as the line of its own number
+    else { // every matrix as one line
       Input one         = interior;
       one.lhs           = Lhs::per_line;
       one.class_of_line = {};
@@ -253,7 +253,7 @@ private:
   }
 
   typename Kernels::Parts  parts_;
-  LineSolver<Scalar, Exec> solver_; ///< to y
+  LineSolver<Scalar, Exec> solver_; ///< computes y
   CutDots<Scalar, Exec>    dots_;
   CutWay                   way_ = CutWay::corrected;
 };

@@ -7,16 +7,16 @@
 
 namespace ribbon {
 
-/// A piece of m rows of every line: n interior ones, then K separators where the line goes on to the right. S
-/// = K B unknowns are a group of separators.
+/// A sub-line of m rows of every line: n interior rows, then K separators if the line continues to the
+/// right. S = K B unknowns are a group of separators.
 struct CutPiece {
   std::int64_t m = 0, lines = 0;
   int          K = 1, B = 1;
-  bool         left = false, right = false; ///< the line goes on there
+  bool         left = false, right = false; ///< the line continues there
 
   KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
   KOKKOS_INLINE_FUNCTION std::int64_t n() const { return right ? m - K : m; }
-  /// The interiors of the pieces `set`.
+  /// The interiors of the sub-lines `set`.
   LineSet inside(LineSet set) const
   {
     set.rows = n();
@@ -24,15 +24,15 @@ struct CutPiece {
   }
 };
 
-/// What the kernels of a piece read, in one place of types.
+/// Data that the kernels of a sub-line read.
 template <class Scalar, class Memory>
 struct CutParts {
   using Values = typename Bands<Scalar, Memory>::values_type;
   using Words  = Kokkos::View<Scalar *, Memory>;
   using Real   = real_t<Scalar>;
 
-  /// Entries of the pieces, those in columns of other pieces among them: columns -K .. -1 are the separators
-  /// left of the piece, m .. m + K - 1 the first rows right of it.
+  /// Entries of the sub-lines, including those in columns of other sub-lines. Columns -K .. -1 are the
+  /// separators left of the sub-line, m .. m + K - 1 are the first rows right of it.
   struct Matrix {
     Values                      values;
     Kokkos::View<int *, Memory> class_of_line; ///< empty: one matrix, or one per line
@@ -51,7 +51,7 @@ struct CutParts {
     }
   };
 
-  /// V and W, as far as they reach from their ends.
+  /// V and W up to the rows in which they have decayed.
   struct Spikes {
     Words                         V, W;
     std::int64_t                  left_rows = 0, right_rows = 0, n = 0, matrices = 1;
@@ -66,12 +66,12 @@ struct CutParts {
     }
   };
 
-  /// A piece, and everything that its rows and those left of it have to do with separators.
+  /// A sub-line and all couplings of its rows and of the separators left of it.
   struct Parts {
     CutPiece piece;
     Matrix   A;
     Spikes   spikes;
-    /// couplings of the separators left of the piece to its first K rows: word (a S + e) us_count + line
+    /// couplings of the separators left of the sub-line to its first K rows: word (a S + e) us_count + line
     Words        Us;
     std::int64_t us_count = 1; ///< 1 or the number of lines
 
@@ -80,8 +80,8 @@ struct CutParts {
       return Us((static_cast<std::int64_t>(a) * piece.S() + e) * us_count +
                 (us_count == 1 ? 0 : line % piece.lines));
     }
-    /// Coupling of separator a to unknown e of the K rows before the separators; those that lie left of the
-    /// piece are separators themselves.
+    /// Coupling of separator a to unknown e of the K rows before the separators. Rows left of the sub-line
+    /// are separators themselves.
     KOKKOS_INLINE_FUNCTION Scalar ls(std::int64_t c, int a, int e) const
     {
       return A(c, piece.n() + a / piece.B, piece.n() - piece.K + e / piece.B, a % piece.B, e % piece.B);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_probe.hpp  Right-hand sides that judge solves of lines in sub-lines.
+/// @file cut_probe.hpp  Right-hand sides that measure the accuracy of solves of distributed lines.
 #pragma once
 
 #include <ribbon/distributed/cut_parts.hpp>
@@ -7,8 +7,8 @@
 
 namespace ribbon {
 
-/// Right-hand sides that show whether the solves keep the digits of these lines, as probe.hpp has them, of
-/// rows that are numbered along the whole line.
+/// Right-hand sides that measure the accuracy of the solves, as in probe.hpp. Rows are numbered along the
+/// whole line.
 template <class Scalar, class Memory>
 struct CutProbeKernel {
   using Matrix = typename CutParts<Scalar, Memory>::Matrix;
@@ -17,10 +17,10 @@ struct CutProbeKernel {
   Matrix       A;
   CutPiece     piece;
   LineSet      set;
-  std::int64_t first, length; ///< position of the piece, rows of the whole line
+  std::int64_t first, length; ///< position of the sub-line, rows of the whole line
   int          kind;
   Scalar      *x;
-  /// solution left of the piece, number s of line l at s lines + l, and right of it, component b of row i
+  /// solution left of the sub-line, value s of line l at s lines + l, and right of it, component b of row i
   /// of line l at (i lines + l) B + b
   const Scalar *zl, *next;
 
@@ -53,7 +53,7 @@ struct CutProbeKernel {
     for (std::int64_t i = 0; i < piece.m; ++i)
       for (int a = 0; a < piece.B; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(c, i, a);
   }
-  /// Norms of a line, four for each: of the residual, the matrix, the solution and the right-hand side.
+  /// Four norms of each line: of the residual, the matrix, the solution and the right-hand side.
   struct Measure { };
   Real                *norms = nullptr;
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l) const

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_reduced.hpp  Right-hand sides of the reduced systems of cut_lines.hpp, from what the pieces
-///   brought, and solutions for them.
+/// @file cut_reduced.hpp  Right-hand sides of the reduced systems of cut_lines.hpp, from the contributions
+///   of the sub-lines, and their solutions.
 #pragma once
 
 #include <ribbon/compat.hpp>
 
 namespace ribbon {
 
-/// Where the numbers of all pieces are: number c of line l of piece p at p piece_stride + c
+/// Places of the values of all sub-lines: value c of line l of sub-line p at p piece_stride + c
 /// number_stride + l line_stride.
 struct EndsLayout {
   std::int64_t piece_stride, number_stride, line_stride;
 };
 
-/// r of separators p from what pieces p (numbers S ..) and p + 1 (0 .. S - 1) brought; unknown a of
-/// separators p of line l at (p S + a) lines + l.
+/// r of separators p from the contributions of sub-lines p (values S ..) and p + 1 (0 .. S - 1). Unknown a
+/// of separators p of line l is at (p S + a) lines + l.
 template <class Scalar>
 struct ReducedRightHandSide {
   const Scalar        *ends;
@@ -30,11 +30,13 @@ struct ReducedRightHandSide {
   }
 };
 
-/// For every piece the separators left of it and its own, 2 S numbers. Left of piece 0 are the last ones of a
-/// ring, or, where these pieces are some of a longer line, the `before`.
+/// Writes, for every sub-line, the separators left of it and its separators: 2 S values. Left of sub-line 0
+/// are the last separators of a ring. If the sub-lines are part of a longer line, the separators `before`
+/// are left of it.
 template <class Scalar>
 struct ReducedSolution {
-  const Scalar        *z, *before; ///< number s of line l of `before` at s lines + l; null: there are none
+  /// value s of line l of `before` at s lines + l; null: no such separators
+  const Scalar        *z, *before;
   EndsLayout           at;
   std::int64_t         pieces, separators, lines;
   int                  S;

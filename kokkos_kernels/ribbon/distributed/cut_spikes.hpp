@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_spikes.hpp  Kernels that make the spikes of a sub-line, and find how far they reach.
+/// @file cut_spikes.hpp  Kernels that compute the spikes of a sub-line and find how far they reach.
 #pragma once
 
 #include <ribbon/distributed/cut_parts.hpp>
 
 namespace ribbon {
 
-/// What cut_lines.hpp launches at a factorization, but for the reduced matrix.
+/// Kernels of the factorization in cut_lines.hpp, except those of the reduced matrix.
 template <class Scalar, class Memory>
 struct CutSpikeKernels : CutParts<Scalar, Memory> {
   using typename CutParts<Scalar, Memory>::Matrix, typename CutParts<Scalar, Memory>::Real;
@@ -29,8 +29,9 @@ struct CutSpikeKernels : CutParts<Scalar, Memory> {
     }
   };
 
-  /// Sizes of the numbers of spikes: as they are, and beside their columns of the interior, since an unknown
-  /// may be as large as its column is small.
+  /// Two magnitudes of the entries of spikes: the entry itself, and the entry times the largest entry of
+  /// its column of the interior. An unknown may be large because its column is small, so both magnitudes
+  /// count.
   struct SpikeSizes {
     Words                       words;
     Matrix                      A;
@@ -48,7 +49,7 @@ struct CutSpikeKernels : CutParts<Scalar, Memory> {
       return magnitude(words(k)) * column;
     }
   };
-  /// of each matrix and each separator beside it, in both sizes
+  /// of each matrix and each adjacent separator, for both magnitudes
   using Largest = Kokkos::View<Real *[2], Memory>;
   struct LargestKernel {
     SpikeSizes sizes;
@@ -72,7 +73,7 @@ struct CutSpikeKernels : CutParts<Scalar, Memory> {
                      [&] { largest(static_cast<std::size_t>(spike), beside ? 1 : 0) = most; });
     }
   };
-  /// Rows from an end in which a spike has not decayed below 1/32 of rounding, in one size or the other.
+  /// Rows from an end in which a spike has not decayed below 1/32 of rounding, for either magnitude.
   struct ReachKernel {
     SpikeSizes           sizes;
     Largest              largest;
@@ -100,7 +101,7 @@ struct CutSpikeKernels : CutParts<Scalar, Memory> {
       to(k) = words((u * 2 * S + s + (right ? S : 0)) * matrices + c);
     }
   };
-  /// The interior rows, without what lies beside an end of the line.
+  /// The interior rows, without entries beyond an end of the line.
   struct RowsKernel {
     Matrix               A;
     CutPiece             piece;

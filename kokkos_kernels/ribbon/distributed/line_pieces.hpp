@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_pieces.hpp  Pieces of lines, dealt out among parts so that each part gets
-///   some of the lines in whole.
+/// @file line_pieces.hpp  Redistributes sub-lines so that each part gets some of the lines as a whole.
 #pragma once
 
 #include <ribbon/line_set.hpp>
 
 namespace ribbon {
 
-/// Which of `parts` parts gets which lines: consecutive ones, about as many each.
+/// The lines of each of `parts` parts: consecutive ones, equal counts up to one.
 struct LineShares {
   std::int64_t lines = 0;
   std::int64_t parts = 1;
@@ -20,10 +19,10 @@ struct LineShares {
   }
 };
 
-/// Copies pieces of lines to (`outwards`) or from a buffer that holds them part by part, row by row, lines
-/// running fastest: element (line l, row i, component c), of the part that has the lines from l0 on, n of
-/// them, lies at (rows l0 + i n + (l - l0)) components + c. Where part q has pieces of m_q rows, its buffers
-/// for all parts, one after another, are the rows of an interleaved batch of whole lines.
+/// Copies sub-lines to (`outwards`) or from a buffer. The buffer stores them part by part, row by row, with
+/// lines fastest. Element (line l, row i, component c) of the part with lines l0 .. l0 + n - 1 lies at
+/// (rows l0 + i n + (l - l0)) components + c. If part q has sub-lines of m_q rows, its buffers for all
+/// parts, one after another, are the rows of an interleaved batch of whole lines.
 template <class Scalar>
 struct DealKernel {
   LineSet              pieces;
