@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file dense.hpp  The plain serial reference: one line as a dense matrix, Gaussian
-///   elimination with partial pivoting.
+/// @file dense.hpp  Serial reference: one line as a dense matrix, Gaussian elimination with partial
+///   pivoting.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -10,8 +10,8 @@
 
 namespace ribbon::reference {
 
-/// Matrix c of host bands as a dense row-major matrix of n B unknowns; the only place that spells out what
-/// bands, blocks and `periodic` mean.
+/// Matrix c of host bands as a dense row-major matrix of n B unknowns. This function defines the meaning of
+/// bands, blocks and `periodic`.
 template <class Scalar>
 std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t c)
 {
@@ -32,7 +32,7 @@ std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::in
   return A;
 }
 
-/// Solves A x = b; returns x.
+/// Solves A x = b. @return x
 template <class Scalar>
 std::vector<Scalar> solve(std::vector<Scalar> A, std::vector<Scalar> b)
 {

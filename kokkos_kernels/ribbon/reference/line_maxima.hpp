@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_maxima.hpp  The plain serial reference for the largest number of every line.
+/// @file line_maxima.hpp  Serial reference for the largest absolute value of every line.
 #pragma once
 
 #include <ribbon/line_set.hpp>
@@ -9,7 +9,7 @@
 
 namespace ribbon::reference {
 
-/// max |x| over the unknowns of every line, infinity where one is not finite.
+/// max |x| over the unknowns of every line, infinity if one of them is not finite.
 template <class Scalar>
 std::vector<real_t<Scalar>> line_maxima(const LineSet &lines, const Scalar *x)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file sparse.hpp  The plain serial reference for long lines: Gaussian elimination with partial pivoting on
-///   rows that hold what is not zero.
+/// @file sparse.hpp  Serial reference for long lines: Gaussian elimination with partial pivoting on sparse
+///   rows.
 #pragma once
 
 #include <ribbon/elimination/host_matrix.hpp>
@@ -12,10 +12,10 @@
 
 namespace ribbon::reference {
 
-/// Solves A x = b in extended precision; nothing is assumed of bandwidth, ring, blocks or dominance.
-/// @param A  n rows of A: (column, value), columns of a row in any order; values on one place add up
-/// @param b  n numbers
-/// @return x; empty where some column has no pivot
+/// Solves A x = b in extended precision. The matrix may have any bandwidth, rings, blocks and no dominance.
+/// @param A  n rows of A: (column, value), columns of a row in any order; repeated columns add up
+/// @param b  n values
+/// @return x; empty if some column has no pivot
 template <class Scalar>
 std::vector<Scalar> solve(const std::vector<std::vector<std::pair<std::int64_t, Scalar>>> &A,
                           const std::vector<Scalar>                                       &b)
@@ -27,7 +27,7 @@ std::vector<Scalar> solve(const std::vector<std::vector<std::pair<std::int64_t, 
     else return Wide(a.real(), a.imag());
   };
   std::vector<std::map<std::size_t, Wide>> rows(n);
-  std::vector<std::vector<std::size_t>>    begin(n); // rows that are left, by their first column
+  std::vector<std::vector<std::size_t>>    begin(n); // remaining rows, by their first column
   std::vector<Wide>                        x(n);
   std::vector<std::size_t>                 pivot(n);
   for (std::size_t i = 0; i < n; ++i) {
