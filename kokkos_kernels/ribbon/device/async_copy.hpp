@@ -7,7 +7,7 @@
 
 namespace ribbon::device {
 
-/// Starts copying one scalar to team scratch; it may be read by the same thread after async_wait.
+/// Starts copying one scalar to team scratch. The same thread may read it after async_wait.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
 {
@@ -27,8 +27,8 @@ KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
 template <class Scalar>
 inline constexpr int pack = sizeof(Scalar) < 16 ? static_cast<int>(16 / sizeof(Scalar)) : 1;
 
-/// async_copy of a pack of neighbouring scalars, both addresses multiples of 16 bytes, past the L1 cache:
-/// what the team scratch leaves of it does not hold the rows that are under way. CUDA only.
+/// async_copy of a pack of neighbouring scalars. Both addresses are multiples of 16 bytes. The copy
+/// bypasses the L1 cache, which is too small next to the scratch to hold the rows in flight. CUDA only.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void async_copy_pack([[maybe_unused]] Scalar *to, [[maybe_unused]] const Scalar *from)
 {
@@ -41,7 +41,7 @@ KOKKOS_INLINE_FUNCTION void async_copy_pack([[maybe_unused]] Scalar *to, [[maybe
 #endif
 }
 
-/// Reads one scalar that is touched once. On CUDA the load stays where it is written: ptxas would move it
+/// Reads one scalar that is used once. On CUDA the load keeps its place in the code: ptxas would move it
 /// behind the wait for the copies.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
@@ -65,7 +65,7 @@ KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
 #endif
 }
 
-/// Asks for the line of the cache that all multiprocessors share; it is read later.
+/// Starts loading a cache line to the L2 cache. A later read uses it.
 KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void *from)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__)
@@ -73,10 +73,10 @@ KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void *from)
 #endif
 }
 
-/// Lanes `lane` of `lanes` (a power of two, neighbours in a warp) copy `bytes` (a multiple
-/// of 16) to scratch together.
-/// @param keep  in the L1 cache for the teams that follow: all multiprocessors ask the same few lines of the
-///   L2 cache otherwise, which is what they wait for
+/// `lanes` lanes (a power of two, neighbours in a warp) copy `bytes` (a multiple of 16) to scratch
+/// together.
+/// @param keep  in the L1 cache for later teams. Otherwise all multiprocessors wait for the same few lines
+///   of the L2 cache
 KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from,
                                              [[maybe_unused]] int bytes, [[maybe_unused]] int lane,
                                              [[maybe_unused]] int lanes, [[maybe_unused]] bool keep)
@@ -98,7 +98,7 @@ KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_
 }
 
 #if defined(__CUDA_ARCH__)
-/// The lanes of one chunk as bits of a warp.
+/// Bit mask of the lanes of one chunk in a warp.
 KOKKOS_INLINE_FUNCTION unsigned lane_mask(int lanes)
 {
   return lanes >= 32 ? 0xffffffffu
@@ -146,8 +146,8 @@ KOKKOS_INLINE_FUNCTION void async_commit()
 #endif
 }
 
-/// Waits until at most `pending` of the closed groups are still under way. `pending` must be a
-/// constant once loops are unrolled.
+/// Waits until at most `pending` of the closed groups are unfinished. `pending` must be a constant after
+/// loops are unrolled.
 KOKKOS_INLINE_FUNCTION void async_wait([[maybe_unused]] int pending)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

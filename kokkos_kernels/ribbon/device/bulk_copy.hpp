@@ -2,8 +2,9 @@
 /// @file bulk_copy.hpp  Copies of whole lines between memory and team scratch by the copy engine
 ///   (cp.async.bulk), compute capability 9 and later.
 ///
-/// One thread asks for a line; no thread carries its numbers, and they do not pass through the L1 cache.
-/// Addresses and sizes are multiples of 16 bytes. Elsewhere nothing here is called: bulk_copies is false.
+/// One thread requests a line. The values pass neither through registers nor through the L1 cache.
+/// Addresses and sizes are multiples of 16 bytes. Other devices never call these functions: bulk_copies is
+/// false.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -14,13 +15,14 @@ namespace ribbon::device {
 template <class Team>
 inline constexpr bool bulk_copies = false;
 
-/// Where the copy engine counts the bytes that have arrived: one word of scratch.
+/// Counter of the bytes that the copy engine has delivered: one word of scratch.
 struct Arrival {
-  static constexpr std::size_t bytes = 16; ///< to leave for it
+  static constexpr std::size_t bytes = 16; ///< size in scratch
   std::uint64_t               *word;
 
-  /// One thread announces `size` bytes (less than 2^20) before any is asked for; a barrier of the team, and
-  /// the others may wait. `round`: of tiles that a team brings one after another.
+  /// One thread announces `size` bytes (less than 2^20) before any copy starts. The other threads may wait
+  /// after a barrier of the team.
+  /// @param round  index of the tile, if a team loads several tiles one after another
   KOKKOS_INLINE_FUNCTION void expect([[maybe_unused]] int size, [[maybe_unused]] int round = 0) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
@@ -44,7 +46,7 @@ struct Arrival {
       : "memory");
 #endif
   }
-  /// Every thread that reads waits for all that was announced.
+  /// Waits for all announced bytes. Every thread that reads them calls this.
   KOKKOS_INLINE_FUNCTION void await([[maybe_unused]] int round = 0) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
@@ -66,7 +68,8 @@ private:
 #endif
 };
 
-/// What this thread wrote to scratch can be copied from it by another one after a barrier of the team.
+/// Makes the writes of this thread to scratch visible to copies that another thread starts after a barrier
+/// of the team.
 KOKKOS_INLINE_FUNCTION void release_to_bulk_copies()
 {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
@@ -85,7 +88,7 @@ KOKKOS_INLINE_FUNCTION void bulk_store([[maybe_unused]] void *to, [[maybe_unused
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #endif
 }
-/// The copies that this thread started have read scratch.
+/// Waits until the copies that this thread started have read scratch.
 KOKKOS_INLINE_FUNCTION void await_bulk_stores()
 {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)

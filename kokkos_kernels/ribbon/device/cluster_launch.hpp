@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file cluster_launch.hpp  Teams of several thread blocks: clusters of CUDA, compute capability 9 and
-///   later. Elsewhere a team has one block.
+///   later. On other devices a team has one block.
 ///
-/// What a virtual thread keeps to itself is in the scratch of its block. What a team exchanges has a copy in
-/// the scratch of every block, which team.write() writes: reads are local, and nobody waits for a number from
-/// a neighbour but at a barrier.
+/// Private data of a virtual thread lie in the scratch of its block. Data that a team exchanges have a copy
+/// in the scratch of every block, and team.write() writes all copies. So reads are local, and threads wait
+/// for other blocks only at barriers.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -15,7 +15,7 @@
 
 namespace ribbon::device {
 
-/// Most blocks that a team may have.
+/// Maximum number of blocks of a team.
 template <class Exec>
 constexpr int most_blocks()
 {
@@ -31,8 +31,8 @@ class ClusterTeam {
 public:
   static constexpr bool is_virtual = false, spans_blocks = true;
 
-  /// @param size  virtual threads. Threads beyond have returned before: barriers
-  ///   wait for those that are left.
+  /// @param size  virtual threads. Threads beyond `size` have returned earlier, and barriers wait only for
+  ///   the remaining ones.
   __device__ explicit ClusterTeam(int size)
       : size_(size), first_(static_cast<int>(Cluster::block_rank() * blockDim.x))
   {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file lane_sum.hpp  Sums over lanes that share the work on a column.
+/// @file lane_sum.hpp  Sums over lanes that share a column.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
 
 namespace ribbon::device {
 
-/// The sum of `value` over `parts` lanes that are `apart` from each other, the same to the last bit for all
-/// of them; parts * apart (powers of two) are at most 32. All lanes of a warp call it together. One part, as
-/// everywhere on hosts, is its own sum.
+/// The sum of `value` over `parts` lanes at distance `apart`, bitwise equal in all of them. parts * apart
+/// (powers of two) is at most 32. All lanes of a warp call it together. With one part, as on hosts, the sum
+/// is `value`.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar lane_sum(Scalar value, [[maybe_unused]] int parts,
                                        [[maybe_unused]] int apart = 1)
@@ -23,8 +23,8 @@ KOKKOS_INLINE_FUNCTION Scalar lane_sum(Scalar value, [[maybe_unused]] int parts,
   return value;
 }
 
-/// Copies get(e) to put(e, value) for e = first, first + step, ... below end: four are asked for before the
-/// first is stored, so that they come together.
+/// Copies get(e) to put(e, value) for e = first, first + step, ... below end. Four loads start before the
+/// first store, so that their latencies overlap.
 template <class Get, class Put>
 KOKKOS_INLINE_FUNCTION void copy_in_fours(int first, int step, int end, const Get &get, const Put &put)
 {

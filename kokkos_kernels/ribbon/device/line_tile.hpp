@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_tile.hpp  Eight unknowns of 32 lines, and their product with an 8 x 8
-///   matrix that all lines share.
+/// @file line_tile.hpp  Eight unknowns of 32 lines, and their product with an 8 x 8 matrix that all lines
+///   share.
 ///
-/// On a device with matrix instructions in double precision (compute capability 9) a warp holds a tile in
-/// registers, eight numbers a lane, and a product is two instructions. They want lines as rows: the sums that
-/// one of them leaves in a lane are what the next one takes from that lane, if unknowns are numbered in that
-/// order, so that a chain of products moves nothing between lanes. On a host one thread holds a tile.
+/// On a device with matrix instructions in double precision (compute capability 9), a warp holds a tile in
+/// registers, eight values per lane. A product is two instructions with lines as rows. The sums of one
+/// product are in the lanes that the next product reads them from, if unknowns are numbered in that order.
+/// So a chain of products moves no data between lanes. On a host one thread holds a tile.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -24,15 +24,15 @@ constexpr bool has_matrix_instructions()
 }
 
 constexpr int tile_lines = 32, tile_unknowns = 8;
-/// numbers of a matrix: entry (k, column) at column * 8 + k, 16-byte aligned
+/// entries of a matrix: entry (k, column) at column * 8 + k, 16-byte aligned
 constexpr int tile_matrix = tile_unknowns * tile_unknowns;
 
-/// What a thread holds of a tile.
+/// The values of a tile that one thread holds.
 /// @tparam Virtual  one thread holds all of it
 template <bool Virtual>
 struct LineTile {
   static constexpr int threads = 1;             ///< that hold a tile together
-  static constexpr int slots   = tile_lines;    ///< lines that a thread holds numbers of
+  static constexpr int slots   = tile_lines;    ///< lines of which a thread holds values
   static constexpr int apart   = 1;             ///< between the lines of two slots
   static constexpr int held    = tile_unknowns; ///< unknowns of a line that a thread holds
   double               value[slots][held];
@@ -40,8 +40,8 @@ struct LineTile {
   /// The line of a thread's first slot, and the first unknown that it holds.
   KOKKOS_FUNCTION static int line(int) { return 0; }
   KOKKOS_FUNCTION static int unknown(int) { return 0; }
-  /// f(slot, ahead, first, second) for two unknowns that follow each other, the first so many
-  /// behind the thread's first.
+  /// Calls f(slot, ahead, first, second) for two consecutive unknowns. `ahead` is the distance of the first
+  /// one from the first unknown of the thread.
   template <class F>
   KOKKOS_FUNCTION void for_pairs(const F &f)
   {
@@ -70,8 +70,8 @@ struct LineSums : LineTile<Virtual> {
 };
 
 #ifdef RIBBON_CUDA_90
-/// Lane l holds unknowns 2 (l % 4) and 2 (l % 4) + 1 of lines l / 4, l / 4 + 8, ..., for every two lines the
-/// first unknown of both, then the second.
+/// Lane l holds unknowns 2 (l % 4) and 2 (l % 4) + 1 of lines l / 4, l / 4 + 8, ... For every two lines it
+/// holds the first unknown of both, then the second.
 template <>
 struct LineTile<false> {
   static constexpr int threads = 32, slots = 4, apart = 8, held = 2;
@@ -88,7 +88,7 @@ struct LineTile<false> {
   }
 };
 
-/// The same, line by line.
+/// The same values, line by line.
 template <>
 struct LineSums<false> {
   using Tile = LineTile<false>;
@@ -122,7 +122,7 @@ struct LineSums<false> {
 };
 #endif
 
-/// Sums as a tile.
+/// Converts sums to a tile.
 template <class Sums>
 KOKKOS_INLINE_FUNCTION typename Sums::Tile as_tile(const Sums &sums)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file roles.hpp  Teams whose threads do different things side by side, in turns.
+/// @file roles.hpp  Teams whose threads run different tasks at the same time, in turns.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -9,7 +9,7 @@
 
 namespace ribbon::device {
 
-/// Calls f(integral_constant role), each of the roles 0 to Roles - 1 with code of its own.
+/// Calls f(integral_constant role). Each of the roles 0 to Roles - 1 gets separate code.
 template <int Roles, int First = 0, class F>
 KOKKOS_INLINE_FUNCTION void with_role(int role, const F &f)
 {
@@ -18,9 +18,10 @@ KOKKOS_INLINE_FUNCTION void with_role(int role, const F &f)
   else with_role<Roles, First + 1>(role, f);
 }
 
-/// Calls work(integral_constant role, turn, v, state) for all virtual threads v of a team, of which `size`
-/// neighbours (whole warps) have a role, then waits for all of them, for turns 0 to turns - 1. On a device
-/// each role has a loop of its own: its threads keep in registers what it needs, not what all of them do.
+/// Calls work(integral_constant role, turn, v, state) for all virtual threads v of a team, for turns 0 to
+/// turns - 1. `size` neighbouring threads (whole warps) have the same role. All threads wait for each other
+/// after every turn. On a device each role has a separate loop, so that its threads hold only the registers
+/// of their role.
 template <int Roles, class State, class Team, class Work>
 KOKKOS_INLINE_FUNCTION void take_turns(const Team &team, Threads<State, Team> &threads, int size, int turns,
                                        const Work &work)
@@ -37,7 +38,7 @@ KOKKOS_INLINE_FUNCTION void take_turns(const Team &team, Threads<State, Team> &t
       RIBBON_NO_UNROLL
       for (int turn = 0; turn < turns; ++turn) {
         threads.for_each([&](int v, State &mine) { work(role, turn, v, mine); });
-        lane_barrier(32); // a warp comes to the barrier as one
+        lane_barrier(32); // a warp reaches the barrier as a whole
         team.barrier();
       }
     });

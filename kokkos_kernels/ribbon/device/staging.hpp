@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file staging.hpp  Host memory that a device copies to and from at full speed.
+/// @file staging.hpp  Host memory with fast copies from and to a device.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -17,7 +17,7 @@ struct StagingSpace<Kokkos::Cuda> {
 };
 #endif
 
-/// Numbers that a device copies to the host.
+/// Scalars that a device copies to the host.
 template <class Exec>
 using StagedWords = Kokkos::View<double *, typename StagingSpace<Exec>::type>;
 

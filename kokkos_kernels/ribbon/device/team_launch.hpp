@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file team_launch.hpp  One way to start a team kernel: a league of teams of virtual threads
-///   with scratch and barriers.
+/// @file team_launch.hpp  Launches team kernels: a league of teams of virtual threads with scratch and
+///   barriers.
 ///
-/// A kernel is written as phases over virtual threads (Threads::for_each) with team.barrier() between them.
-/// On a device every virtual thread is a hardware thread and its state stays in registers; on a host one
-/// thread runs all of them and the state lies in scratch. On CUDA the launch bypasses Kokkos::TeamPolicy,
-/// which (4.6) grants 48 KB of scratch where the chip has 227, and which sends functors above 512 bytes
-/// through a staging copy with a host wait; Kokkos tools still see the kernel under its label. Configure with
-/// RIBBON_PLAIN_KOKKOS=ON for TeamPolicy everywhere.
+/// A kernel consists of phases over virtual threads (Threads::for_each) with team.barrier() between them.
+/// On a device every virtual thread is a hardware thread and its state stays in registers. On a host one
+/// thread runs all of them and the state lies in scratch.
+///
+/// On CUDA the launch bypasses Kokkos::TeamPolicy. TeamPolicy (4.6) grants 48 KB of scratch although the
+/// chip has 227. It sends functors above 512 bytes through a staging copy with a host wait. Kokkos tools
+/// still see the kernel under its label. Configure with RIBBON_PLAIN_KOKKOS=ON for TeamPolicy on all
+/// backends.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -22,7 +24,7 @@ namespace ribbon::device {
   #define RIBBON_CUDA_LAUNCH 1
   #if defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL)
     #define RIBBON_CUDA_90                                                                                   \
-      1 ///< what compute capability 9 brought: clusters, the copy engine, launches that overlap
+      1 ///< compute capability 9: clusters, the copy engine and launches that overlap each other
   #endif
 #endif
 
@@ -30,9 +32,9 @@ namespace ribbon::device {
 struct League {
   std::int64_t teams   = 0;
   int          threads = 1; ///< virtual threads of a team
-  /// bytes of scratch that a block of the team asked for (16-byte aligned pieces)
+  /// bytes of scratch per block of the team (a sum of 16-byte aligned parts)
   std::size_t scratch = 0;
-  /// all teams run at the same time: they may wait for each other. At most teams_at_once()
+  /// all teams run at the same time, so they may wait for each other. At most teams_at_once() teams
   bool at_once = false;
 };
 
@@ -41,20 +43,20 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t align16(std::size_t bytes)
   return (bytes + 15) / 16 * 16;
 }
 
-/// Some consecutive blocks of a team, modulo their number.
+/// Consecutive blocks of a team, modulo the number of blocks.
 struct BlockRange {
   int first, count;
 };
 
-/// What kernels know of their team. Teams of one block have all their scratch in it;
-/// cluster_launch.hpp has teams of several.
+/// Interface between kernels and their team. Teams of one block have all scratch in that block.
+/// cluster_launch.hpp has teams of several blocks.
 struct OneBlock {
   static constexpr bool spans_blocks = false;
-  /// The virtual threads before those of this block.
+  /// Index of the first virtual thread of this block.
   KOKKOS_INLINE_FUNCTION int first() const { return 0; }
   /// Waits until the scratch of all blocks may be written to.
   KOKKOS_INLINE_FUNCTION void await_blocks() const { }
-  /// Writes to scratch that `readers` have copies of.
+  /// Writes to the copies in the scratch of all `readers`.
   template <class Scalar>
   KOKKOS_INLINE_FUNCTION void write(Scalar *to, const Scalar &value, BlockRange) const
   {
@@ -62,7 +64,7 @@ struct OneBlock {
   }
 };
 
-/// A team of a Kokkos::TeamPolicy. With Virtual, one thread stands for all.
+/// A team of a Kokkos::TeamPolicy. If Virtual, one thread runs all virtual threads.
 template <class Member, bool Virtual>
 struct KokkosTeam : OneBlock {
   static constexpr bool  is_virtual = Virtual;
@@ -80,7 +82,7 @@ struct KokkosTeam : OneBlock {
   KOKKOS_INLINE_FUNCTION void         barrier() const { member.team_barrier(); }
 };
 
-/// What a thread does between two looks at a number that another team writes.
+/// Pause between two reads of a value that another team writes.
 KOKKOS_INLINE_FUNCTION void pause()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -88,7 +90,7 @@ KOKKOS_INLINE_FUNCTION void pause()
 #endif
 }
 
-/// Runs phases over the virtual threads of a team and keeps the State of each from one phase to the next.
+/// Runs phases over the virtual threads of a team and keeps the State of each thread between phases.
 template <class State, class Team>
 class Threads {
 public:
@@ -112,7 +114,7 @@ private:
   std::conditional_t<Team::is_virtual, State *, Nothing> states_{};
 };
 
-/// Whether lanes of a warp bring blocks of coefficients and packs of rows to scratch together
+/// Whether lanes of a warp copy blocks of coefficients and packs of rows to scratch together
 /// (async_copy_block, async_copy_pack).
 template <class Team>
 inline constexpr bool copies_blocks = false;
@@ -134,8 +136,8 @@ struct CudaTeam : OneBlock {
 template <>
 inline constexpr bool copies_blocks<CudaTeam> = true;
 
-/// A CudaTeam whose rank and scratch are numbers in registers: the compiler would read the special registers
-/// behind them again, forty cycles each, wherever they are used.
+/// A CudaTeam that keeps its rank and scratch address in registers. Otherwise the compiler reads the
+/// special registers at every use, which takes forty cycles each.
 struct SettledCudaTeam : CudaTeam {
   int              number = static_cast<int>(threadIdx.x);
   unsigned         memory = static_cast<unsigned>(__cvta_generic_to_shared(CudaTeam::scratch()));
@@ -143,14 +145,14 @@ struct SettledCudaTeam : CudaTeam {
   __device__ int   rank() const { return number; }
   __device__ char *scratch() const { return static_cast<char *>(__cvta_shared_to_generic(memory)); }
 };
-/// Whether a kernel runs with such a team: it has a constant `settles` that is true.
+/// Whether a kernel runs with a SettledCudaTeam: it has a constant `settles` that is true.
 template <class Kernel, class = void>
 inline constexpr bool settles = false;
 template <class Kernel>
 inline constexpr bool settles<Kernel, std::void_t<decltype(Kernel::settles)>> = Kernel::settles;
 
-/// A kernel starts while the one before it ends (see launch_cuda), and waits here before it
-/// reads or writes anything.
+/// A kernel starts while the previous one ends (see launch_cuda). It waits here before it reads or writes
+/// memory.
 __device__ inline void await_previous_kernel()
 {
   #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
@@ -158,8 +160,8 @@ __device__ inline void await_previous_kernel()
   #endif
 }
 
-/// Teams of a multiprocessor that the compiler leaves registers for, at least: `teams_beside` of a kernel
-/// that has one. It keeps to fewer registers than there are, and spills, where none is named.
+/// Minimum number of teams per multiprocessor for which the compiler limits registers: `teams_beside` of a
+/// kernel, if it has one. Without a limit the compiler uses fewer registers than available, and spills.
 template <class Kernel, class = void>
 inline constexpr int teams_beside = 0;
 template <class Kernel>
@@ -184,7 +186,7 @@ KOKKOS_FUNCTION char *team_memory(const Member &member, int level, std::size_t b
   return memory + (16 - reinterpret_cast<std::uintptr_t>(memory) % 16) % 16;
 }
 
-/// What a TeamPolicy runs for one team.
+/// Body of a TeamPolicy for one team.
 template <class Kernel, class Member, bool Virtual>
 struct TeamPolicyBody {
   static constexpr int level = 0;
@@ -196,7 +198,7 @@ struct TeamPolicyBody {
     kernel(KokkosTeam<Member, false>(member, team_memory(member, level, scratch), threads));
   }
 };
-/// The same on a host, where a kernel may be a host's alone.
+/// The same on a host, where the kernel may be host code only.
 template <class Kernel, class Member>
 struct TeamPolicyBody<Kernel, Member, true> {
   static constexpr int level = 1;
@@ -209,10 +211,10 @@ struct TeamPolicyBody<Kernel, Member, true> {
   }
 };
 
-/// Bytes of a multiprocessor's scratch that CUDA keeps for every block that runs there.
+/// Bytes of the scratch of a multiprocessor that CUDA reserves for every block.
 inline constexpr std::size_t reserved_scratch = 1024;
 
-/// Most bytes of scratch that one team may ask for.
+/// Maximum scratch of one team in bytes.
 template <class Exec>
 std::size_t scratch_limit([[maybe_unused]] const Exec &exec)
 {
@@ -222,7 +224,7 @@ std::size_t scratch_limit([[maybe_unused]] const Exec &exec)
   return is_device_space<Exec> ? std::size_t(36) << 10 : std::size_t(256) << 20;
 }
 
-/// Multiprocessors of the device; 0 where teams run one after another.
+/// Multiprocessors of the device; 0 if teams run one after another.
 template <class Exec>
 int multiprocessors([[maybe_unused]] const Exec &exec)
 {
@@ -252,7 +254,7 @@ struct Grid {
   bool         at_once = false; ///< as in League
 };
 
-/// Launches kernel(arguments), as a kernel that Kokkos tools see.
+/// Launches kernel(arguments) so that Kokkos tools see it.
 template <class... Parameters, class... Arguments>
 void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid &grid,
                  void (*kernel)(Parameters...), const Arguments &...arguments)
@@ -268,7 +270,7 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
     attributes[config.numAttrs++].val.clusterDim = {static_cast<unsigned>(grid.blocks), 1, 1};
   }
   if (!grid.at_once) {
-    // overlaps the end of the kernel before it
+    // overlaps the end of the previous kernel
     attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }
@@ -291,7 +293,7 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
 }
 #endif
 
-/// Whether launches can see to it that all teams of a league run at the same time.
+/// Whether a launch can guarantee that all teams of a league run at the same time.
 template <class Exec>
 constexpr bool runs_at_once()
 {
@@ -302,12 +304,12 @@ constexpr bool runs_at_once()
 #endif
 }
 
-/// Most teams of a kernel that run at the same time, where nothing else does; 0 where that is not known.
+/// Maximum number of teams of a kernel that run at the same time on an idle device; 0 if unknown.
 template <class Kernel, class Exec>
 std::int64_t teams_at_once([[maybe_unused]] const Exec &exec, [[maybe_unused]] int threads,
                            [[maybe_unused]] std::size_t scratch)
 {
-  int teams = 0; // of a multiprocessor
+  int teams = 0; // per multiprocessor
 #ifdef RIBBON_CUDA_LAUNCH
   if constexpr (is_device_space<Exec>) {
     if (scratch > 48 * 1024)
@@ -321,9 +323,9 @@ std::int64_t teams_at_once([[maybe_unused]] const Exec &exec, [[maybe_unused]] i
   return static_cast<std::int64_t>(teams) * multiprocessors(exec);
 }
 
-/// Starts kernel(team) for every team of the league on `exec`; returns before it has run. A league without
-/// teams starts nothing. Kernel has `static constexpr int max_threads` and is copied by value. @throws
-/// std::runtime_error when the launch is refused.
+/// Starts kernel(team) for every team of the league on `exec` and returns before it has run. A league
+/// without teams starts nothing. Kernel has `static constexpr int max_threads` and is copied by value.
+/// @throws std::runtime_error if the launch is refused
 template <class Exec, class Kernel>
 void launch(const Exec &exec, const std::string &label, const League &league, const Kernel &kernel)
 {

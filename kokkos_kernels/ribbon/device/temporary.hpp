@@ -42,7 +42,7 @@ inline cudaMemPool_t temporary_pool()
   return pool;
 }
 
-/// Empty where there is no pool, or no room in it.
+/// Empty if there is no pool or no room in it.
 template <class Word>
 std::shared_ptr<Word> take_from_pool(const Kokkos::Cuda &exec, std::size_t words)
 {
@@ -60,8 +60,8 @@ std::shared_ptr<Word> take_from_pool(const Kokkos::Cuda &exec, std::size_t words
 
 } // namespace device
 
-/// Uninitialised memory for kernels on one execution space instance, freed with the last copy of the object.
-/// On CUDA it comes from a pool, in the order of the stream, because cudaMalloc and cudaFree synchronise the
+/// Uninitialised memory for kernels on one execution space instance. The last copy of the object frees it.
+/// On CUDA it is from a pool, in the order of the stream, because cudaMalloc and cudaFree synchronise the
 /// device. The pool keeps up to 256 MiB. Without a pool, or if it is full, the memory is a View.
 template <class Word, class Exec>
 class Temporary {
