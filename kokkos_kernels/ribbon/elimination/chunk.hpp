@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chunk.hpp  The two sweeps over a chunk of rows, shared by every algorithm, and the numbers that
-///   they read: plain elimination.
+/// @file chunk.hpp  The two sweeps over a chunk of rows, for every algorithm, and their coefficients: plain
+///   elimination.
 ///
-/// A chunk is a run of consecutive rows of one line; a row holds B unknowns (1 for band matrices) and couples
-/// with K rows on either side. The last K rows of a chunk are its separators (S = K B unknowns), the rows
-/// before them its interior A. zl are the separators to the left of the chunk, zr its own. With the
-/// elimination A = (L^-1)^-1 U of the interior,
+/// A chunk is a run of consecutive rows of one line. A row holds B unknowns (1 for band matrices) and
+/// couples with K rows on either side. The last K rows of a chunk are its separators (S = K B unknowns),
+/// the rows before them its interior A. zl are the separators to the left of the chunk, zr those of the
+/// chunk. With the elimination A = (L^-1)^-1 U of the interior,
 ///
-///     forward    g_k = inv_k f_k + sum_q L_kq g_(k-1-q)                    while f arrives,
-///                y_first = sum_k D_k f_k                                   (D: first K rows of A^-1),
-///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q)                 started from x = zr, while x leaves.
+///     forward    g_k = inv_k f_k + sum_q L_kq g_(k-1-q)              while f arrives,
+///                y_first = sum_k D_k f_k                             (D: first K rows of A^-1),
+///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q)           started from x = zr, while x is stored.
 ///
 /// The separators of all chunks of a line form the reduced system R z = r (see reduced.hpp). A scheme is a
-/// way to eliminate a chunk; the other one is orthogonal.hpp.
+/// way to eliminate a chunk. The other scheme is in orthogonal.hpp.
 #pragma once
 
 #include <ribbon/compat.hpp>
 
 namespace ribbon {
 
-/// Elimination without pivoting between rows (within the B x B pivots there is). All tables are row-major;
-/// coefficients are stored in the order of the members.
+/// Elimination without pivoting between rows, but with pivoting inside the B x B pivots. All tables are
+/// row-major. Coefficients are stored in the order of the members.
 template <class Scalar_, int K, int B = 1>
 struct PlainScheme {
   using Scalar                        = Scalar_;
@@ -33,7 +33,7 @@ struct PlainScheme {
   static constexpr int shift = 0;
   /// chunks contribute to the equations of their left neighbour
   static constexpr bool couples_left = true;
-  static constexpr bool always_ring  = false; ///< the reduced system is a ring for lines that are none, too
+  static constexpr bool always_ring  = false; ///< the reduced system is a ring even for open lines
   static constexpr int  S            = separators;
 
   /// Rows of a chunk of `rows` rows that have forward coefficients.
@@ -51,7 +51,7 @@ struct PlainScheme {
   };
   /// Couplings of separators to interiors.
   struct alignas(16) Edge {
-    Scalar Lg[S * S]; ///< own separators <- last K values of g, the last row first
+    Scalar Lg[S * S]; ///< separators of the chunk <- last K values of g, newest first
     /// separators of the chunk to the left <- first K interior rows of this chunk
     Scalar               Us[S * S];
     static constexpr int words = 2 * S * S;
@@ -66,13 +66,13 @@ struct PlainScheme {
       for (int c = 0; c < B; ++c) v[c] = a[c];
     }
   };
-  /// What the forward sweep carries along.
+  /// State of the forward sweep.
   struct Sweep {
     Window g;
     Scalar y_first[S] = {};
   };
 
-  /// One row of the forward sweep: g = g_k, and the sweep goes on by a row.
+  /// One row of the forward sweep: computes g = g_k and advances the sweep by a row.
   KOKKOS_INLINE_FUNCTION static void forward(const Forward &row, const Scalar (&f)[B], Sweep &s,
                                              Scalar (&g)[B])
   {
@@ -82,14 +82,14 @@ struct PlainScheme {
     }
     for (int e = 0; e < S; ++e)
       for (int b = 0; b < B; ++b) add_product(s.y_first[e], row.D[e * B + b], f[b]);
-    for (int q = K - 1; q >= 0; --q) // the newest last: the next row waits for one operation only
+    for (int q = K - 1; q >= 0; --q) // the newest term last: the next row waits for one operation only
       for (int a = 0; a < B; ++a)
         for (int b = 0; b < B; ++b) add_product(g[a], row.L[(q * B + a) * B + b], s.g.v[q * B + b]);
     s.g.push(g);
   }
 
-  /// Contributions of a finished forward sweep to the reduced right-hand sides: own = f_sep - Lg g to the
-  /// chunk's own separators, left = Us y_first to be subtracted from its left neighbour's.
+  /// Contributions of a finished forward sweep to the reduced right-hand sides: own = f_sep - Lg g for the
+  /// separators of the chunk, left = Us y_first to be subtracted from those of its left neighbour.
   KOKKOS_INLINE_FUNCTION static void finish(const Edge &edge, const Sweep &s, const Scalar (&f_sep)[S],
                                             Scalar (&own)[S], Scalar (&left)[S])
   {
@@ -103,7 +103,7 @@ struct PlainScheme {
     }
   }
 
-  /// One row of the backward sweep: x = x_k, and the window of x goes on by a row.
+  /// One row of the backward sweep: computes x = x_k and moves the window of x by a row.
   KOKKOS_INLINE_FUNCTION static void backward(const Backward &row, const Scalar (&g)[B],
                                               const Scalar (&zl)[S], Window &w, Scalar (&x)[B])
   {
@@ -117,7 +117,7 @@ struct PlainScheme {
     w.push(x);
   }
 
-  /// The window that a backward sweep starts with: the separators right of the interior.
+  /// The initial window of a backward sweep: the separators right of the interior.
   KOKKOS_INLINE_FUNCTION static void start(const Scalar (&zr)[S], Window &w)
   {
     for (int e = 0; e < S; ++e) w.v[e] = zr[e];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file dense_elimination.hpp  Small dense matrices, in place and with row pivoting: their
-///   triangular factors, their inverse.
+/// @file dense_elimination.hpp  Small dense matrices, in place and with row pivoting: triangular factors
+///   and inverse.
 ///
-/// For kernels, in the scalar's own precision; the host's tables are made in extended precision by Dense
-/// (elimination.hpp). A matrix is a function: at(i, j) is a reference to its entry, wherever that lies. A
-/// zero pivot gives Inf or NaN; see(pivot, k) is told of every pivot.
+/// These functions run in kernels, in the precision of the scalar. Dense (elimination.hpp) computes the
+/// tables of the host in extended precision. A matrix is a function: at(i, j) returns a reference to its
+/// entry. A zero pivot gives Inf or NaN. see(pivot, k) is called for every pivot.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -18,7 +18,8 @@ KOKKOS_INLINE_FUNCTION void swap_values(T &a, T &b)
   a = b, b = c;
 }
 
-/// Brings the largest entry of column k at or below the diagonal to it. @return the row where it was
+/// Swaps the row with the largest entry of column k, at or below the diagonal, to row k. @return the row
+/// where it was
 template <class At>
 KOKKOS_INLINE_FUNCTION int bring_pivot(int n, int k, const At &at)
 {
@@ -29,8 +30,8 @@ KOKKOS_INLINE_FUNCTION int bring_pivot(int n, int k, const At &at)
   return p;
 }
 
-/// Triangular factors: unit lower, upper with reciprocal pivots. moved(k, p): rows k and p were exchanged, in
-/// this order; k = p for none.
+/// Triangular factors: unit lower, upper with reciprocal pivots. moved(k, p) is called in order: rows k and
+/// p were exchanged; k = p if no rows were exchanged.
 template <class At, class Moved, class See>
 KOKKOS_INLINE_FUNCTION void factor_dense(int n, const At &at, const Moved &moved, const See &see)
 {
@@ -46,7 +47,7 @@ KOKKOS_INLINE_FUNCTION void factor_dense(int n, const At &at, const Moved &moved
   }
 }
 
-/// Inverse by Gauss-Jordan elimination. @param order  n numbers of work space
+/// Inverse by Gauss-Jordan elimination. @param order  work space of n integers
 template <class At, class See>
 KOKKOS_INLINE_FUNCTION void invert_dense(int n, const At &at, int *order, const See &see)
 {

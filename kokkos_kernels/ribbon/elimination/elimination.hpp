@@ -15,20 +15,21 @@
 
 namespace ribbon {
 
-/// A chunk after elimination: the numbers of a scheme (its Forward, Backward and Edge in the order of
-/// their members) and what the chunk contributes to the reduced system. S separators on either side: zl
-/// left of the chunk, zr its own.
+/// A chunk after elimination: the coefficients of a scheme (its Forward, Backward and Edge in the order of
+/// their members) and the contributions of the chunk to the reduced system. S separators on either side: zl
+/// left of the chunk, zr in it.
 template <class Wide>
 struct ChunkTables {
   int               forward_words = 0, backward_words = 0; ///< per row
   std::vector<Wide> forward, backward, edge;
-  Dense<Wide>       own_left, own_self; ///< coefficients of zl and zr in the chunk's own equations
+  Dense<Wide>       own_left, own_self; ///< coefficients of zl and zr in the equations of the chunk
   /// coefficients of zl and zr in the equations of the left neighbour
   Dense<Wide> left_self, left_right;
 };
 
-/// Plain elimination of the chunk of rows [begin, begin + length) of a matrix, the last K = A.reach() of them
-/// separators, or none of them (the whole line). Tables of PlainScheme<Scalar, K, A.block>.
+/// Plain elimination of rows [begin, begin + length) of a matrix. The last K = A.reach() of them are
+/// separators, or the chunk is the whole line without separators. Tables of PlainScheme<Scalar, K,
+/// A.block>.
 template <class Scalar>
 ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int begin, int length,
                                             bool has_separators, PivotWatch &watch)
@@ -63,7 +64,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
       }
   };
   std::vector<Wide> row(static_cast<std::size_t>((2 * K + 1) * BB)), coupling(static_cast<std::size_t>(BB));
-  // rows are scaled by the pivots: row i reads x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
+  // rows are scaled by the pivots: row i means x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
   for (int i = 0; i < m; ++i) {
     auto entry = [&](int d) { return row.data() + static_cast<std::size_t>((d + K) * BB); };
     for (int d = -K; d <= K; ++d)
@@ -75,7 +76,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
       if (k < 0) continue;
       for (int p = 0; p < K; ++p) add_product(entry(p - q), B, entry(-1 - q), B, U(k, p), B, B, B, B, 1);
     }
-    long double scale = 0; // of the row, or of the worst of a block
+    long double scale = 0; // of the row; in a block, of its worst row
     Dense<Wide> pivot(B, B);
     std::copy(entry(0), entry(0) + BB, pivot.a.begin());
     for (int a = 0; a < B; ++a) {
@@ -87,7 +88,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     if (B == 1) {
       watch.see(pivot.a[0], scale, begin + i);
       inv(i)[0] = Wide(1) / pivot.a[0];
-    } else { // rows scaled to one size: their equations may have any units
+    } else { // rows are scaled to one size, because their equations may have any units
       std::vector<long double> size;
       for (int a = 0; a < B; ++a) {
         const long double r = A.row_max(begin + i, a);
@@ -96,7 +97,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
       }
       const auto inverse = pivot.inverse([&](const Wide &p, int k) {
         watch.see(p, scale > 0 && scale - scale == 0 ? 1 : scale, begin + i);
-        watch.log_det -= std::log(size[static_cast<std::size_t>(k)]); // in any order: all of them
+        watch.log_det -= std::log(size[static_cast<std::size_t>(k)]); // a sum over all rows, in any order
       });
       for (int a = 0; a < B; ++a)
         for (int b = 0; b < B; ++b) inv(i)[a * B + b] = inverse(a, b) * size[static_cast<std::size_t>(b)];
@@ -117,7 +118,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     for (int p = 0; p < K && i - 1 - p >= 0; ++p)
       add_product(H(i), S, L(i, p), B, H(i - 1 - p), S, B, B, S, 1);
   }
-  // D: the first K rows of A^-1, by solving with the transpose of the factors
+  // D: the first K rows of A^-1, from solves with the transpose of the factors
   std::vector<Wide> y(static_cast<std::size_t>(m * B));
   for (int e = 0; e < S && e < m * B; ++e) {
     auto part = [&](int i) { return y.data() + static_cast<std::size_t>(i * B); };
@@ -132,7 +133,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     for (int i = 0; i < m; ++i) add_product(D(i) + e * B, B, part(i), B, inv(i), B, 1, B, B, 1);
   }
   if (!has_separators) return t;
-  // first and last K rows of A^-1 (left couplings) and of A^-1 (couplings to the own separators)
+  // first and last K rows of A^-1 (left couplings) and of A^-1 (couplings to the separators of the chunk)
   Dense<Wide> first[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)},
               last[2]  = {Dense<Wide>(S, S), Dense<Wide>(S, S)};
   std::vector<Wide> x(static_cast<std::size_t>((m + K) * B * S));
@@ -149,8 +150,8 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
       first[side].a[static_cast<std::size_t>(e)] = sign * part(0)[e],
       last[side].a[static_cast<std::size_t>(e)]  = sign * part(m - K)[e];
   }
-  // couplings of the own separators to the last K interior rows, of the left neighbour's
-  // separators to the first K
+  // couplings of the separators of the chunk to the last K interior rows, and of those of the left
+  // neighbour to the first K
   Dense<Wide> Ls(S, S), back(S, S);
   t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(S, S);
   Wide *Lg = t.edge.data(), *Us = Lg + S * S;
@@ -191,9 +192,9 @@ void subtract_compensated(std::complex<Real> &a, std::complex<Real> &rest, const
                          reinterpret_cast<const Parts &>(product)[k]);
 }
 
-/// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >=
-/// kl + ku. Tables of OrthogonalScheme (orthogonal.hpp).
-/// @param ordered  the equation with the largest entry leaves the window, not the oldest
+/// Orthogonal elimination of rows [begin, begin + length) of a band matrix (block 1), length >= kl + ku.
+/// Tables of OrthogonalScheme (orthogonal.hpp).
+/// @param ordered  the equation with the largest entry leaves the window, instead of the oldest
 template <class Scalar>
 ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length,
                                                  bool ordered, PivotWatch &watch)
@@ -210,15 +211,15 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     if constexpr (std::is_floating_point_v<Scalar>) return a;
     else return std::conj(a);
   };
-  // unknowns are taken ku places further
+  // unknowns are shifted by ku places
   if (begin == 0 && ku % 2 == 1 && (A.rows - ku) % 2 == 1) watch.sign = -watch.sign;
-  // rest: what rounding took from sums
+  // rest: the rounding errors of the sums
   Dense<Wide> window(W + 1, width), rest(W + 1, width);
   for (int r = 0; r < length; ++r) {
     Wide     *f = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
-    const int place           = std::min(r, W); // the window fills, then one row leaves for each that arrives
+    const int place           = std::min(r, W); // the window fills, then one row leaves per new row
     const long double largest = A.row_max(begin + r);
-    // a row of zeros is a zero pivot, though reflections of many rows may leave none
+    // a row of zeros is a zero pivot, although reflections of many rows may hide it
     if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r);
     const long double scale =
       largest > 0 && largest - largest == 0
@@ -228,7 +229,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     f[W + 2] = Wide(scale);
     watch.log_det -= std::log(scale);
     for (int e = 0; e < width; ++e) window(place, e) = rest(place, e) = Wide(0);
-    const int column = r < W ? ku : r - kl; // of the window's first entry, relative to `begin`
+    const int column = r < W ? ku : r - kl; // of the first entry of the window, relative to `begin`
     for (int d = -kl; d <= ku; ++d) {
       const int j = r + d; // columns left of ku are zl
       window(place, j < ku ? W + 1 + kl + j : j - column) += A(begin + r, d) * scale;
@@ -263,7 +264,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     for (int i = 0; i < W; ++i) {
       const int from = i < p ? i : i + 1;
       for (int e = 0; e < width; ++e) {
-        const int shifted = e < W ? e + 1 : e; // columns of the window move on, zl stays
+        const int shifted = e < W ? e + 1 : e; // columns of the window move by one, zl stays
         window(i, e)      = e == W ? Wide(0) : window(from, shifted);
         rest(i, e)        = e == W ? Wide(0) : rest(from, shifted);
       }

@@ -11,7 +11,7 @@
 
 namespace ribbon {
 
-/// Extended-precision companion of a scalar: tables are computed in it and rounded once.
+/// Extended-precision type of a scalar: tables are computed in it and rounded once.
 template <class Scalar>
 struct WideOf {
   using type = long double;
@@ -44,7 +44,7 @@ struct HostMatrix {
   std::vector<Scalar> values; ///< (row, diagonal, a, b), b fastest
   int                 rows = 0, lower = 0, upper = 0, block = 1;
   bool                periodic = false;
-  /// a piece of a longer matrix: entries that leave it couple with rows beside it
+  /// part of a longer matrix: entries outside it couple with adjacent rows
   bool continued = false;
 
   int         reach() const { return std::max(lower, upper); }
@@ -63,7 +63,7 @@ struct HostMatrix {
     if (d < -lower || d > upper || (!periodic && !continued && (i + d < 0 || i + d >= rows))) return Wide(0);
     return widen(values[at(i, d, a, b)]);
   }
-  /// Rows that agree but for a few at the ends.
+  /// Whether rows are equal except for a few at the ends.
   bool has_constant_stencil() const
   {
     const int  ends  = 2 * reach();
@@ -87,7 +87,7 @@ struct HostMatrix {
     for (int d = -lower; d <= upper; ++d)
       for (int b = 0; b < block; ++b) {
         const long double v = std::abs((*this)(i, d, a, b));
-        if (!(v <= m) && m == m) m = v; // NaN stays
+        if (!(v <= m) && m == m) m = v; // keeps NaN
       }
     return m;
   }
@@ -132,7 +132,7 @@ struct HostMatrix {
     for (int i = 0; i < rows; ++i)
       for (int d = -lower; d <= upper; ++d) {
         if (!periodic && (i + d < 0 || i + d >= rows)) continue;
-        int e = ((i + d) % rows + rows) % rows - i; // distance, brought into [-lower, upper]
+        int e = ((i + d) % rows + rows) % rows - i; // distance modulo the ring, in [-lower, upper]
         if (e < -S.lower) e += rows;
         if (e > S.upper) e -= rows;
         S.values[S.at(i, e)] += values[at(i, d)];

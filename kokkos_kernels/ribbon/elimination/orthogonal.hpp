@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file orthogonal.hpp  Orthogonal elimination of a chunk: as stable as QR, whatever the
-///   matrix, and still one pass.
+/// @file orthogonal.hpp  Orthogonal elimination of a chunk: as stable as QR for any matrix, and still one
+///   pass.
 ///
-/// Wright, "Stable parallel algorithms for two-point boundary value problems" (SIAM J. Sci. Stat. Comput. 13,
-/// 1992): the columns that live in a chunk alone are eliminated by Householder reflections over a sliding
-/// window of W + 1 rows, W = kl + ku; W equations per chunk remain. The chunk of rows [r, r + m) owns the
-/// unknowns [r + ku, r + m + ku) of the line, the last W of which are its separators zr: the last kl unknowns
-/// of its own rows and the first ku of its right neighbour's. Window t, one new row a step:
+/// Wright, "Stable parallel algorithms for two-point boundary value problems" (SIAM J. Sci. Stat. Comput.
+/// 13, 1992): Householder reflections over a sliding window of W + 1 rows, W = kl + ku, eliminate the
+/// columns whose entries all lie in one chunk. W equations per chunk remain. The chunk of rows [r, r + m)
+/// has the unknowns [r + ku, r + m + ku) of the line. The last W of these are its separators zr: the last
+/// kl unknowns of its rows and the first ku of its right neighbour. Window t, one new row a step:
 ///
 ///     forward    s = v^H (t_0 .. t_(W-1), scale_k f_k),   g_(k-W) = inv (t_0 - v_0 s),
 ///                t = (t_1 - v_1 s, ..., scale_k f_k - v_W s)
 ///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q),  started from x = zr.
 ///
-/// The last window is the chunk's reduced right-hand side: R_lower zl + R_diag zr = t. Lines that are no
-/// rings have zero couplings where the ring would close. `scale_k` equilibrates rows by powers of two.
+/// The last window is the reduced right-hand side of the chunk: R_lower zl + R_diag zr = t. Open lines have
+/// zero couplings in the place where a ring closes. `scale_k` equilibrates rows by powers of two.
 #pragma once
 
 #include <ribbon/compat.hpp>
 
 namespace ribbon {
 
-/// a -= product, where a + rest is the number that is meant and `rest` what rounding took from
-/// it: a compensated sum (Kahan, "Further remarks on reducing truncation errors", Comm. ACM 8,
-/// 1965; its two-sum is Knuth's).
+/// a -= product, where a + rest is the value and `rest` the rounding errors: a compensated sum (Kahan,
+/// "Further remarks on reducing truncation errors", Comm. ACM 8, 1965; its two-sum is by Knuth).
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void subtract_compensated(Scalar &a, Scalar &rest, const Scalar &product)
 {
@@ -31,7 +30,7 @@ KOKKOS_INLINE_FUNCTION void subtract_compensated(Scalar &a, Scalar &rest, const 
   a    = sum;
 }
 
-/// For kl = ku = K (smaller ones padded with zeros).
+/// For kl = ku = K. Smaller bandwidths are padded with zeros.
 template <class Scalar_, int K>
 struct OrthogonalScheme {
   using Scalar                         = Scalar_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file pivot_watch.hpp  What an elimination on the host tells of its pivots.
+/// @file pivot_watch.hpp  Data about the pivots of an elimination on the host.
 #pragma once
 
 #include <cmath>
@@ -8,18 +8,18 @@
 
 namespace ribbon {
 
-/// Smallest pivot met, relative to the largest entry of its row. Where matrices are bad it is
-/// that of the first of them.
+/// Smallest pivot, relative to the largest entry of its row. If some matrices are bad, it is that of the
+/// first bad one.
 struct PivotWatch {
   long double               smallest   = std::numeric_limits<long double>::infinity();
   int                       row        = -1;
   int                       matrix     = -1; ///< of that pivot
   int                       current    = 0;  ///< matrix that is being eliminated
-  long double               tolerance  = 0;  ///< of a pivot of a bad matrix
+  long double               tolerance  = 0;  ///< pivots at or below it mark a bad matrix
   bool                      not_finite = false;
   long double               log_det    = 0; ///< sum of the logarithms of |pivots|
   std::complex<long double> sign       = 1; ///< product of pivots / |pivots|
-  /// largest entry met during elimination relative to the largest of its row
+  /// largest entry during elimination, relative to the largest of its row
   long double growth = 1;
 
   void see(std::complex<long double> signed_pivot, long double scale, int at)
@@ -27,7 +27,7 @@ struct PivotWatch {
     const long double pivot = std::abs(signed_pivot);
     if (pivot > 0) log_det += std::log(pivot);
     sign *= pivot > 0 ? signed_pivot / pivot : 0;
-    if (smallest == 0) return; // what follows a zero pivot is infinite because of it
+    if (smallest == 0) return; // entries after a zero pivot are infinite because of it
     if (current != matrix && (not_finite || smallest <= tolerance)) return;
     if (!(pivot - pivot == 0) || !(scale - scale == 0)) {
       if (!not_finite) row = at, matrix = current;
@@ -38,7 +38,7 @@ struct PivotWatch {
     if (!not_finite && relative < smallest) smallest = relative, row = at, matrix = current;
   }
 
-  /// The same pivot `times` more.
+  /// Counts the same pivot `times` more.
   void see_again(std::complex<long double> pivot, int times)
   {
     if (!(std::abs(pivot) > 0)) return;

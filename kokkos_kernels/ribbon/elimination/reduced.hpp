@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduced.hpp  The reduced system of a line: its separators, once every
-///   chunk's interior is eliminated.
+/// @file reduced.hpp  The reduced system of a line: the equations of its separators after the interiors of
+///   all chunks are eliminated.
 ///
-///     R_lower z_(c-1) + R_diag z_c + R_upper z_(c+1) = r_c,    0 <= c < chunks,  indices modulo `chunks` where the line is periodic.
+///     R_lower z_(c-1) + R_diag z_c + R_upper z_(c+1) = r_c,    0 <= c < chunks,
+///     indices modulo `chunks` in periodic lines.
 ///
-/// R is block tridiagonal (a ring where periodic), S x S blocks. Its inverse G is precomputed; of each block
-/// row only the window of blocks that have not decayed below rounding is kept. Where that are many, steps of
-/// parallel cyclic reduction come before (halve()).
+/// R is block tridiagonal (a ring in periodic lines) with S x S blocks. Its inverse G is precomputed. Of
+/// each block row only the window of blocks that have not decayed below rounding is kept. If this window is
+/// wide, steps of parallel cyclic reduction come first (halve()).
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -22,19 +23,20 @@ struct ReducedSystem {
   int  chunks     = 0;
   int  separators = 0; ///< S: R has S x S blocks
   bool ring       = false;
-  /// R couples chunk c with c - stride and c + stride: 2^k after k times halve()
+  /// R couples chunk c with c - stride and c + stride: 2^k after k calls of halve()
   int         stride = 1;
   Dense<Wide> lower, diag, upper; ///< (chunks * S) x S: the blocks of each block row
   Dense<Wide> inverse;            ///< (chunks * S)^2
-  /// of every step, (chunks * S) x S: what chunk c takes of the right-hand sides of c - stride and c + stride
+  /// of every step, (chunks * S) x S: the factors by which chunk c adds the right-hand sides of c - stride
+  /// and c + stride
   std::vector<Dense<Wide>> left, right;
-  /// of a right-hand side of rows of R for unknowns of about 1, and what steps make of it if nothing cancels
+  /// of a right-hand side of rows of R for unknowns of about 1, after the steps if no terms cancel
   std::vector<long double> magnitude;
 
   ReducedSystem() = default;
   /// @param ring  the first and the last chunk are neighbours
-  /// @param row_of(k)    row of the line that row k comes from, which pivot k is reported for
-  /// @param scale_of(k)  largest entry of that row, which the pivot is relative to
+  /// @param row_of(k)    row of the line that row k belongs to; pivot k is reported for it
+  /// @param scale_of(k)  largest entry of that row; the pivot is relative to it
   ReducedSystem(const std::vector<ChunkTables<Wide>> &chunk, bool is_ring,
                 const std::function<int(int)> &row_of, const std::function<long double(int)> &scale_of,
                 PivotWatch &watch)
@@ -68,13 +70,12 @@ struct ReducedSystem {
     magnitude = weights();
   }
 
-  /// Whether another step leaves systems of chunks that lie `stride` apart: a ring has to
-  /// have an even number of them.
+  /// Whether another step leaves systems of chunks `stride` apart. A ring needs an even number of them.
   bool can_halve() const { return stride < chunks && (!ring || chunks % (2 * stride) == 0); }
 
-  /// A step of parallel cyclic reduction (Hockney & Jesshope 1981) puts both neighbours into every equation:
-  /// r_c += left_c r_(c-stride) + right_c r_(c+stride). What is left couples chunks that lie twice as far
-  /// apart, and decays twice as fast from one to the next.
+  /// A step of parallel cyclic reduction (Hockney & Jesshope 1981) substitutes both neighbours into every
+  /// equation: r_c += left_c r_(c-stride) + right_c r_(c+stride). The result couples chunks that are twice
+  /// as far apart, and its inverse decays twice as fast from one to the next.
   void halve()
   {
     const int                S = separators, T = chunks;
@@ -113,8 +114,8 @@ struct ReducedSystem {
     invert(weights(), [](const Wide &, int) {});
   }
 
-  /// How many times larger than in the product with the inverse of `original` rounding may be here: sums of
-  /// magnitudes, the largest ratio. NaN where a step met a singular block.
+  /// Ratio of the rounding errors to those of the product with the inverse of `original`: the largest ratio
+  /// of sums of magnitudes. NaN if a step met a singular block.
   long double growth(const ReducedSystem &original) const
   {
     long double most = 0;
@@ -128,8 +129,8 @@ struct ReducedSystem {
     return most;
   }
 
-  /// Blocks to the left and right of the diagonal that matter: beyond, |G_cq| times the largest entry of row
-  /// q of R is below `tolerance` times the largest such product in block row c.
+  /// Blocks to the left and right of the diagonal that matter. Beyond them, |G_cq| times the largest entry
+  /// of row q of R is below `tolerance` times the largest such product in block row c.
   int reach(long double tolerance) const
   {
     const auto weight = weights();
@@ -155,7 +156,7 @@ struct ReducedSystem {
   }
 
 private:
-  /// For every row of R the largest entry in those of its chunk.
+  /// For every row of R, the largest entry of all rows of its chunk.
   std::vector<long double> weights() const
   {
     std::vector<long double> weight;
@@ -170,8 +171,8 @@ private:
     return weight;
   }
 
-  /// The inverse, with rows scaled by the powers of two next to `scale`. see(pivot, k)
-  /// is told of the pivots of R.
+  /// The inverse, with rows scaled by the powers of two next to `scale`. see(pivot, k) is called for the
+  /// pivots of R.
   template <class See>
   void invert(const std::vector<long double> &scale, const See &see)
   {

@@ -6,7 +6,7 @@
 
 namespace ribbon {
 
-/// Row-major.
+/// K x K block, row-major.
 template <class Scalar, int K>
 struct SmallBlock {
   Scalar a[K][K] = {};
@@ -17,13 +17,13 @@ struct SmallBlock {
     for (int k = 0; k < K; ++k) I.a[k][k] = Scalar(1);
     return I;
   }
-  /// Inverse by Gauss-Jordan elimination; Inf or NaN where there is none. Every index is known at compile
-  /// time, as registers of a device ask for, which the pivot row of dense_elimination.hpp is not.
+  /// Inverse by Gauss-Jordan elimination; Inf or NaN if the block is singular. All indices are compile-time
+  /// constants, as registers of a device require. The pivot row of dense_elimination.hpp is not.
   KOKKOS_INLINE_FUNCTION SmallBlock inverse() const
   {
     return inverse([](const Scalar &, int) {});
   }
-  /// `see(pivot, k)` is told of every pivot.
+  /// Calls see(pivot, k) for every pivot.
   template <class See>
   KOKKOS_INLINE_FUNCTION SmallBlock inverse(const See &see) const
   {
@@ -74,7 +74,7 @@ struct Relation {
     for (int i = 0; i < K; ++i)
       for (int k = 0; k < K; ++k) ribbon::subtract_product(r[i], x.a[i][k], y[k]);
   }
-  /// From diag x = r - l x_left - u x_right.
+  /// Solves diag x = r - l x_left - u x_right for x.
   KOKKOS_INLINE_FUNCTION void divide_by(const Block &diag)
   {
     const Block inv  = diag.inverse();
@@ -84,8 +84,8 @@ struct Relation {
     for (int i = 0; i < K; ++i) r[i] = s[i];
     l = inv * l, u = inv * u;
   }
-  /// Puts what the neighbours are related to in their place: x in terms of unknowns twice as far away
-  /// (parallel cyclic reduction).
+  /// Substitutes the relations of the neighbours: x in terms of unknowns twice as far away (parallel cyclic
+  /// reduction).
   KOKKOS_INLINE_FUNCTION void reduce(const Relation &left, const Relation &right)
   {
     Block diag = Block::identity(), far_l, far_u;
@@ -98,7 +98,7 @@ struct Relation {
     l = far_l, u = far_u;
     divide_by(diag);
   }
-  /// Where x itself is its neighbour on both sides.
+  /// For a ring in which x is its neighbour on both sides.
   KOKKOS_INLINE_FUNCTION void close_ring()
   {
     Block diag = Block::identity();

@@ -28,8 +28,8 @@ struct Dense {
     return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)];
   }
 
-  /// Replaces a square matrix by its triangular factors, rows in the order that is returned: unit lower,
-  /// upper with reciprocal pivots.
+  /// Replaces a square matrix by its triangular factors: unit lower, upper with reciprocal pivots. @return
+  /// the order of the rows
   std::vector<int> factor()
   {
     Dense           &A = *this;
@@ -50,8 +50,8 @@ struct Dense {
     return order;
   }
 
-  /// Inverse by Gauss-Jordan elimination with row pivoting. `see(pivot, row)` is told of every pivot, whose
-  /// product is the determinant; a zero pivot gives Inf or NaN.
+  /// Inverse by Gauss-Jordan elimination with row pivoting. see(pivot, row) is called for every pivot;
+  /// their product is the determinant. A zero pivot gives Inf or NaN.
   template <class See>
   Dense inverse(const See &see) const
   {

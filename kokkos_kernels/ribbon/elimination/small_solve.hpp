@@ -6,8 +6,8 @@
 
 namespace ribbon {
 
-/// R = A^-1 R by Gauss-Jordan elimination with row pivoting; A is used up. Less work than an inverse and
-/// products with it. Inf or NaN where A is singular.
+/// R = A^-1 R by Gauss-Jordan elimination with row pivoting. A is overwritten. This is less work than an
+/// inverse and products with it. Inf or NaN if A is singular.
 template <class Scalar, int K, int C>
 KOKKOS_INLINE_FUNCTION void solve_in_place(Scalar (&A)[K][K], Scalar (&R)[K][C])
 {
