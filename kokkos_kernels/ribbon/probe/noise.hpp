@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file noise.hpp  Random numbers that every thread finds by itself.
+/// @file noise.hpp  Random values that threads compute independently.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon {
 
-/// Number `key` of a sequence uniform in [-1, 1), the same on every machine (splitmix64: Steele, Lea & Flood,
-/// "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// Value `key` of a sequence uniform in [-1, 1), the same on every machine (splitmix64: Steele, Lea &
+/// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 template <class Real>
 KOKKOS_INLINE_FUNCTION Real noise(std::uint64_t key)
 {

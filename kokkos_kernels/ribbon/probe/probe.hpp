@@ -12,10 +12,10 @@
 
 namespace ribbon {
 
-/// So many fill a large device; with more, each has several rows.
+/// Number of threads that fills a large device. Larger problems have several rows per thread.
 inline constexpr std::int64_t threads_of_a_device = std::int64_t(1) << 18;
 
-/// What the probe found.
+/// Results of the probe.
 template <class Scalar>
 struct ProbeResult {
   real_t<Scalar> error  = 0;  ///< largest backward error
@@ -28,13 +28,13 @@ struct ProbeResult {
 /// The right-hand sides to be solved, and the results stored for every matrix.
 template <class Scalar>
 struct ProbeOptions {
-  /// The lines are those of a batch, each with its matrix. All lines have the same right-hand side: A (+-1),
-  /// then A random (two of them), all in the range of singular matrices, too. Otherwise line l has matrix
-  /// l % matrices.
+  /// The lines are those of the batch, each with its matrix in the batch. All lines have the same
+  /// right-hand side: A (+-1), then A random (two of them). These lie in the range of singular matrices,
+  /// too. Otherwise line l has matrix l % matrices.
   bool       batch         = false;
   const int *class_of_line = nullptr; ///< of a batch with classes
   /// The error is that of the worst row, |r_i| / (|A| |x| + |b|)_i (Oettli & Prager 1964). The unknowns of
-  /// given solutions differ by up to 10^12. rcond has no meaning then.
+  /// given solutions differ by up to 10^12. rcond is meaningless then.
   bool componentwise = false;
   /// 0: the six right-hand sides named above; 1, 2, ...: six random ones each
   int round = 0;
@@ -45,8 +45,8 @@ struct ProbeOptions {
 
 /// Solves the probe right-hand sides with solve(x, set).
 /// @param layout  of the lines to be solved later: interleaved or contiguous
-/// @param lines   lines solved together, a multiple of the number of matrices; memory is allocated for them.
-/// Where they are fewer than six times the matrices, the solve is repeated.
+/// @param lines   lines solved together, a multiple of the number of matrices; memory is allocated for
+///   them. If they are fewer than six times the matrices, the solve is repeated
 template <class Scalar, class Exec, class Solve>
 ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
                           const LineSet &layout, std::int64_t lines, const Solve &solve,

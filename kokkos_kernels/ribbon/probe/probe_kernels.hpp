@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file probe_kernels.hpp  The kernels of the probe (probe.hpp): right-hand sides whose solutions are known,
-///   and norms of what is left of them.
+/// @file probe_kernels.hpp  The kernels of the probe (probe.hpp): right-hand sides with known solutions,
+///   and norms of the residuals.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -25,7 +25,7 @@ struct Probe {
   struct Measure { };
   struct MeasureStrip { };
   struct Judge { };
-  /// of the kinds whose right-hand side is given; of the others it is the solution
+  /// kinds from here on have a given right-hand side; for the others the solution is given
   static constexpr int first_given = 4;
 
   BandEntries<Scalar, Memory> entry;
@@ -36,7 +36,7 @@ struct Probe {
 
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
   {
-    while (i < 0) i += set.rows; // no remainder: this is where set-ups would spend their time
+    while (i < 0) i += set.rows; // no remainder operator: it would dominate the time of the set-up
     while (i >= set.rows) i -= set.rows;
     return i;
   }
@@ -49,14 +49,14 @@ struct Probe {
     if constexpr (std::is_floating_point_v<Scalar>) return noise<Real>(key);
     else return Scalar(noise<Real>(key), noise<Real>(key + 1));
   }
-  /// Unknowns that differ in size.
+  /// A solution whose unknowns differ in size.
   KOKKOS_FUNCTION Scalar graded(int k, std::int64_t i) const
   {
     const auto exponent = static_cast<int>(
       20 * noise<Real>((static_cast<std::uint64_t>(k) << 41) + static_cast<std::uint64_t>(i)));
     return given(k, i) * std::ldexp(Real(1), exponent);
   }
-  /// Unknowns are numbered through: i * entry.block + component.
+  /// Unknowns have consecutive indices: i * entry.block + component.
   KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
   {
     if (k >= first_given) return given(k, i * entry.block + a);
@@ -81,10 +81,10 @@ struct Probe {
   {
     if (!(a <= m)) m = is_finite(a) ? a : infinity; // NaN, too
   }
-  /// A residual or a right-hand side relative to the sum of magnitudes of its row: the matrix has norm 1
-  /// then, and rows in small units count as much as others.
+  /// A residual or a right-hand side relative to the sum of magnitudes of its row. Then the matrix has norm
+  /// 1, and rows in small units count as much as others.
   KOKKOS_FUNCTION static Real relative(Real size, Real sum) { return sum > 0 ? size / sum : size; }
-  /// Takes row i of line l, which has matrix c and right-hand side k, into the norms of the residual, the
+  /// Adds row i of line l, which has matrix c and right-hand side k, to the norms of the residual, the
   /// solution and the right-hand side.
   KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t c, int k, std::int64_t i, Real &norm_r, Real &norm_x,
                            Real &norm_b) const
@@ -111,16 +111,16 @@ struct Probe {
   }
   KOKKOS_FUNCTION void judge(std::int64_t c, Real norm_r, Real norm_x, Real norm_b, Found &found) const
   {
-    const Real unit  = norm_x > 1 ? norm_x : Real(1); // no product overflows
+    const Real unit  = norm_x > 1 ? norm_x : Real(1); // avoids overflow of products
     Real       error = norm_r == 0 ? Real(0) : norm_r / unit / (norm_x / unit + norm_b / unit);
     const Real rcond = norm_b / norm_x;
-    // a solution that overflows is none
+    // a solution that overflows is useless
     if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
     if (error > found.max_val) found.max_val = error, found.max_loc = c;
     if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
     if (bad && !(error <= most_error && rcond > least_rcond)) bad[c] = 1;
   }
-  /// On a host: one thread per line ...
+  /// On a host: one thread per line.
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
     Real               norm_r = 0, norm_x = 0, norm_b = 0;
@@ -129,7 +129,8 @@ struct Probe {
     for (std::int64_t i = 0; i < set.rows; ++i) see(l, c, k, i, norm_r, norm_x, norm_b);
     judge(c, norm_r, norm_x, norm_b, found);
   }
-  /// ... on a device: one per strip of rows, since lines may be few, and then one per line of every pass.
+  /// On a device: one thread per strip of rows, since lines may be few, and then one thread per line of
+  /// every pass.
   KOKKOS_FUNCTION void operator()(MeasureStrip, const std::int64_t t) const
   {
     Real               norm[3] = {};
@@ -144,7 +145,7 @@ struct Probe {
     memcpy(norm, norms + 3 * l, sizeof norm);
     judge(matrix_of(l % set.lines()), norm[0], norm[1], norm[2], found);
   }
-  /// sizes compare as their bits do
+  /// positive floats compare as their bits do
   using Word                        = std::conditional_t<sizeof(Real) == 4, unsigned int, unsigned long long>;
   Word                       *norms = nullptr;
   std::int64_t                first = 0; ///< lines of the passes before
@@ -159,8 +160,8 @@ struct Probe {
   const int *class_of_line = nullptr; ///< the matrix of every line; null: l % matrices
   bool       batch         = false;   ///< all lines have right-hand side `kind`
   bool       componentwise = false;   ///< see ProbeOptions
-  int        round         = 0;       ///< above 0: other random right-hand sides, and no constant ones
-  /// a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
+  int        round         = 0;       ///< above 0: other random right-hand sides instead of the six kinds
+  /// one flag per matrix, set to 1 if the matrix exceeds the limits; null: not requested
   int *bad        = nullptr;
   Real most_error = 0, least_rcond = 0;
 
@@ -185,8 +186,8 @@ struct Probe {
   }
 };
 
-/// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie,
-/// so that rows are read once and in vectors. Their known solution is the same.
+/// The probe of many matrices without blocks on a host. It processes `width` matrices at a time, in the
+/// order of their entries, so that rows are read once and in vectors. All have the same known solution.
 template <class Scalar, class Memory>
 struct ProbeTiles {
   using Kernel               = Probe<Scalar, Memory>;
@@ -236,7 +237,7 @@ struct ProbeTiles {
   }
 
 private:
-  /// Maxima, as Kernel::largest() has them, without branches.
+  /// Maxima as in Kernel::largest(), without branches.
   struct Largest {
     Real value[width] = {}, bad[width] = {};
     void see(int l, Real a)
@@ -274,7 +275,7 @@ private:
         for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d);
       else {
         const auto k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats);
-        const Scalar *v = &entry.values(tile.matrix, k, d + entry.lower); // the next matrix is beside
+        const Scalar *v = &entry.values(tile.matrix, k, d + entry.lower); // matrices are the fast index
         if (tile.lines == width) std::copy_n(v, width, e);                // in registers
         else std::copy_n(v, tile.lines, e);
       }

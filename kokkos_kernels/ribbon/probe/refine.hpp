@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file refine.hpp  Residuals, in the precision of vectors, of lines whose matrices
-///   are kept in a shorter one.
+/// @file refine.hpp  Residuals in the precision of vectors, for lines whose matrices are stored in a
+///   shorter type.
 ///
-/// round_bands() (precision.hpp) keeps R = alpha A in float. Solves in float are refined in double with the
-/// matrix that is there, A' = R / alpha:
+/// round_bands() (precision.hpp) stores R = alpha A in float. Solves in float are refined in double with
+/// the stored matrix A' = R / alpha:
 ///
 ///     r = b - A' x,   x += S r       with S, the solve in float, near the inverse of A'
 ///
-/// so that x -> A'^-1 b is linear to the roundoff of double: Higham, Accuracy and Stability of Numerical
-/// Algorithms, SIAM (2002), chapter 12.
+/// Then x -> A'^-1 b is linear to the roundoff of double (Higham, Accuracy and Stability of Numerical
+/// Algorithms, SIAM, 2002, chapter 12).
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -56,8 +56,8 @@ struct ShortResidualKernel {
   }
 };
 
-/// r = b - A' x line by line, or with the transpose of A'; r and x lie on `at`, b on `in` (null: zeros). r
-/// must not be x. Asynchronous on exec, allocates nothing.
+/// r = b - A' x line by line, or with the transpose of A'. r and x lie on `at`, b on `in` (null: zeros). r
+/// must not be x. Asynchronous on exec, allocates no memory.
 /// @param rounded  alpha A, of `lines` lines; `at` has a multiple of these
 template <class Scalar, class Short, class Exec>
 void short_residual(const Exec &exec, const Bands<Short, typename Exec::memory_space> &rounded,
@@ -90,7 +90,7 @@ struct SumLinesKernel {
   }
 };
 
-/// to = x + d line by line; x and d lie on `at`, `to` on `out`. Asynchronous on exec, allocates nothing.
+/// to = x + d line by line; x and d lie on `at`, `to` on `out`. Asynchronous on exec, allocates no memory.
 template <class Scalar, class Exec>
 void sum_lines(const Exec &exec, const LineSet &at, const Scalar *x, const Scalar *d, const LineSet &out,
                Scalar *to)
@@ -108,14 +108,14 @@ struct NoiseKernel {
   }
 };
 
-/// n random numbers of [-1, 1). Asynchronous on exec.
+/// n random values in [-1, 1). Asynchronous on exec.
 template <class Scalar, class Exec>
 void fill_with_noise(const Exec &exec, std::int64_t n, Scalar *x)
 {
   Kokkos::parallel_for("ribbon::noise", indices(exec, n), NoiseKernel<Scalar>{x});
 }
 
-/// Finds rows that have entries, but none that is a normal number of the shorter type.
+/// Finds rows that have entries, all of which are below the normal range of the shorter type.
 template <class Scalar, class Short, class Memory>
 struct BelowRangeKernel {
   BandEntries<Scalar, Memory> from;
@@ -130,7 +130,7 @@ struct BelowRangeKernel {
 };
 
 /// matrix * rows + row of the first row of `bands` whose entries are all below the range of the shorter
-/// numbers, -1: there is none. Waits for the answer.
+/// type; -1: no such row. Waits for the result.
 template <class Scalar, class Short, class Exec>
 std::int64_t first_row_below_range(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
                                    const Bands<Short, typename Exec::memory_space> &rounded)

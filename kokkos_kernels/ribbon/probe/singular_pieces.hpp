@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file singular_pieces.hpp  Pieces of lines whose rows sum to zero, and their null vectors, on the host.
+/// @file singular_pieces.hpp  Independent parts of lines whose rows sum to zero, and their null vectors, on
+///   the host.
 #pragma once
 
 #include <ribbon/line_solver.hpp>
@@ -16,7 +17,7 @@
 
 namespace ribbon {
 
-/// Of matrices with this many rows and diagonals, block 1.
+/// Parts of matrices with this many rows and diagonals, block 1.
 template <class Scalar>
 class SingularPieces {
 public:
@@ -25,7 +26,7 @@ public:
 
   SingularPieces(std::int64_t rows, int lower, int upper) : rows_(rows), lower_(lower), upper_(upper) { }
 
-  /// Rows [begin, end) of a matrix, which couple with no others, and the one that is replaced.
+  /// A part of a matrix: rows [begin, end), which couple with no other rows, and the row that is replaced.
   struct Piece {
     int          matrix;
     std::int64_t begin, end, pin;
@@ -35,10 +36,10 @@ public:
     }
   };
 
-  /// The matrices of some pieces (ordered by matrix), a row of each piece replaced by one that fixes an
-  /// unknown, and what solves with them and their adjoints.
+  /// The matrices of some parts (ordered by matrix) and solvers for them and their adjoints. A row of each
+  /// part is replaced by one that fixes an unknown.
   struct Pinned {
-    std::vector<int>         which; ///< their numbers
+    std::vector<int>         which; ///< indices of the matrices
     HostBands                bands; ///< one per line
     LineSolver<Scalar, Host> solver, adjoint;
 
@@ -74,7 +75,7 @@ public:
     }
   };
 
-  /// The pieces of the matrices that are regular with all of their pieces pinned.
+  /// The parts of those matrices that are regular after all of their parts are pinned.
   static std::vector<Piece> regular(const HostBands &host, const std::vector<Piece> &pieces,
                                     const std::vector<int> &which)
   {
@@ -88,9 +89,9 @@ public:
     return result;
   }
 
-  /// Pins the row of every piece that has the largest entry of the left null vector, rows scaled to entries
-  /// of about 1, unless that of the last row is nearly as large. Two steps of inverse iteration, with A
-  /// shifted by a small multiple of its diagonal, find that vector well enough.
+  /// Pins in every part the row with the largest entry of the left null vector, after rows are scaled to
+  /// entries of about 1. The last row has preference if its entry is nearly as large. Two steps of inverse
+  /// iteration, with A shifted by a small multiple of its diagonal, find that vector with enough accuracy.
   static void choose_pins(const HostBands &host, std::vector<Piece> &pieces)
   {
     const Host       here;
@@ -134,8 +135,8 @@ public:
     }
   }
 
-  /// l of every piece, 1 in the row that is replaced, row i of matrix m at i * matrices + m; `row`: rho e_p^T
-  /// - a_p of piece p, entry d at d * pieces + p.
+  /// l of every part, 1 in the row that is replaced, row i of matrix m at i * matrices + m. `row`: rho
+  /// e_p^T - a_p of part p, entry d at d * pieces + p.
   std::vector<Scalar> left_null_vectors(const HostBands &host, const Pinned &pinned,
                                         const std::vector<Piece> &pieces, std::vector<Scalar> &row) const
   {
@@ -161,7 +162,7 @@ public:
 
   std::vector<Piece> pieces_of(const HostBands &bands, std::size_t c) const
   {
-    std::vector<char> tied(static_cast<std::size_t>(rows_), 0); // row i to the next
+    std::vector<char> tied(static_cast<std::size_t>(rows_), 0); // row i couples with the next row
     for (std::int64_t i = 0; i < rows_; ++i)
       for (std::int64_t d = -lower_; d <= upper_; ++d) {
         if (d == 0 ||
@@ -179,7 +180,7 @@ public:
     return pieces;
   }
 
-  /// Whether the largest entries of the rows of a piece differ by more than 2^10.
+  /// Whether the largest entries of the rows of a part differ by more than 2^10.
   static bool has_uneven_rows(const HostBands &bands, const Piece &piece)
   {
     const BandEntries<Scalar, Kokkos::HostSpace> entry(bands);
@@ -190,8 +191,8 @@ public:
     }
     return largest > 1024 * smallest;
   }
-  /// Whether every row of a piece sums to zero, to rounding. A row of zeros that couples
-  /// with no other is a piece.
+  /// Whether every row of a part sums to zero, to rounding. A row of zeros that couples with no other row
+  /// is a part.
   bool sums_to_zero(const HostBands &bands, std::size_t c, const Piece &piece, real_t<Scalar> roundoff) const
   {
     for (std::int64_t i = piece.begin; i < piece.end; ++i) {
@@ -210,8 +211,8 @@ public:
   }
 
 private:
-  /// Makes the largest entry of a piece of vector m of `count` about 1. Entries that
-  /// are not finite become zero.
+  /// Scales the largest entry of a part of vector m of `count` to about 1. Entries that are not finite
+  /// become zero.
   static void normalize(const Piece &p, std::size_t m, std::size_t count, std::vector<Scalar> &l)
   {
     real_t<Scalar> largest = 0;

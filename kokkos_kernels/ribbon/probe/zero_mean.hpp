@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file zero_mean.hpp  Lines whose matrix is singular because its rows sum to zero:
-///   Neumann and periodic lines.
+/// @file zero_mean.hpp  Lines whose matrix is singular because its rows sum to zero: Neumann and periodic
+///   lines.
 ///
-/// The constants are the null space of such a matrix A, l that of A^H. Row p is replaced by rho e_p^T. A' is
-/// regular where l_p is not zero. Row p of A is not in A', but the solutions of A' satisfy it to rounding
-/// where l_p a_p is among the largest of all l_i a_i (a_i: largest entry of row i), since a residual r has
-/// l^H r = 0. p is the last row unless another one is much better: rows whose coefficients differ by powers
-/// of ten have an l that spans many more. From A' x' = b, the solution of least squares and of zero mean is
+/// The constants are the null space of such a matrix A, l that of A^H. Row p is replaced by rho e_p^T,
+/// which gives A'. A' is regular if l_p is not zero. Solutions of A' satisfy row p of A to rounding if l_p
+/// a_p is among the largest of all l_i a_i (a_i: largest entry of row i), since a residual r has l^H r = 0.
+/// p is the last row unless another one is much better: if coefficients of rows differ by powers of ten,
+/// the entries of l differ by many more. From A' x' = b, the least squares solution of zero mean is
 ///
-///     x = x' - c w - mean(x' - c w),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
+///     x = x' - c w - mean(x' - c w),    w = A'^-1 l of zero mean,
+///     c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
 ///
-/// with a_p the row that was replaced: b itself is not needed any more. Where rows differ in size x' may
-/// be larger than x by as much, and c and x lose these digits: then c l is taken out of b before the
-/// solve. Where b is consistent c is zero; elsewhere ||b - A x|| = |c| ||l||. (Campbell & Meyer,
-/// Generalized Inverses of Linear Transformations, 1979.) Where a line falls into pieces that do not
-/// couple, each is looked at by itself.
+/// with the replaced row a_p, so that b is no longer needed. If rows differ in size, x' may be larger than
+/// x by the same ratio, and c and x are inaccurate by this ratio. Then c l is subtracted from b before the
+/// solve. c is zero if b is consistent, otherwise ||b - A x|| = |c| ||l||. (Campbell & Meyer, Generalized
+/// Inverses of Linear Transformations, 1979.) If a line consists of parts that do not couple, each part is
+/// treated independently.
 #pragma once
 #include <ribbon/line_solver.hpp>
 #include <ribbon/probe/singular_pieces.hpp>
@@ -34,10 +35,10 @@ public:
 
   ZeroMean() = default;
 
-  /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any,
-  /// replaces `bands` by ones in which one of these rows is changed (shifted ones by one matrix per line).
-  /// Works on the host. Matrices that are singular even so, because more than constants is in their null
-  /// space, stay as they are given.
+  /// Finds matrices (block 1) whose rows, or those of a part, sum to zero. If there are any, `bands` is
+  /// replaced by bands in which one of these rows is changed (shifted ones by one matrix per line). Works
+  /// on the host. Matrices with more than constants in their null space remain singular and are not
+  /// changed.
   /// @param roundoff  unit of the entries
   ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, real_t<Scalar> roundoff)
       : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
@@ -99,7 +100,7 @@ public:
   }
 
   bool empty() const { return matrices_ == 0; }
-  /// Singular lines, pieces of lines counted each.
+  /// Singular lines. Independent parts of a line count separately.
   std::int64_t singular_lines() const
   {
     return !of_all_lines_ ? static_cast<std::int64_t>(piece_of_.extent(0)) : empty() ? 0 : lines_ * pieces_;
@@ -111,7 +112,8 @@ public:
            (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int);
   }
 
-  /// Makes of the solutions with pinned matrices those of least squares and zero mean. Asynchronous on exec.
+  /// Converts the solutions with pinned matrices to the least squares solutions of zero mean. Asynchronous
+  /// on exec.
   void apply(const Exec &exec, Scalar *x, const LineSet &out) const
   {
     if (empty()) return;
@@ -121,10 +123,10 @@ public:
                          pieces_in(x, out));
   }
 
-  /// Whether right-hand sides have to pass consistent() before they are solved for.
+  /// Whether right-hand sides must pass consistent() before the solve.
   bool projects() const { return l_.size() > 0; }
-  /// Right-hand sides without the part that no solution has, on `at`. Allocates room
-  /// for more lines than before.
+  /// Right-hand sides on `at` without the component that no solution has. Allocates memory if there are
+  /// more lines than before.
   const Scalar *consistent(const Exec &exec, const Scalar *b, const LineSet &in, LineSet *at) const
   {
     *at          = in.is_contiguous() ? LineSet::contiguous(in.rows, in.lines())
@@ -142,8 +144,8 @@ public:
   /// Copies share the workspace of solves until this is called.
   void own_workspace() { right_ = Kokkos::View<Scalar *, Memory>(); }
 
-  /// The largest ||b - A x||_2 of a piece in the solves since this was last asked for, infinity where
-  /// one was not finite. Waits.
+  /// The largest ||b - A x||_2 of a part in all solves since the last call; infinity if one was not finite.
+  /// Waits.
   double inconsistency(const Exec &exec) const
   {
     double found = 0;
@@ -182,7 +184,7 @@ private:
     return result;
   }
 
-  /// Lists the singular pieces of all lines, unless one matrix is that of all.
+  /// Lists the singular parts of all lines, unless all lines share one matrix.
   void find_lines(const Exec &exec, const HostBands &bands, const std::vector<Piece> &pieces)
   {
     of_all_lines_ = bands.lhs == Lhs::shared;
@@ -200,7 +202,7 @@ private:
     piece_of_ = upload(exec, "ribbon::zero_mean::piece_of_line", piece_of);
   }
 
-  typename ZeroMeanKernel<Scalar, Memory>::Words w_, l_, row_; ///< l_: empty where solves need none
+  typename ZeroMeanKernel<Scalar, Memory>::Words w_, l_, row_; ///< l_: empty if solves do not need it
   mutable Kokkos::View<Scalar *, Memory>         right_;
   typename ZeroMeanKernel<Scalar, Memory>::Sizes size_;
   Largest                                        largest_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file zero_mean_kernels.hpp  Kernels of zero_mean.hpp: solutions of zero mean, consistent right sides.
+/// @file zero_mean_kernels.hpp  Kernels of zero_mean.hpp: solutions of zero mean, consistent right-hand
+///   sides.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -9,7 +10,7 @@
 
 namespace ribbon {
 
-/// One thread per singular piece of a line.
+/// One thread per singular part of a line.
 template <class Scalar, class Memory>
 struct ZeroMeanKernel {
   using Words   = Kokkos::View<const Scalar *, Memory>;
@@ -17,19 +18,19 @@ struct ZeroMeanKernel {
   using Sizes   = Kokkos::View<const double *, Memory>;
   using Largest = Kokkos::View<double *, Memory>;
   Words w; ///< row i of matrix m at i * matrices + m
-  /// of piece p: entry d of rho e_p^T - a_p, times conj(l_p) / l^H l, at d * pieces + p
+  /// of part p: entry d of rho e_p^T - a_p, times conj(l_p) / l^H l, at d * pieces + p
   Words   row;
-  Sizes   size;    ///< ||l|| of piece p
-  Largest largest; ///< ||b - A x|| of all pieces so far
-  Ints    piece;   ///< matrix, first row, end and replaced row of piece p at 4 p
-  /// of the places to be corrected; empty where they are all pieces of matrix 0 in all lines
+  Sizes   size;    ///< ||l|| of part p
+  Largest largest; ///< ||b - A x|| of all parts so far
+  Ints    piece;   ///< matrix, first row, end and replaced row of part p at 4 p
+  /// of the places to be corrected; empty if they are all parts of matrix 0 in all lines
   Ints         line_of, piece_of;
   std::int64_t rows, matrices, places, lines; ///< lines: of the batch that was factored
   int          lower, upper;
   Scalar      *x;
   LineSet      out;
 
-  /// ||b - A x|| of piece p.
+  /// Updates the largest ||b - A x|| with that of part p.
   KOKKOS_FUNCTION void see(real_t<Scalar> c, std::int64_t p) const
   {
     const double distance = static_cast<double>(c) * size(p);
@@ -60,7 +61,7 @@ struct ZeroMeanKernel {
   }
 };
 
-/// b -= c l, one thread per singular piece of a line; members as above.
+/// b -= c l, one thread per singular part of a line. Members as above.
 template <class Scalar, class Memory>
 struct ProjectKernel {
   ZeroMeanKernel<Scalar, Memory>       pieces; ///< x: b
