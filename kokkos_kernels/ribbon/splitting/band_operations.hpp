@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file band_operations.hpp  Operations on the bands of one direction: P = s M - a A, one matrix per line
-///   from shared ones, comparison. Compiled where it is used, like direction_split_kernels.hpp.
+///   from shared ones, comparison. Compiled where it is included, like direction_split_kernels.hpp.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -33,12 +33,12 @@ struct ShiftKernel {
   }
 };
 
-/// One matrix per line, from those that lines share.
+/// One matrix per line, from matrices that lines share.
 template <class Scalar>
 struct ExpandKernel {
   const Scalar        *from;
   Scalar              *to;
-  const int           *class_of_line; ///< null: all lines have the first
+  const int           *class_of_line; ///< null: all lines have the first matrix
   std::int64_t         lines, matrices;
   KOKKOS_FUNCTION void operator()(const std::int64_t u) const
   {
@@ -73,7 +73,7 @@ one_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> 
   return result;
 }
 
-/// Whether two arrays of n numbers differ; not a number differs from itself. Waits.
+/// Whether two arrays of n values differ. NaN differs from itself. Waits for the result.
 template <class Scalar, class Exec>
 bool numbers_differ(const Exec &exec, std::int64_t n, const Scalar *x, const Scalar *y)
 {
@@ -85,8 +85,8 @@ bool numbers_differ(const Exec &exec, std::int64_t n, const Scalar *x, const Sca
   return differs != 0;
 }
 
-/// P = s M - a A in rows of differential equations, -A in algebraic ones: bands of the shape
-/// of A. Asynchronous on exec.
+/// P = s M - a A in rows of differential equations, -A in algebraic ones. P has bands of the shape of A.
+/// Asynchronous on exec.
 /// @param mass  (matrices, rows, block); null: ones
 template <class Scalar, class Exec>
 void shift_bands(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &A, const Scalar *mass,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file band_shapes.hpp  Finds which bands each direction of J needs (docs/methods/adi.md): ways of entries,
-///   half-bandwidths, rings and blocks. Compiled where it is used, like direction_split_kernels.hpp.
+/// @file band_shapes.hpp  Finds the bands that each direction of J needs (docs/methods/adi.md): ways of
+///   entries, half-bandwidths, rings and blocks. Compiled where it is included, like
+///   direction_split_kernels.hpp.
 #pragma once
 
 #include <ribbon/splitting/direction_split_kernels.hpp>
@@ -10,11 +11,11 @@
 
 namespace ribbon {
 
-/// What the bands of a direction have to hold.
+/// Shape of the bands of a direction.
 struct BandShape {
   int  half_bandwidth = 0;
   bool periodic       = false; ///< some entry joins the ends of the grid
-  bool blocks         = false; ///< components couple: an element is a block, else as many lines as components
+  bool blocks         = false; ///< components couple: blocks; otherwise one line per component
 
   bool operator==(const BandShape &o) const
   {
@@ -22,7 +23,7 @@ struct BandShape {
   }
 };
 
-/// Shapes of three directions as kernels find them, and the first row with an entry that is not finite.
+/// Shapes of three directions, and the first row with an entry that is not finite.
 struct FoundShapes {
   std::int64_t half_bandwidth[3] = {0, 0, 0}, not_finite = INT64_MAX;
   unsigned     periodic = 0, blocks = 0; ///< bits of directions
@@ -48,7 +49,7 @@ namespace ribbon {
 
 namespace direction_bands {
 
-/// How the entries of the process's own columns couple.
+/// Finds how the entries in the columns of this process couple.
 template <class Scalar, class Index>
 struct WaysKernel {
   CsrMatrix<Scalar, Index> A;
@@ -60,7 +61,7 @@ struct WaysKernel {
     std::int64_t unused;
     return of(r, row, column, unused);
   }
-  /// @param apart  gets the distance of the elements along an axis
+  /// @param apart  receives the distance of the elements along an axis
   KOKKOS_FORCEINLINE_FUNCTION std::uint16_t of(std::int64_t r, const RowOfBox &row, std::int64_t column,
                                                std::int64_t &apart) const
   {
@@ -71,7 +72,7 @@ struct WaysKernel {
     int          axis   = Way::mixed;
     std::int64_t offset = delta;
     if (row.along[0] + delta >= 0 && row.along[0] + delta < nx) axis = 0;
-    else if (delta == nx && row.along[1] + 1 < box.size[1]) axis = 1, offset = 1; // most: no division
+    else if (delta == nx && row.along[1] + 1 < box.size[1]) axis = 1, offset = 1; // frequent: no division
     else if (delta == -nx && row.along[1] > 0) axis = 1, offset = -1;
     else if (delta == plane) axis = 2, offset = 1;
     else if (delta == -plane) axis = 2, offset = -1;
@@ -79,7 +80,7 @@ struct WaysKernel {
       axis = 1, offset = delta / nx;
     else if (delta % plane == 0) axis = 2, offset = delta / plane;
     if (axis >= 0 && box.ring[axis] && 2 * (offset < 0 ? -offset : offset) > box.all[axis])
-      offset += offset > 0 ? -box.all[axis] : box.all[axis]; // the short way round
+      offset += offset > 0 ? -box.all[axis] : box.all[axis]; // the shorter distance around the ring
     if (axis >= 0) apart = offset < 0 ? -offset : offset;
     return Way::of(axis, offset, component);
   }
@@ -102,7 +103,7 @@ struct WaysKernel {
   }
 };
 
-/// Takes the entries of a row to see which bands they need.
+/// Reads the entries of a row to find the bands that they need.
 template <class Scalar>
 struct TakeShape {
   FoundShapes    &found;
@@ -126,9 +127,9 @@ struct TakeShape {
   }
 };
 
-/// Answers: half-bandwidths of the directions, whether they have rings, and blocks; INT64_MAX less the first
-/// row that is not finite. By atomics, which few rows need: as parallel_reduce this kernel and FillKernel
-/// stopped with an illegal instruction in threads without a row (CUDA 13.0, sm_90).
+/// Results: half-bandwidths of the directions, flags of rings and blocks, and INT64_MAX less the first row
+/// that is not finite. Few rows change the results, so atomics are cheap. As parallel_reduce this kernel
+/// and FillKernel stop with an illegal instruction in threads without a row (CUDA 13.0, sm_90).
 template <class Scalar, class Index, int Reach>
 struct ShapeKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
@@ -155,9 +156,9 @@ struct ShapeKernel {
 
 } // namespace direction_bands
 
-/// Writes the ways of the entries in the process's own columns. Waits.
+/// Writes the ways of the entries in the columns of this process. Waits for the result.
 /// @param reach  the largest offset along an axis
-/// @return the first row whose columns do not ascend, -1: there is none
+/// @return the first row whose columns do not ascend; -1: no such row
 template <class Scalar, class Index, class Exec>
 std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const GridBox &box,
                        std::uint16_t *way, int *reach)
@@ -172,7 +173,7 @@ std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, cons
   return found.not_finite == INT64_MAX ? -1 : found.not_finite;
 }
 
-/// The shapes that the bands of all rows need, or those of the first few rows. Waits.
+/// The shapes that the bands need, from all rows or from the first few. Waits for the result.
 /// @param axes  of the directions
 template <class Scalar, class Index, class Exec>
 FoundShapes band_shapes(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box,

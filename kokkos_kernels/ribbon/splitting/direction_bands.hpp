@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file direction_bands.hpp  Writes the bands of A_1 .. A_D from the rows of J, or compares them, in one
-///   pass over the rows (docs/methods/adi.md). Compiled where it is used, like direction_split_kernels.hpp.
+///   pass over the rows (docs/methods/adi.md). Compiled where it is included, like
+///   direction_split_kernels.hpp.
 #pragma once
 
 #include <ribbon/splitting/direction_split_kernels.hpp>
@@ -14,21 +15,21 @@ namespace ribbon {
 /// The bands of one direction in memory: entry (matrix, i, slot) at value[matrix + matrices (i + rows slot)].
 template <class Scalar>
 struct BandsToFill {
-  Scalar      *value         = nullptr; ///< null: nobody wants this direction
-  Scalar      *mass          = nullptr; ///< of row i of a matrix, component by component; null: ones
-  const int   *class_of_line = nullptr; ///< null: all lines have matrix 0, or each its own
+  Scalar      *value         = nullptr; ///< null: this direction is not requested
+  Scalar      *mass          = nullptr; ///< of row i of a matrix, by components; null: ones
+  const int   *class_of_line = nullptr; ///< null: all lines have matrix 0, or one matrix per line
   std::int64_t matrices = 0, rows = 0;
   int          axis = 0, half_bandwidth = 0, block = 1;
   bool         periodic = false;
-  bool         per_line = false; ///< rows that differ are written; else they are reported
-  bool         fresh    = false; ///< nothing is there yet: every row is written
+  bool         per_line = false; ///< rows that differ are written; otherwise they are reported
+  bool         fresh    = false; ///< the bands are uninitialised: every row is written
 };
 
-/// What a pass over the rows found; bits of directions.
+/// Results of a pass over the rows; bits of directions.
 struct BandCounts {
   SplitCounts  counts;
-  std::int64_t not_finite = INT64_MAX; ///< first row that was written with an entry that is not finite
-  unsigned     changed    = 0;         ///< rows were written that differ from what was there
+  std::int64_t not_finite = INT64_MAX; ///< first written row with an entry that is not finite
+  unsigned     changed    = 0;         ///< written rows differ from the previous ones
   /// rows differ from the matrix that lines share, or do not fit the shape of the bands
   unsigned misfit = 0;
 
@@ -43,10 +44,10 @@ struct BandCounts {
 
 namespace direction_bands {
 
-/// Where the entries of a row lie in the bands of a direction.
+/// The places of the entries of a row in the bands of a direction.
 template <class Scalar>
 struct BandRow {
-  Scalar      *first  = nullptr; ///< null: nobody wants it
+  Scalar      *first  = nullptr; ///< null: not requested
   Scalar      *mass   = nullptr;
   std::int64_t stride = 0, place = 0, all = 0;
   int          half_bandwidth = 0, block = 1, component = 0;
@@ -95,7 +96,7 @@ struct BandRow {
   }
 };
 
-/// Takes the entries of a row to compare them with those of the bands.
+/// Compares the entries of a row with those of the bands.
 template <class Scalar>
 struct TakeCompared {
   const BandRow<Scalar> (&rows)[3];
@@ -116,7 +117,7 @@ struct TakeCompared {
   }
 };
 
-/// Takes the entries of a row to write those of some directions.
+/// Writes the entries of a row for some directions.
 template <class Scalar>
 struct TakeWritten {
   const BandRow<Scalar> (&rows)[3];
@@ -138,7 +139,7 @@ struct TakeWritten {
   }
 };
 
-/// Where rows of a device add up what they found, in several places, so that few wait for each other.
+/// Sums of the results of rows on a device. There are several places, so that few rows wait for each other.
 struct FillAnswers {
   static constexpr int places = 64, words = 6;
   std::int64_t        *at;
@@ -156,7 +157,7 @@ struct FillAnswers {
       if ((bits[k] & ~word[3 + k]) != 0) Kokkos::atomic_fetch_or(word + 3 + k, bits[k]);
     if (before_r > word[5]) Kokkos::atomic_fetch_max(word + 5, before_r);
   }
-  /// The sum of all places, which are on the host.
+  /// The sum of all places. `word` is on the host.
   template <class View>
   static BandCounts sum(const View &word)
   {
@@ -172,8 +173,8 @@ struct FillAnswers {
   }
 };
 
-/// The bands are described in memory of the kernel: Kokkos sends functors of more than 512
-/// bytes through constant memory.
+/// The descriptions of the bands are in memory of the kernel, because Kokkos sends functors of more than
+/// 512 bytes through constant memory.
 template <class Scalar, class Index, int Reach>
 struct FillKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
@@ -181,9 +182,9 @@ struct FillKernel {
   const BandsToFill<Scalar>        *to; ///< of three directions
   /// directions: all, those that lines share, those to be written
   unsigned wanted, shared, fresh;
-  /// rows may be split by split_star(), all bands being tridiagonal
+  /// rows may be split by split_star(), because all bands are tridiagonal
   bool        stars;
-  bool        tiles; ///< rows come in tiles: those of one component
+  bool        tiles; ///< rows are in the order of tiles: those of one component
   FillAnswers answers;
 
   using Splitter = RowSplitter<Scalar, Index, Reach>;
@@ -224,7 +225,7 @@ struct FillKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t u) const
   {
     BandCounts found;
-    if (wanted == shared && (answers.of(u)[4] & shared) == shared) return; // one row is enough
+    if (wanted == shared && (answers.of(u)[4] & shared) == shared) return; // one differing row is enough
     take(u, found);
     answers.add(u, found);
   }
@@ -272,7 +273,7 @@ struct FillKernel {
   }
 };
 
-/// Writes the matrices of one direction from the lines that stand for them.
+/// Writes the matrices of one direction from the lines that represent them.
 template <class Scalar, class Index, int Reach>
 struct RepresentativesKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
@@ -282,7 +283,7 @@ struct RepresentativesKernel {
   const std::int64_t               *line; ///< of every matrix
   KOKKOS_FUNCTION void              operator()(const std::int64_t u) const
   {
-    const int          parts  = box.components; // rows of an element, of which a line without blocks has one
+    const int          parts  = box.components; // rows of an element; a line without blocks has one of them
     const std::int64_t matrix = u / parts % to.matrices, i = u / parts / to.matrices;
     const int          own = static_cast<int>(u % parts);
     const std::int64_t l   = to.block == 1 ? line[matrix] / box.components : line[matrix];
@@ -316,7 +317,8 @@ struct MassKernel {
 
 } // namespace direction_bands
 
-/// One pass over the rows: bands that lines share are compared, others are written where they differ. Waits.
+/// One pass over the rows. Bands that lines share are compared, others are written where they differ. Waits
+/// for the result.
 template <class Scalar, class Index, class Exec>
 BandCounts fill_bands(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box,
                       const BandsToFill<Scalar> (&to)[3])
@@ -326,8 +328,8 @@ BandCounts fill_bands(const Exec &exec, const GridRows<Scalar, Index> &rows, con
   for (int d = 0; d < 3; ++d) {
     if (!to[d].value) continue;
     stars = stars && to[d].half_bandwidth == 1;
-    // a host writes a row of one line along x after the other to places far apart, of which a
-    // tile has a whole cache line
+    // a host writes consecutive rows of a line along x to distant places. A tile writes whole cache lines
+    // instead
     tiles = tiles || (!is_device_space<Exec> && to[d].per_line && to[d].axis == 0 && box.components == 1);
     wanted |= 1u << d, shared |= unsigned(!to[d].per_line) << d, fresh |= unsigned(to[d].fresh) << d;
   }
@@ -351,7 +353,7 @@ BandCounts fill_bands(const Exec &exec, const GridRows<Scalar, Index> &rows, con
   return direction_bands::FillAnswers::sum(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), words));
 }
 
-/// Writes the matrices of direction d from the lines that stand for them. Asynchronous on exec.
+/// Writes the matrices of direction d from the lines that represent them. Asynchronous on exec.
 /// @param line  of every matrix, in memory of exec
 template <class Scalar, class Index, class Exec>
 void fill_representatives(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box, int d,
@@ -367,7 +369,7 @@ void fill_representatives(const Exec &exec, const GridRows<Scalar, Index> &rows,
       direction_bands::RepresentativesKernel<Scalar, Index, Way::farthest>{{rows}, box, to, d, line});
 }
 
-/// Whether lines that share a matrix have the same mass. Waits.
+/// Whether lines that share a matrix have the same mass. Waits for the result.
 template <class Scalar, class Exec>
 bool masses_agree(const Exec &exec, const Scalar *mass, const GridBox &box, const BandsToFill<Scalar> &to)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file direction_split_kernels.hpp  What direction_split.hpp declares. Compiled where it is used, with that
-///   one's scalar, not into the library of kernels for every scalar.
+/// @file direction_split_kernels.hpp  Definitions of the functions in direction_split.hpp. They are
+///   compiled where they are included, for one scalar, and not into the library of kernels for every
+///   scalar.
 #pragma once
 
 #include <ribbon/splitting/row_splitter.hpp>
@@ -17,8 +18,8 @@ namespace ribbon {
 
 namespace direction_split {
 
-/// Takes the numbers of a row, part by part, in the order of storage: to store them, or to
-/// see whether they are there.
+/// Receives the values of a row, part by part, in the order of storage. Stores them, or compares them with
+/// the stored ones.
 template <class Scalar, class Index, bool writes>
 struct TakeParts {
   static constexpr int             most = SplitParts<Scalar, Index>::most;
@@ -34,7 +35,7 @@ struct TakeParts {
   KOKKOS_FUNCTION void operator()(int part, int b, const Scalar &v, int, int)
   {
     Scalar *number = nullptr;
-    for (int p = 0; p < most; ++p) // indices that the compiler knows, and no branches: registers
+    for (int p = 0; p < most; ++p) // compile-time indices and no branches, so that arrays are registers
       for (int c = 0; c < 2; ++c) {
         const bool here = p == part && c == b;
         if (here && parts.row_begin[p][c]) number = parts.value[p][c] + at[p][c];
@@ -52,7 +53,7 @@ struct PartsKernel {
   SplitParts<Scalar, Index>         parts;
   KOKKOS_FUNCTION void              operator()(const std::int64_t r, SplitCounts &counts) const
   {
-    if (counts.differs > 0) return; // one row is enough
+    if (counts.differs > 0) return; // one differing row is enough
     TakeParts<Scalar, Index, writes> take(parts, r);
     const Scalar                     scale = splitter.split(r, counts, take);
     if constexpr (writes) {
@@ -67,7 +68,7 @@ SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar
                       const SplitParts<Scalar, Index> &parts)
 {
   SplitCounts counts;
-  // rows wait for memory most of the time: many at once, with fewer registers each
+  // rows wait for memory most of the time, so more threads with fewer registers each are faster
   using Rows     = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 5>>;
   const auto run = [&](const auto &kernel) {
     Kokkos::parallel_reduce(label, Rows(exec, 0, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts));
@@ -94,7 +95,7 @@ struct AxesKernel {
   }
 };
 
-/// Numbers of row r of A, times `factor`, and `diagonal` where the column is the row's own.
+/// Values of row r of A, times `factor`, plus `diagonal` in the diagonal entry.
 template <class Scalar, class Index>
 struct GivenKernel {
   CsrMatrix<Scalar, Index> A[2];
@@ -177,7 +178,7 @@ struct ShiftedKernel {
 template <class Scalar, class Index, class Exec>
 unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows, unsigned axes)
 {
-  constexpr std::int64_t some  = 4096; // rows, which tell as a rule
+  constexpr std::int64_t some  = 4096; // rows that usually contain all axes
   unsigned               found = 0;
   for (std::int64_t n : {std::min(some, rows.J[0].rows), rows.J[0].rows}) {
     if (n > 0 && found != axes)
@@ -231,7 +232,7 @@ double largest_row_sum(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2],
                             direction_split::RowSumKernel<Scalar, Index>{{A[0], A[1]}, mass},
                             Kokkos::Max<double>(largest));
   exec.fence();
-  return largest > 0 ? largest : 0; // no rows: Max's own least number
+  return largest > 0 ? largest : 0; // without rows, Max returns its identity
 }
 
 template <class Scalar, class Index, class Exec>

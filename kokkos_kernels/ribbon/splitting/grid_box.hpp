@@ -21,7 +21,7 @@ struct GridBox {
   std::int64_t lines(int axis) const { return size[axis == 0 ? 1 : 0] * size[axis == 2 ? 1 : 2]; }
 };
 
-/// A row on the lines of all axes. Lines are numbered as those of LineSet::box().
+/// The position of a row on the lines of all axes. Lines are numbered as in LineSet::box().
 struct RowOfBox {
   std::int64_t along[3];
   int          component;
@@ -37,8 +37,8 @@ struct RowOfBox {
       : along{x, y, z}, component(0)
   {
   }
-  /// Element u of the box in the order of tiles: eight lines along x side by side,
-  /// which their bands are, too.
+  /// Element u of the box in the order of tiles: eight neighbouring lines along x. Their bands are
+  /// neighbours, too.
   KOKKOS_INLINE_FUNCTION static RowOfBox in_tiles(const GridBox &box, std::int64_t u)
   {
     constexpr std::int64_t width = 8;
@@ -49,7 +49,7 @@ struct RowOfBox {
                        y = rest / length;
     return RowOfBox(first + rest - y * length, tile * width + y, z);
   }
-  /// Its number, of one component.
+  /// Index of the element, for one component.
   KOKKOS_INLINE_FUNCTION std::int64_t element(const GridBox &box) const
   {
     return along[0] + box.size[0] * (along[1] + box.size[1] * along[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_splitter.hpp  The rules of docs/methods/adi.md, row by row.
+/// @file row_splitter.hpp  Applies the rules of docs/methods/adi.md row by row.
 #pragma once
 
 #include <ribbon/splitting/direction_split.hpp>
@@ -7,18 +7,18 @@
 namespace ribbon {
 
 /// Splits the rows of GridRows. With S_d = sum of the couplings along d and r_i = J_ii + sum_j J_ij - shift
-/// M_ii, rows of differential equations get (A_d)_ij = -J_ij and (A_d)_ii = S_d - e_d. What there is of each
-/// direction is kept in arrays with indices that the compiler knows, without branches, so that they are
-/// registers; what few rows need is a function that is called.
-/// @tparam Reach  no less than the reach of the rows
+/// M_ii, rows of differential equations have (A_d)_ij = -J_ij and (A_d)_ii = S_d - e_d. Values of each
+/// direction are in arrays with compile-time indices and without branches, so that they are registers.
+/// Operations that few rows need are in separate functions.
+/// @tparam Reach  at least the reach of the rows
 template <class Scalar, class Index, int Reach>
 class RowSplitter {
 public:
   GridRows<Scalar, Index> in;
 
-  /// Calls emit(part, block, number, offset, component) for every entry of the parts of row r, in the
-  /// order in which they are stored: the column is the component of the element `offset` further along
-  /// the direction of the part.
+  /// Calls emit(part, block, number, offset, component) for every entry of the parts of row r, in the order
+  /// of storage. The column is the component of the element `offset` further along the direction of the
+  /// part.
   /// @return s_b, 0 for a row of differential equations
   template <class Emit>
   KOKKOS_FUNCTION Scalar split(std::int64_t r, SplitCounts &counts, Emit &emit) const
@@ -30,13 +30,13 @@ public:
     return Scalar(0);
   }
 
-  /// What a row with one component and its nearest neighbours alone is split into: (A_d)_ij of the neighbour
-  /// before it, of itself and of the one behind it.
+  /// Parts of a row with one component and nearest neighbours only: (A_d)_ij of the neighbour before it, of
+  /// the row and of the neighbour after it.
   struct Star {
     Scalar value[3][3];
   };
-  /// Whether row r is such a row of a differential equation, and what it is split into: the same numbers as
-  /// those of split(), at a fraction of its time on a host. For 1 component, Reach 1 and a diagonal M.
+  /// Whether row r is such a row of a differential equation, and its parts. The values are those of
+  /// split(), at a fraction of its time on a host. For 1 component, Reach 1 and a diagonal M.
   KOKKOS_FUNCTION bool split_star(std::int64_t r, SplitCounts &counts, Star &star) const
   {
     if (is_algebraic(r)) return false;
@@ -59,22 +59,22 @@ public:
   }
 
 private:
-  /// A number for each direction.
+  /// A value for each direction.
   struct OfDirections {
     Scalar of[3];
   };
 
-  /// Of one row. Couplings are those to the component of the row itself where nothing else is said.
+  /// Sums over one row. Couplings are to the component of the row unless stated otherwise.
   struct Sums {
     Scalar along[3]; ///< S_d
     Scalar inner;    ///< J_ii
     Scalar other;    ///< along no direction
-    /// what the diagonal has for neighbours that were eliminated, were their
-    /// couplings those of the other side
+    /// the contribution to the diagonal of neighbours that were eliminated, if their couplings equal those
+    /// of the other side
     Scalar missing[3];
-    /// sums of |J_ij| along d, to all components, and along no direction to all
+    /// sums of |J_ij|: along d, along d to all components, and along no direction to all components
     double       size[3], every[3], stray;
-    std::int64_t mixed; ///< entries along no direction that are not zero
+    std::int64_t mixed; ///< nonzero entries along no direction
   };
 
   KOKKOS_FUNCTION static double size_of(const Scalar &v) { return static_cast<double>(magnitude(v)); }
@@ -95,7 +95,8 @@ private:
   {
     return in.components == 1 ? 0 : static_cast<int>((in.first_component + r) % in.components);
   }
-  /// Number of the direction, Way::same, or Way::mixed for couplings along an axis without a direction, too.
+  /// Index of the direction, Way::same, or Way::mixed. Couplings along an axis without a direction are
+  /// Way::mixed, too.
   KOKKOS_FUNCTION int direction_of(std::uint16_t way) const
   {
     const int axis      = Way::axis(way);
@@ -118,7 +119,7 @@ private:
       else v[d][Reach + offset] += value;
     }
   };
-  /// Reads the couplings of a row to its nearest neighbours, and what it has along no direction.
+  /// Reads the couplings of a row to its nearest neighbours, and the sum of those along no direction.
   /// @return its diagonal entry
   KOKKOS_FUNCTION Scalar read_star(std::int64_t r, Sums &s, Scalar (&side)[3][3]) const
   {
@@ -137,7 +138,7 @@ private:
     }
     return inner;
 #else
-    Scalar             of_way[Way::kinds]; // most of which nobody touches
+    Scalar             of_way[Way::kinds]; // most of these are never used
     constexpr unsigned mixed = 0, same = 1;
     of_way[same] = Scalar(0);
     for (int axis = 0; axis < 3; ++axis)
@@ -149,7 +150,7 @@ private:
         if (in.way[b][k] == mixed) s.other += v, s.mixed += !is_zero(v);
       }
     }
-    for (int axis = 0; axis < 3; ++axis) { // of others all couplings are zero
+    for (int axis = 0; axis < 3; ++axis) { // couplings of other directions are zero
       const int d = in.direction_of_axis[axis];
       if (d >= 0) side[d][0] = of_way[Way::of(axis, -1, 0)], side[d][2] = of_way[Way::of(axis, 1, 0)];
     }
@@ -160,7 +161,7 @@ private:
   {
     return size_of(s.inner) + s.size[0] + s.size[1] + s.size[2];
   }
-  /// 0 for what rounding leaves of numbers of this size.
+  /// Replaces a rest by 0 if rounding errors of values of this size explain it.
   KOKKOS_FUNCTION static Scalar rounded(const Scalar &rest, double total)
   {
     return size_of(rest) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * total ? Scalar(0) : rest;
@@ -206,7 +207,7 @@ private:
                    total_of(s));
   }
 
-  /// The column of row r nearest to it along direction d; -1: none on this process.
+  /// The nearest column of row r along direction d; -1: none on this process.
   KOKKOS_FUNCTION std::int64_t nearest(std::int64_t r, int d) const
   {
     std::int64_t column = -1;
@@ -221,9 +222,10 @@ private:
     return column;
   }
 
-  /// What an end of a line along d at row r makes of what it may stand for: 1 where a neighbour was
-  /// eliminated, 0 at a Neumann end. Known where nothing else ends, else asked of the next row along another
-  /// direction that ends. False where no row of this process tells.
+  /// The fraction of the missing neighbour that an end of a line along d at row r has on its diagonal: 1 if
+  /// a neighbour was eliminated, 0 at a Neumann end. It is known if no other direction ends at the row.
+  /// Otherwise the next row along another direction that ends is examined.
+  /// @return false if no row of this process determines it
   template <int depth>
   KOKKOS_FUNCTION bool share_of_end(std::int64_t r, int d, Scalar &share) const
   {
@@ -244,8 +246,8 @@ private:
     return true;
   }
 
-  /// Where lines of several directions end at a row, neighbours tell which of them were cut off: a corner
-  /// between Neumann and Dirichlet conditions.
+  /// If lines of several directions end at a row, its neighbours determine which of them have an eliminated
+  /// neighbour: a corner between Neumann and Dirichlet conditions.
   RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections weigh_ends(std::int64_t r, OfDirections missing) const
   {
     OfDirections weighed = missing;
@@ -261,23 +263,23 @@ private:
   /// S_d - e_d of all directions.
   KOKKOS_FUNCTION void diagonals(std::int64_t r, const Sums &s, SplitCounts &counts, Scalar (&own)[3]) const
   {
-    if (in.directions == 1) { // nothing is left out
+    if (in.directions == 1) { // a single direction contains the whole row
       own[0] = in.shift * mass_of_row(r) - s.inner, own[1] = own[2] = Scalar(0);
       return;
     }
     Scalar missing[3] = {s.missing[0], s.missing[1], s.missing[2]}, rest = rest_of(r, s);
-    if (is_zero(rest)) { // most rows inside: nothing to share
+    if (is_zero(rest)) { // most interior rows: no rest to distribute
       for (int d = 0; d < 3; ++d) own[d] = s.along[d];
       return;
     }
-    double least = 0; // of what may stand for a neighbour
+    double least = 0; // smallest contribution of a missing neighbour
     for (int d = 0; d < 3; ++d)
       if (!is_zero(missing[d]) && !(least > 0 && least <= size_of(missing[d]))) least = size_of(missing[d]);
-    // so much less is no neighbour: reaction at Neumann ends, and where upwind
-    // differences have one side alone
+    // a much smaller rest does not belong to a neighbour: reaction at Neumann ends, or upwind differences
+    // on one side
     if (size_of(rest) < 0.1 * least) missing[0] = missing[1] = missing[2] = Scalar(0);
     else if (!is_zero(missing[0]) + !is_zero(missing[1]) + !is_zero(missing[2]) > 1) {
-      const RowSplitter  self    = *this; // of which the function gets an address
+      const RowSplitter  self    = *this; // a copy, because the function needs an address
       const OfDirections weighed = self.weigh_ends(r, {{missing[0], missing[1], missing[2]}});
       for (int d = 0; d < 3; ++d) missing[d] = weighed.of[d];
     }
@@ -299,8 +301,8 @@ private:
     return m;
   }
 
-  /// The same for an entry of the element off the diagonal: what couplings to component c do not
-  /// explain is shared evenly.
+  /// The same for an entry of the element off the diagonal. The part that couplings to component c do not
+  /// explain is distributed evenly.
   RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections entries_of_element(std::int64_t r, int c, double total) const
   {
     Scalar       rest(0);
@@ -320,7 +322,8 @@ private:
     return found;
   }
 
-  /// Entries of row r, in the order of storage, with the diagonal where J has none.
+  /// Calls on_entry for the entries of row r in the order of storage, and on_diagonal for the diagonal even
+  /// if J has none.
   template <class OnDiagonal, class OnEntry>
   KOKKOS_FUNCTION void walk(std::int64_t r, const OnDiagonal &on_diagonal, const OnEntry &on_entry) const
   {
@@ -370,7 +373,7 @@ private:
     const Scalar scale = scale_of(s.inner);
     int          own = 0, along = 0;
     double       most = s.every[0];
-    for (int d = 0; d < 3; ++d) { // there is none along directions beyond the last
+    for (int d = 0; d < 3; ++d) { // zero along directions beyond the last
       if (s.every[d] > most) own = d, most = s.every[d];
       along += s.every[d] > 0;
     }

@@ -35,10 +35,10 @@ bool vector_sum_of(const Exec &exec, std::int64_t n, const Scalar *x, const Scal
   return bad == 0;
 }
 
-/// y = x + sum over j < terms of w_j k_j; arrays of n numbers in memory of exec, y none of the
-/// others, 1 <= terms <= largest_vector_sum. Reads (terms + 1) n numbers, writes n, allocates
-/// nothing. Waits for the answer.
-/// @return whether every number of y is finite
+/// y = x + sum over j < terms of w_j k_j. Arrays have n values in memory of exec. y is different from the
+/// others, 1 <= terms <= largest_vector_sum. Reads (terms + 1) n values, writes n, allocates no memory.
+/// Waits for the result.
+/// @return whether every value of y is finite
 template <class Scalar, class Exec>
 bool vector_sum(const Exec &exec, std::int64_t n, const Scalar *x, int terms, const Scalar *const k[],
                 const Scalar w[], Scalar *y)
