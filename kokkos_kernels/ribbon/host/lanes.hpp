@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file lanes.hpp  Numbers of independent problems side by side in vectors: vectors, arrays where the
-///   compiler has none, and complex numbers as a pack of real and one of imaginary parts.
+/// @file lanes.hpp  Packs of values of independent problems in vector registers: vectors, arrays if the
+///   compiler has no vectors, and complex packs with a pack of real and a pack of imaginary parts.
 ///
-/// Packs go from function to function by reference (see load_pack() of vectors.hpp).
+/// Functions pass packs by reference (see load_pack() of vectors.hpp).
 #pragma once
 
 #include <ribbon/host/vectors.hpp>
@@ -12,7 +12,7 @@
 
 namespace ribbon::host {
 
-/// Calls f(k) for k < n, unrolled where n = K > 0 is known: what f keeps in arrays stays in registers then.
+/// Calls f(k) for k < n, unrolled if n = K > 0 is known. Then arrays in f stay in registers.
 template <int K, class F>
 void for_each(int n, const F &f)
 {
@@ -23,7 +23,7 @@ void for_each(int n, const F &f)
     for (int k = 0; k < n; ++k) f(k);
 }
 
-/// The same with f(k, whether k is odd), which is known at compile time: for two sums at once.
+/// The same with f(k, whether k is odd), with the flag known at compile time: for two sums at once.
 template <int K, class F>
 void for_each_by_turns(int n, const F &f)
 {
@@ -37,7 +37,7 @@ void for_each_by_turns(int n, const F &f)
   }
 }
 
-/// What stands for a pack where the compiler has no vectors. Comparisons say whether they hold in some lane.
+/// Replacement of a pack if the compiler has no vectors. Comparisons say whether they hold in some lane.
 template <class Real, int n>
 struct NumberArray {
   Real        v[n];
@@ -75,7 +75,7 @@ struct ComplexPack {
   Pack re, im;
 };
 
-/// A vector of the compiler, and the same anywhere in an array; void where it has none.
+/// A vector of the compiler, and the same type without alignment; void if the compiler has none.
 template <class Real, int bytes>
 struct VectorOf {
   using type = void;
@@ -94,7 +94,7 @@ RIBBON_VECTOR(float, 32)
   #undef RIBBON_VECTOR
 #endif
 
-/// Packs for vectors of so many bytes.
+/// Packs for vectors of `bytes` bytes.
 template <class Scalar, int bytes>
 struct LanesOf {
   using Real                = real_t<Scalar>;
@@ -110,7 +110,7 @@ inline constexpr bool is_complex_pack = false;
 template <class Pack>
 inline constexpr bool is_complex_pack<ComplexPack<Pack>> = true;
 
-/// Numbers of a pack.
+/// Lanes of a pack.
 template <class Real, class Pack>
 inline constexpr int lanes_in = static_cast<int>(sizeof(Pack) / sizeof(Real));
 
@@ -119,7 +119,7 @@ void load_lanes(const Scalar *from, Pack &to)
 {
   if constexpr (is_complex_pack<Pack>)
     for (int l = 0; l < lanes_in<Scalar, Pack>; ++l) to.re[l] = from[l].real(), to.im[l] = from[l].imag();
-  // a copy of bytes may be one of halves, which waits
+  // a memcpy may become two half loads, which stall
   else if constexpr (is_vector<Pack>)
     to = *reinterpret_cast<const typename VectorOf<Scalar, sizeof(Pack)>::loose *>(from);
   else std::memcpy(&to, from, sizeof to);
@@ -218,7 +218,7 @@ void add_squares(RealPack &sum, const Pack &a)
   else sum += a * a;
 }
 
-/// a = max(a, b); a where b is no number.
+/// a = max(a, b); a if b is NaN.
 template <class Real, class RealPack>
 void take_larger(RealPack &a, const RealPack &b)
 {
@@ -226,7 +226,7 @@ void take_larger(RealPack &a, const RealPack &b)
   else
     for (int l = 0; l < lanes_in<Real, RealPack>; ++l) a[l] = a[l] < b[l] ? b[l] : a[l];
 }
-/// The same, but b where b is no number.
+/// The same, but b if b is NaN.
 template <class Real, class RealPack>
 void take_larger_or_none(RealPack &a, const RealPack &b)
 {
@@ -251,7 +251,7 @@ void take_size(RealPack &y)
 }
 
 #ifdef RIBBON_X86
-// Instructions that compilers do not find by themselves: loops over square roots are none for them,
+// Instructions that compilers do not generate themselves: they do not vectorize loops over square roots,
 // since these may set errno.
 template <class Mask>
 bool some_of_16(const Mask &mask)
@@ -314,9 +314,9 @@ struct ExponentsOf<Real, RealPack, false> {
 template <class Real, class RealPack>
 using Exponents = typename ExponentsOf<Real, RealPack>::type;
 
-/// The powers of two that put positive numbers between 1/2 and 1, and their exponents on top of `sums`;
-/// false, and nothing else, where one of them is zero, tiny (2^-600, float 2^-60: one that the caller has to
-/// look at), not finite or next to that.
+/// The powers of two that scale positive values to between 1/2 and 1. Their exponents are added to `sums`.
+/// Returns false and changes nothing if one of the values is zero, tiny (2^-600, float 2^-60: the caller
+/// has to treat it), not finite or next to that.
 template <class RealPack, class Sums>
 bool scale_of([[maybe_unused]] const RealPack &a, [[maybe_unused]] RealPack &scale,
               [[maybe_unused]] Sums &sums)
@@ -338,7 +338,7 @@ bool scale_of([[maybe_unused]] const RealPack &a, [[maybe_unused]] RealPack &sca
   }
 }
 
-/// Sizes of numbers whose squares neither overflow nor count where they vanish.
+/// Magnitudes of values whose squares neither overflow nor underflow significantly.
 template <class Real, class Pack, class RealPack>
 void sizes_of(const Pack &a, RealPack &to)
 {

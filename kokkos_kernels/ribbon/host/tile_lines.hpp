@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_lines.hpp  Moves lines between their memory and a tile, in which the same row of
-///   all lines lies side by side.
+/// @file tile_lines.hpp  Moves lines between memory and a tile, in which the same rows of all lines are
+///   contiguous.
 #pragma once
 
 #include <ribbon/host/vectors.hpp>
@@ -10,11 +10,11 @@
 
 namespace ribbon::host {
 
-/// Where the lines of one tile lie. Row i of lane l is tile[i * Lanes + l].
+/// The places of the lines of one tile. Row i of lane l is tile[i * Lanes + l].
 template <class Scalar, int Lanes>
 class TileLines {
 public:
-  /// Lines first, first + 1, ... of `set`, at most so many; none beyond its last.
+  /// Lines first, first + 1, ... of `set`, at most `most` of them and none beyond the last line.
   KOKKOS_FUNCTION TileLines(const LineSet &set, std::int64_t first, int most)
       : row_stride_(set.row_stride), rows_(set.rows),
         lanes_(first >= set.lines()         ? 0
@@ -26,16 +26,16 @@ public:
       neighbours_ = neighbours_ && at_[l] == at_[0] + l;
     }
     neighbours_ = neighbours_ && (Lanes > 1 || row_stride_ != 1);
-    // the power of two in the stride
+    // the largest power of two that divides the stride
     const std::int64_t stride = row_stride_ * static_cast<std::int64_t>(sizeof(Scalar)),
                        lowest = stride & -stride;
     crowded_ = neighbours_ && (lowest >= way || rows_ > 2 * (way / (lowest > 0 ? lowest : 1)));
   }
 
-  /// Whether too many rows compete for the same places of the second cache.
+  /// Whether too many rows map to the same sets of the L2 cache.
   KOKKOS_FUNCTION bool is_crowded() const { return crowded_; }
 
-  /// Whether store() fills whole lines of the cache.
+  /// Whether store() fills whole cache lines.
   KOKKOS_FUNCTION bool fills_cache_lines(const Scalar *x) const
   {
     bool all = neighbours_ ? row_stride_ % line == 0 && lanes_ % line == 0 : row_stride_ == 1;
@@ -44,7 +44,7 @@ public:
     return all;
   }
 
-  /// Whether the same row of all lanes is one run in memory, so that it need not pass through the tile.
+  /// Whether the same row of all lanes is one run in memory, so that it does not need the tile.
   KOKKOS_FUNCTION bool is_run() const { return neighbours_ && lanes_ == Lanes; }
 
   /// Rows of all lanes, in memory or in the tile.
@@ -54,7 +54,7 @@ public:
     std::int64_t          stride;
     KOKKOS_FUNCTION Word *at(std::int64_t k) const { return first + k * stride; }
   };
-  /// Rows [i0, i1) to be read, in the tile unless they are runs.
+  /// Rows [i0, i1) for reading, in the tile unless they are runs.
   KOKKOS_FUNCTION Rows<const Scalar> fetch(const Scalar *b, std::int64_t i0, std::int64_t i1,
                                            Scalar *tile) const
   {
@@ -66,14 +66,14 @@ public:
       for (int l = 0; l < Lanes; l += line) prefetch(b + at_[0] + (i + near) * row_stride_ + l);
     return {b + at_[0] + i0 * row_stride_, row_stride_};
   }
-  /// Rows i0 and up to be written: runs, or rows of the tile for store().
+  /// Rows from i0 on for writing: runs, or rows of the tile for store().
   KOKKOS_FUNCTION Rows<Scalar> room(Scalar *x, std::int64_t i0, Scalar *tile) const
   {
     if (!is_run()) return {tile + i0 * Lanes, Lanes};
     return {x + at_[0] + i0 * row_stride_, row_stride_};
   }
 
-  /// Rows [i0, i1) to the tile.
+  /// Copies rows [i0, i1) to the tile.
   KOKKOS_FUNCTION void load(const Scalar *b, std::int64_t i0, std::int64_t i1, Scalar *tile) const
   {
     if (neighbours_) {
@@ -92,7 +92,7 @@ public:
            [&](int l, std::int64_t i) { tile[i * Lanes + l] = b[at_[l] + i * row_stride_]; });
   }
 
-  /// Rows [i0, i1), at most `block`, from the tile.
+  /// Copies rows [i0, i1), at most `block`, from the tile.
   KOKKOS_FUNCTION void store(const Scalar *tile, std::int64_t i0, std::int64_t i1, Scalar *x,
                              bool past_caches) const
   {
@@ -107,7 +107,7 @@ public:
           stream_lines(tile + i0 * Lanes + l, Lanes,
                        {x + at_[l] + i0, x + at_[l + 1] + i0, x + at_[l + 2] + i0, x + at_[l + 3] + i0}))
         continue;
-      alignas(64) Scalar run[side][block]; // stores past the caches are of whole lines of these
+      alignas(64) Scalar run[side][block]; // non-temporal stores need whole cache lines
       for (std::int64_t i = i0; i < rows; i += side) {
         const Scalar *const t  = tile + i * Lanes + l;
         const auto          to = [&](int e) { return past_caches ? &run[e][i - i0] : x + at_[l + e] + i; };
@@ -120,12 +120,12 @@ public:
            [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
   }
 
-  /// Brings the lines of a tile to the second cache little by little, so that as many reads are under
-  /// way as the processor has room for: of crowded lines the first rows, of lines that are neither
-  /// neighbours nor contiguous, nothing.
+  /// Prefetches the lines of the next tile to the L2 cache in small steps, so that the number of reads in
+  /// flight suits the processor. Of crowded lines only the first rows are prefetched. Lines that are
+  /// neither neighbours nor contiguous are not.
   class Ahead {
   public:
-    /// `steps` steps bring everything.
+    /// All lines are prefetched after `steps` steps.
     KOKKOS_FUNCTION Ahead(const TileLines &lines, const Scalar *b, std::int64_t steps) : lines_(lines), b_(b)
     {
       if (steps < 1 || lines.lanes_ == 0 || (!lines.neighbours_ && lines.row_stride_ != 1)) return;
@@ -160,21 +160,21 @@ public:
 
     const TileLines &lines_;
     const Scalar    *b_;
-    /// a piece lies in one run: a row of the tile, or a whole line
+    /// runs in memory: a row of the tile, or a whole line
     std::int64_t   pieces_ = 0, piece_ = 0, bytes_ = 0;
     std::uintptr_t at_ = 0, end_ = 0;
     int            each_ = 0;
   };
 
-  /// rows that are moved at a time: they stay in the first cache meanwhile
+  /// rows that are moved at a time: they stay in the L1 cache meanwhile
   static constexpr int block = sizeof(Scalar) < 8 ? 64 / static_cast<int>(sizeof(Scalar)) : 8;
 
 private:
-  static constexpr int near = 48; ///< rows, where lines cannot be fetched a tile ahead
+  static constexpr int near = 48; ///< rows ahead, for lines that cannot be fetched a tile ahead
   static constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
-  /// bytes after which addresses compete for the same places of the second cache
+  /// distance in bytes at which addresses map to the same sets of the L2 cache
   static constexpr std::int64_t way  = 128 << 10;
-  static constexpr int          side = 4; ///< of the squares that are transposed at a time
+  static constexpr int          side = 4; ///< side of the squares that are transposed at a time
 
   struct Extent {
     std::int64_t rows;
@@ -186,7 +186,7 @@ private:
     if (Lanes % side != 0 || row_stride_ != 1) return {i0, 0};
     return {i0 + (i1 - i0) / side * side, lanes_ / side * side};
   }
-  /// Calls move(lane, row) for everything else.
+  /// Calls move(lane, row) for all remaining elements.
   template <class Move>
   KOKKOS_FUNCTION void others(std::int64_t i0, std::int64_t i1, std::int64_t rows, int lanes,
                               const Move &move) const
@@ -200,7 +200,7 @@ private:
   std::int64_t at_[Lanes] = {}, row_stride_, rows_;
   int          lanes_;
   bool         neighbours_ = true;  ///< the same row of all lines is one run
-  bool         crowded_    = false; ///< too many rows compete for the same places of a cache
+  bool         crowded_    = false; ///< too many rows map to the same sets of a cache
 };
 
 } // namespace ribbon::host

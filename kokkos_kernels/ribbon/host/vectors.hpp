@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file vectors.hpp  What host kernels ask of compiler and processor beyond C++: vectors, stores
-///   past the caches, prefetches.
+/// @file vectors.hpp  Features of compilers and processors beyond C++ for host kernels: vectors,
+///   non-temporal stores, prefetches.
 ///
-/// The only place with compiler attributes and intrinsics. Everything here is a hint: without it (other
-/// compilers, other processors, CUDA compilation) kernels do the same with plain code.
+/// This is the only file with compiler attributes and intrinsics. All of them are hints. Without them
+/// (other compilers, other processors, CUDA compilation) kernels do the same with plain code.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -16,8 +16,8 @@
   #define RIBBON_X86 1
 #endif
 
-/// Before a loop: its iterations do not depend on each other; it goes over packs (PackOf), which stay in
-/// registers. Clang finds out by itself.
+/// Before a loop without dependences between iterations. The loop goes over packs (PackOf), which stay in
+/// registers. Clang finds this without a hint.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
   #define RIBBON_SIMD         _Pragma("GCC ivdep")
   #define RIBBON_UNROLL_PACKS _Pragma("GCC unroll 16")
@@ -29,7 +29,7 @@
 namespace ribbon::host {
 
 #ifdef RIBBON_X86
-/// `flatten` brings the body in, so that it is compiled for this target.
+/// `flatten` inlines the body, so that it is compiled for this target.
 template <class Body>
 __attribute__((target("avx2,fma"), flatten)) void with_avx2(const Body &body)
 {
@@ -37,9 +37,9 @@ __attribute__((target("avx2,fma"), flatten)) void with_avx2(const Body &body)
 }
 #endif
 
-/// Runs body() compiled for the widest vectors of the processor it runs on: packages are built for the first
-/// x86-64, whose vectors of two doubles take longer than the memory. (Vectors of eight bring nothing beyond
-/// those of four: the memory is the limit by then.)
+/// Runs body() compiled for the widest vectors of the processor at hand. Packages are built for the first
+/// x86-64, whose vectors of two doubles are slower than the memory. Vectors of eight are no faster than
+/// those of four, because memory is the limit.
 template <class Body>
 KOKKOS_INLINE_FUNCTION void with_widest_vectors(const Body &body)
 {
@@ -50,7 +50,7 @@ KOKKOS_INLINE_FUNCTION void with_widest_vectors(const Body &body)
   body();
 }
 
-/// The same where body() is for hosts alone.
+/// The same if body() is host code only.
 template <class Body>
 void with_widest_vectors_of_host(const Body &body)
 {
@@ -61,8 +61,8 @@ void with_widest_vectors_of_host(const Body &body)
 #endif
 }
 
-/// Runs body(integral_constant) with the bytes of the vectors that the processor has, 32 or 16, for kernels
-/// whose numbers are arranged for them; 32 where compilers have no vectors.
+/// Runs body(integral_constant) with the bytes of the vectors of the processor, 32 or 16, for kernels whose
+/// data layout depends on it; 32 if compilers have no vectors.
 template <class Body>
 void with_vector_bytes(const Body &body)
 {
@@ -72,7 +72,7 @@ void with_vector_bytes(const Body &body)
 #endif
   body(std::integral_constant<int, 32>());
 }
-/// Runs body() compiled for vectors of so many bytes.
+/// Runs body() compiled for vectors of `bytes` bytes.
 template <int bytes, class Body>
 void with_vectors_of(const Body &body)
 {
@@ -82,26 +82,26 @@ void with_vectors_of(const Body &body)
   body();
 }
 
-/// Asks for a line of the cache, to the second cache.
+/// Prefetches a cache line to the L2 cache.
 KOKKOS_INLINE_FUNCTION void prefetch(const void *at)
 {
 #ifdef RIBBON_X86
   asm volatile("prefetcht1 %0"
                :
                : "m"(*static_cast<const char *>(
-                 at))); // GCC drops calls of functions that do nothing but __builtin_prefetch
+                 at))); // GCC removes calls of functions that contain only __builtin_prefetch
 #else
   (void)at;
 #endif
 }
 
-/// Some neighbouring numbers in a register: 32 bytes of them where the compiler has such vectors, otherwise
-/// one. Arithmetic goes element by element and takes a Scalar for all of them. A compiler left to itself
-/// keeps what a sweep carries along in memory.
+/// Neighbouring values in a register: 32 bytes if the compiler has such vectors, otherwise one value.
+/// Arithmetic is element by element and accepts a Scalar for all of them. Without this type a compiler
+/// keeps the state of a sweep in memory.
 template <class Scalar>
 struct PackOf {
   using type  = Scalar;
-  using loose = Scalar; ///< the same anywhere in an array
+  using loose = Scalar; ///< the same type without alignment
 };
 #ifdef RIBBON_X86
 template <>
@@ -116,16 +116,15 @@ struct PackOf<float> {
 };
 #endif
 
-/// Packs go from function to function by reference: in which registers they would go by
-/// value depends on the target.
+/// Functions pass packs by reference: the registers for a pack by value depend on the target.
 template <class Scalar, class Pack>
 KOKKOS_INLINE_FUNCTION void load_pack(const Scalar *from, Pack &pack)
 {
   if constexpr (std::is_same_v<Pack, Scalar>) pack = *from;
   else pack = *reinterpret_cast<const typename PackOf<Scalar>::loose *>(from);
 }
-/// With `past_caches`, whole lines of the cache are written to memory without being read before; `to` is a
-/// multiple of 32 bytes then.
+/// With `past_caches`, stores are non-temporal: whole cache lines are written to memory without being read
+/// before. Then `to` is a multiple of 32 bytes.
 template <class Scalar, class Pack>
 KOKKOS_INLINE_FUNCTION void store_pack(const Pack &pack, Scalar *to, [[maybe_unused]] bool past_caches)
 {
@@ -143,8 +142,8 @@ KOKKOS_INLINE_FUNCTION void store_pack(const Pack &pack, Scalar *to, [[maybe_unu
   }
 }
 
-/// Copies `count` elements. With `past_caches`, whole lines of the cache are written to memory
-/// without being read before.
+/// Copies `count` elements. With `past_caches`, whole cache lines are written to memory without being read
+/// before.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void copy_out(const Scalar *from, Scalar *to, int count,
                                      [[maybe_unused]] bool past_caches)
@@ -171,9 +170,7 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
 {
 #if defined(RIBBON_X86) && defined(__has_builtin)
   #if __has_builtin(__builtin_shufflevector)
-  if constexpr (
-    std::is_same_v<
-      Scalar, double>) { // halves meet as they are loaded, which leaves one shuffle for a row instead of two
+  if constexpr (std::is_same_v<Scalar, double>) { // combined as loaded: one shuffle per row, not two
     typedef double Two __attribute__((vector_size(16)));
     typedef double Loose __attribute__((vector_size(16), aligned(8), may_alias));
     for (int half = 0; half < 2; ++half) {
@@ -211,7 +208,7 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
 __attribute__((target("avx"))) inline void stream_lines_avx(const double *from, std::ptrdiff_t stride,
                                                             double *const (&to)[4])
 {
-  __m256d line[4][2]; // whole lines one after another: halves of several in turns take longer
+  __m256d line[4][2]; // whole cache lines one after another: alternating halves of several lines are slower
   for (int half = 0; half < 2; ++half) {
     const double *const f = from + 4 * half * stride;
     const __m256d a = _mm256_load_pd(f), b = _mm256_load_pd(f + stride), c = _mm256_load_pd(f + 2 * stride),
@@ -227,9 +224,9 @@ __attribute__((target("avx"))) inline void stream_lines_avx(const double *from, 
 }
 #endif
 
-/// Writes to[e][k] = from[k * stride + e], e < 4, k < 8, past the caches, straight from registers;
-/// false, and nothing, where there are no such vectors. `from` and the stride are multiples of 32
-/// bytes, each `to` is one of 64.
+/// Writes to[e][k] = from[k * stride + e], e < 4, k < 8, with non-temporal stores from registers. Returns
+/// false and writes nothing if there are no such vectors. `from` and the stride are multiples of 32 bytes,
+/// each `to` is a multiple of 64.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION bool stream_lines([[maybe_unused]] const Scalar  *from,
                                          [[maybe_unused]] std::ptrdiff_t stride,
@@ -245,7 +242,7 @@ KOKKOS_INLINE_FUNCTION bool stream_lines([[maybe_unused]] const Scalar  *from,
   return false;
 }
 
-/// Makes what copy_out wrote past the caches visible to other threads.
+/// Makes non-temporal stores of copy_out visible to other threads.
 KOKKOS_INLINE_FUNCTION void finish_copies()
 {
 #ifdef RIBBON_X86
