@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cr_pcr.hpp  Cyclic reduction until few equations are left, then parallel cyclic reduction on those
+/// @file cr_pcr.hpp  Cyclic reduction until few equations are left, then parallel cyclic reduction of these
 ///   (Zhang, Cohen & Owens 2010, section 3.5).
 ///
-/// One kernel for the three methods: it switches where at most `switch_rows` equations are left, at 1
+/// One kernel implements three methods. It switches when at most `switch_rows` equations are left: at 1
 /// (cyclic reduction), at n (parallel cyclic reduction) or between. A team holds a tile of lines in
-/// scratch; every line is read once and written once. Nothing is factored: the matrices are read, and
-/// eliminated, in every solve.
+/// scratch. Every line is read once and written once. There is no factorization: every solve reads and
+/// eliminates the matrices.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/cyclic_reduction.hpp>
@@ -17,17 +17,17 @@
 
 namespace ribbon {
 
-/// Pivots of a solve, kept for a report. A row is scaled by a pivot at every level; their product is the
+/// Pivots of a solve, for a report. A row is scaled by a pivot at every level. The product of these is the
 /// pivot of the row before scaling.
 template <class Real>
 struct ReductionPivots {
-  /// (matrix, row): the latest pivot relative to the largest entry of the row; null in
-  /// solves that are not watched
+  /// (matrix, row): the latest pivot relative to the largest entry of the row; null in solves that record
+  /// no pivots
   Real *product = nullptr;
-  /// (matrix, row): the smallest; -2 for an entry that is not finite, -1 for a pivot
+  /// (matrix, row): the smallest pivot; -2 for an entry that is not finite, -1 for such a pivot
   Real *smallest = nullptr;
   Real *of_line  = nullptr; ///< (matrix): the smallest of all rows
-  int  *row      = nullptr; ///< (matrix): where that is
+  int  *row      = nullptr; ///< (matrix): the row of the smallest pivot
 
   KOKKOS_FUNCTION void first(std::int64_t at, Real pivot, Real scale) const
   {
@@ -36,12 +36,12 @@ struct ReductionPivots {
   }
   KOKKOS_FUNCTION void next(std::int64_t at, Real pivot) const
   {
-    if (smallest[at] == 0) return; // what follows a zero pivot is infinite because of it
+    if (smallest[at] == 0) return; // values after a zero pivot are infinite because of it
     product[at] *= pivot;
     if (!is_finite(product[at])) smallest[at] = smallest[at] < Real(-1) ? smallest[at] : Real(-1);
     else if (product[at] < smallest[at]) smallest[at] = product[at];
   }
-  /// A zero pivot explains what is not finite in its line.
+  /// Finds the smallest pivot of a line. A zero pivot explains values that are not finite in its line.
   KOKKOS_FUNCTION void gather(std::int64_t line, std::int64_t rows) const
   {
     of_line[line] = smallest[line * rows], row[line] = 0;
@@ -64,7 +64,7 @@ struct ReductionKernel {
   const int                  *class_of_line; ///< null: line l has matrix l % matrices
   std::int64_t                classified;    ///< lines in that table
   ReductionTile               shape;
-  const Scalar               *b; ///< null stands for zero, with `pivots` only
+  const Scalar               *b; ///< null means zero, with `pivots` only
   Scalar                     *x;
   LineSet                     in, out;
   ReductionPivots<Real>       pivots;
@@ -79,7 +79,7 @@ struct ReductionKernel {
     return class_of_line ? class_of_line[line % classified] : line % entry.matrices();
   }
 
-  /// Row i of matrix c, scaled; `place` is an equation or the separator.
+  /// Reads and scales row i of matrix c; `to` is an equation or the separator.
   KOKKOS_FUNCTION void fill(const Equations &all, std::int64_t c, int i, const Equation &to,
                             bool is_separator, bool watched) const
   {
@@ -99,7 +99,7 @@ struct ReductionKernel {
     }
     if (is_separator) {
       if (watched) pivots.first(c * entry.rows + i, scale, scale);
-      // close() has the pivot itself
+      // close() provides the pivot
       if (watched && scale > 0) pivots.product[c * entry.rows + i] = 1 / scale;
       return;
     }
@@ -191,10 +191,12 @@ public:
   using Memory = typename Exec::memory_space;
   using Real   = real_t<Scalar>;
 
-  /// @param bands        tridiagonal or block tridiagonal; they are copied, and read in every solve
-  /// @param switch_rows  parallel cyclic reduction where at most so many equations are left; 1: never
-  /// @param lanes        lines of a team, a power of two; 0 leaves the choice to the solver
-  /// fits() is false where no line fits the scratch of a team; nothing else may be called then
+  /// @param bands        tridiagonal or block tridiagonal; they are copied, and every solve reads them
+  /// @param switch_rows  parallel cyclic reduction starts when at most this many equations are left; 1:
+  ///   never
+  /// @param lanes        lines of a team, a power of two; 0: the solver chooses
+  ///
+  /// fits() is false if no line fits the scratch of a team. Then no other member may be called.
   Reduction(const Exec &exec, const LineSet &lines, const Bands<Scalar, Memory> &bands,
             std::int64_t switch_rows, int lanes)
       : bands_(copy(exec, bands)), entry_(bands_)
@@ -219,22 +221,21 @@ public:
     return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar);
   }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel; in place where b ==
-  /// x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel. In place if b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
              const int *class_of_line, std::int64_t classified) const
   {
     run(exec, entry_, b, in, x, out, class_of_line, classified, {});
   }
-  /// The same with other matrices, one per line, of the same block, periodic or not as those.
+  /// The same with other matrices, one per line, with the same block size and the same `periodic`.
   void solve(const Exec &exec, const Bands<Scalar, Memory> &bands, const Scalar *b, const LineSet &in,
              Scalar *x, const LineSet &out) const
   {
     run(exec, BandEntries<Scalar, Memory>(bands), b, in, x, out, nullptr, 1, {});
   }
 
-  /// The smallest pivot that a solve meets, or that of the first matrix where it is no larger than the
-  /// tolerance, and the matrix and row where it does; -1: not finite.
+  /// The smallest pivot of a solve, or that of the first matrix whose pivot is at most the tolerance, and
+  /// its matrix and row; -1: not finite.
   void smallest_pivot(const Exec &exec, double tolerance, double &smallest, std::int64_t &matrix,
                       std::int64_t &row) const
   {
@@ -275,7 +276,7 @@ private:
     else launch(std::integral_constant<int, 8>{});
   }
 
-  Bands<Scalar, Memory>       bands_; ///< what entry_ reads
+  Bands<Scalar, Memory>       bands_; ///< the data of entry_
   BandEntries<Scalar, Memory> entry_;
   ReductionTile               tile_;
   std::size_t                 scratch_ = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cyclic_reduction.hpp  Cyclic reduction (Hockney 1965, with Golub; Zhang, Cohen & Owens 2010, section
-///   3.2): half of the equations at a time.
+/// @file cyclic_reduction.hpp  Cyclic reduction (Hockney 1965, with Golub; Zhang, Cohen & Owens 2010,
+///   section 3.2): half of the equations at a time.
 ///
-/// Forward, every second equation takes in its two neighbours and couples with the next but one: half as many
-/// equations of the same form. Backward, the equations that were left out get their unknowns from those
-/// beside them. O(n) operations in 2 log2 n steps, half of the threads idle after each step.
+/// Forward, every second equation eliminates its two neighbours and then couples with the next but one. The
+/// result is half as many equations of the same form. Backward, the eliminated equations compute their
+/// unknowns from their neighbours. O(n) operations in 2 log2 n steps; each step leaves half of the threads
+/// of the previous one idle.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_equations.hpp>
@@ -12,7 +13,7 @@
 namespace ribbon {
 
 /// One level down, for a tile of lines: equations 1, 3, 5, ... of `level` become 0, 1, 2, ... of the next.
-/// `note(row, lane, |pivot|)` is told of every pivot.
+/// note(row, lane, |pivot|) is called for every pivot.
 template <class Equations, class Threads, class Team, class Note>
 KOKKOS_FUNCTION void reduce(const Equations &all, int level, Threads &threads, const Team &team,
                             const Note &note)

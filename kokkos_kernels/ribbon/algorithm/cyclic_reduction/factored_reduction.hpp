@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file factored_reduction.hpp  Block cyclic reduction with stored factors: for lines of blocks or wide
-/// bands that are too few to fill a device.
+/// @file factored_reduction.hpp  Block cyclic reduction with stored factors, for lines of blocks or wide
+///   bands that are too few to fill a device.
 ///
 /// Cyclic reduction (Hockney 1965, with Golub; for blocks Heller, SIAM J. Numer. Anal. 13, 1976) halves the
 /// number of equations A_k x_(k-1) + D_k x_k + C_k x_(k+1) = r_k at every level. Even equations are
@@ -12,12 +12,12 @@
 ///
 ///     r_k <- r_k - (A_k D_(k-1)^-1) r_(k-1) - (C_k D_(k+1)^-1) r_(k+1).
 ///
-/// The factorization stores D_k^-1 and all products in parentheses. A solve for m equations has 2 log2 m
-/// steps of small products, each step for all equations and components at once; `thomas` has 2 n dependent
-/// steps for n rows. Where rows couple with K others on either side, K rows form an equation of S = K B <= 8
-/// unknowns. Factors take 5 S^2 values per equation, those of `thomas` 3 S^2.
+/// The factorization stores D_k^-1 and all products in parentheses. A solve of m equations has 2 log2 m
+/// steps of small products, each for all equations and components at once. `thomas` has 2 n dependent steps
+/// for n rows. If rows couple with K others on either side, K rows form an equation of S = K B <= 8
+/// unknowns. Factors need 5 S^2 values per equation, those of `thomas` 3 S^2.
 ///
-/// Diagonal blocks are inverted with row pivoting. Nothing else is pivoted.
+/// Only diagonal blocks have row pivoting, in their inversion.
 #pragma once
 
 #include <ribbon/device/temporary.hpp>
@@ -41,9 +41,9 @@ struct FactoredReductionShape {
   KOKKOS_INLINE_FUNCTION static int kept(int equations) { return equations / 2; }
   KOKKOS_INLINE_FUNCTION static int left_out(int equations) { return equations - equations / 2; }
   KOKKOS_INLINE_FUNCTION static int place(int level, int k) { return ((k + 1) << level) - 1; }
-  /// Length of the factors of a level: two blocks for each equation that is kept, then three for each that is
-  /// left out. Column b of block w of equation j of `count` begins at ((w S + b) count + j) S, so that
-  /// neighbouring threads read neighbouring values.
+  /// Length of the factors of a level: two blocks for each equation that remains, then three for each
+  /// eliminated one. Column b of block w of equation j of `count` begins at ((w S + b) count + j) S, so
+  /// that neighbouring threads read neighbouring values.
   KOKKOS_INLINE_FUNCTION std::int64_t kept_words(int equations) const
   {
     return std::int64_t(2) * size() * size() * kept(equations);
@@ -175,8 +175,8 @@ struct FactoredReductionFactor {
   unsigned long long         *pivots;     ///< for each matrix, ~key() of its worst pivot
 
   struct Level {
-    int           number, count; ///< number of the level, count of its equations
-    std::int64_t  at;            ///< where its factors begin
+    int           number, count; ///< index of the level, count of its equations
+    std::int64_t  at;            ///< offset of its factors
     const Scalar *now;
     Scalar       *next;
   };
@@ -205,9 +205,9 @@ struct FactoredReductionFactor {
     }
   }
 
-  /// Orders failures of a line, causes before consequences: entries that are not finite, zero pivots, pivots
-  /// that are not finite; then pivots by their size relative to the largest entry of the row. The lower half
-  /// of the key is the row.
+  /// Orders failures of a line, causes before consequences: entries that are not finite, zero pivots,
+  /// pivots that are not finite. Then come pivots by their size relative to the largest entry of the row.
+  /// The lower half of the key is the row.
   KOKKOS_FUNCTION static unsigned long long key(Real pivot, Real largest, std::int64_t row)
   {
     const auto   size = static_cast<float>(largest > 0 ? pivot / largest : Real(0));
@@ -256,7 +256,7 @@ struct FactoredReductionFactor {
     for (int i = row; i < row + shape.group && i < shape.rows; ++i)
       for (int a = 0; a < shape.block; ++a) {
         const Real size = entry.row_max(c, i, a);
-        if (!(size <= largest) && largest == largest) largest = size; // NaN stays
+        if (!(size <= largest) && largest == largest) largest = size; // keeps NaN
       }
     return largest;
   }
@@ -282,7 +282,7 @@ struct FactoredReductionFactor {
     return block;
   }
 
-  /// Stores D^-1, -D^-1 A and -D^-1 C of equation k = 2 j, which is left out.
+  /// Stores D^-1, -D^-1 A and -D^-1 C of equation k = 2 j, which is eliminated.
   KOKKOS_FUNCTION void leave_out(const Level &level, std::int64_t c, int j) const
   {
     const int          left_out = shape.left_out(level.count), k = 2 * j;
@@ -296,8 +296,8 @@ struct FactoredReductionFactor {
     store(c, begin, 1, left_out, j, inverse * read(level, c, k, -1), -1);
     store(c, begin, 2, left_out, j, inverse * read(level, c, k, 1), -1);
   }
-  /// Stores -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and equation j of the next level, which k
-  /// becomes.
+  /// Stores -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and the resulting equation j of the next
+  /// level.
   KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j) const
   {
     const int kept = shape.kept(level.count), left_out = shape.left_out(level.count), S = shape.size();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file parallel_cyclic_reduction.hpp  Parallel cyclic reduction (Hockney & Jesshope 1981; Zhang, Cohen &
-///   Owens 2010, section 3.3): every equation takes in its neighbours.
+///   Owens 2010, section 3.3): every equation eliminates its neighbours.
 ///
-/// Step s = 1, 2, 4, ... leaves equations that couple with those 2 s away. Once s reaches the number of
-/// equations each has its own unknown alone, and no way back is needed: log2 n steps with all threads at
-/// work, O(n log2 n) operations.
+/// After step s = 1, 2, 4, ... equations couple with those 2 s away. Once s reaches the number of
+/// equations, each equation contains only its unknown, and there is no backward phase. log2 n steps with
+/// all threads busy, O(n log2 n) operations.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_equations.hpp>
 
 namespace ribbon {
 
-/// Solves the equations of the last level but for the separator of a ring: x = r - (A + C) z. They move
-/// between two copies in scratch, and all.tile.last says where they are.
+/// Solves the equations of the last level except for the separator of a ring: x = r - (A + C) z. They
+/// alternate between two copies in scratch; all.tile.last is the place of the current one.
 template <class Equations, class Threads, class Team, class Note>
 KOKKOS_FUNCTION void reduce_in_parallel(Equations &all, Threads &threads, const Team &team, const Note &note)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduction_equations.hpp  Equations of cyclic reduction in team scratch, and how two
-///   neighbours are eliminated from one.
+/// @file reduction_equations.hpp  Equations of cyclic reduction in team scratch, and the elimination of two
+///   neighbours from one.
 ///
-/// Every equation is scaled so that its unknowns have the coefficient I: x_k + A_k x_left + C_k x_right =
-/// r_k. It keeps 2 B^2 + B numbers. With the neighbours p (left) and q (right), of the same form,
+/// Every equation is scaled so that its unknowns have the coefficient I: x_k + A_k x_left + C_k
+/// x_right = r_k. It has 2 B^2 + B values. With the neighbours p (left) and q (right), of the same form,
 ///
 ///     M = I - A_k C_p - C_k A_q
 ///     A_k <- - M^-1 A_k A_p,    C_k <- - M^-1 C_k C_q,    r_k <- M^-1 (r_k - A_k r_p - C_k r_q).
 ///
 /// Rings: the last row is a separator z, left of the first equation and right of the last one. A_first and
-/// C_last are then their coefficients of z, at every level; where a neighbour is missing the coefficient
-/// stays (zero in a line that is open). The separator's own equation A_s x_last + D_s z + C_s x_first =
-/// r_s goes along: it loses the equations beside it whenever they are eliminated. That takes 3 B^2 + B
-/// numbers per line, none per row.
+/// C_last are then their coefficients of z, at every level. If a neighbour is missing, the coefficient does
+/// not change (it is zero in an open line). The equation of the separator is A_s x_last + D_s z + C_s
+/// x_first = r_s. Adjacent equations are eliminated from it as well. That needs 3 B^2 + B values per line
+/// and none per row.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_tile.hpp>
@@ -20,13 +20,13 @@
 
 namespace ribbon {
 
-/// A B x B matrix, then its triangular factors (rows exchanged, pivots inverted).
+/// A B x B matrix, later its triangular factors (rows exchanged, pivots inverted).
 template <class Scalar, int Most>
 struct PivotBlock {
   Scalar a[Most * Most] = {};
   int    moved[Most]    = {};
 
-  /// @return the smallest |pivot|; NaN where one is NaN
+  /// @return the smallest |pivot|; NaN if a pivot is NaN
   KOKKOS_FUNCTION real_t<Scalar> factor(int B)
   {
     real_t<Scalar> smallest = 0;
@@ -52,7 +52,8 @@ struct PivotBlock {
   }
 };
 
-/// The equations of a tile. @tparam Most  1: tridiagonal matrices; more: blocks of up to so many unknowns
+/// The equations of a tile.
+/// @tparam Most  1: tridiagonal matrices; otherwise the largest block size
 template <class Scalar_, int Most_>
 struct ReductionEquations {
   using Scalar              = Scalar_;
@@ -64,7 +65,7 @@ struct ReductionEquations {
   int           block = 1;
   bool          ring  = false;
 
-  /// Numbers of one equation: A at 0, C at B^2, r at 2 B^2, row by row; a separator has D at 2 B^2 + B.
+  /// Values of one equation: A at 0, C at B^2, r at 2 B^2, row by row. A separator has D at 2 B^2 + B.
   struct Equation {
     Scalar                  *first = nullptr;
     int                      step  = 0;
@@ -84,7 +85,7 @@ struct ReductionEquations {
   {
     return {memory + place * tile.pitch + lane, tile.places * tile.pitch};
   }
-  /// Equation k of a level; none beyond its ends.
+  /// Equation k of a level; empty beyond its ends.
   KOKKOS_FUNCTION Equation equation(int level, int k, int lane) const
   {
     return k < 0 || k >= tile.equations(level) ? Equation() : at(tile.place(level, k), lane);
@@ -126,7 +127,7 @@ struct ReductionEquations {
     }
   }
 
-  /// to = from with its neighbours eliminated; a neighbour may be none, `to` may be `from`.
+  /// to = from with its neighbours eliminated. A neighbour may be empty; `to` may be `from`.
   /// @return the smallest |pivot|
   KOKKOS_FUNCTION Real combine(const Equation &from, const Equation &left, const Equation &right,
                                const Equation &to) const
@@ -146,7 +147,8 @@ struct ReductionEquations {
     return pivot;
   }
 
-  /// Eliminates the equations beside the separator from its own. `left` is none where that equation stays.
+  /// Eliminates the adjacent equations from that of the separator. `left` is empty if that equation
+  /// remains.
   KOKKOS_FUNCTION void reduce_separator(const Equation &s, const Equation &left, const Equation &right) const
   {
     for (int a = 0; a < B(); ++a)
@@ -159,8 +161,9 @@ struct ReductionEquations {
     subtract(s, C(), right), multiply(s, right, C());
     if (left) subtract(s, A(), left), multiply(s, left, A());
   }
-  /// z, where every equation of the last level has no neighbour but the separator: r of the separator becomes
-  /// z. @return the smallest |pivot|
+  /// Solves for z when the separator is the only neighbour of every equation of the last level. r of the
+  /// separator becomes z.
+  /// @return the smallest |pivot|
   KOKKOS_FUNCTION Real close(int lane) const
   {
     const int      m = tile.equations(tile.levels);
@@ -185,7 +188,8 @@ struct ReductionEquations {
     for (int a = 0; a < B(); ++a) s(R() + a) = z[a];
     return pivot;
   }
-  /// r becomes x: the unknowns on either side are known. Beyond the ends lies the separator, or nothing.
+  /// r becomes x. The unknowns on either side are known. Beyond the ends is the separator of a ring, or no
+  /// unknown.
   KOKKOS_FUNCTION void substitute(const Equation &e, const Equation &left, const Equation &right,
                                   int lane) const
   {

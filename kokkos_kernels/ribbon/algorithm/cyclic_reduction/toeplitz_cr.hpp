@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file toeplitz_cr.hpp  Cyclic reduction with precomputed numbers for near-Toeplitz tridiagonal matrices
-///   (after Srinath's solver for compact finite differences).
+/// @file toeplitz_cr.hpp  Cyclic reduction with precomputed coefficients for near-Toeplitz tridiagonal
+///   matrices (after Srinath's solver for compact finite differences).
 ///
-/// Rows with one stencil (a, d, c) stay rows with one stencil at every level, but for a few at the ends:
+/// Rows with one stencil (a, d, c) remain rows with one stencil at every level, except for a few at the
+/// ends:
 ///
 ///     a' = - a (a / d),    d' = d - a (c / d) - c (a / d),    c' = - c (c / d)
 ///     forward   r_k <- r_k - a_k r_p / d_p - c_k r_q / d_q       k = 1, 3, 5, ...; p = k - 1, q = k + 1
 ///     backward  x_k = (r_k - a_k x_p - c_k x_q) / d_k            k = 0, 2, 4, ...
 ///
-/// A level needs (a, 1 / d, c) of the stencil, of P rows at its begin and Q rows at its end, where P, Q <= 4
-/// rows of the matrix differ from the stencil (the first and the last row of an open line do, by what they
-/// lack). Where P = Q = 1 that is 7 numbers per level (the first row has no a, the last no c), and 7 (log2 n
-/// - 1) + 5 in all for n = 2^k, 7 (log2(n + 1) - 1) + 1 for n = 2^k - 1: from n = 16 (15) on no more than the
-/// 8 (log2 n - 1) + 2 of the paper, which keeps a / d and c / d and lacks the last row's. Scratch holds r
-/// alone: n numbers per line.
+/// A level needs (a, 1 / d, c) of the stencil, of P rows at its beginning and of Q rows at its end. P,
+/// Q <= 4 rows of the matrix differ from the stencil; in an open line the first and the last row do,
+/// because they lack a neighbour. For P = Q = 1 a level has 7 coefficients (the first row has no a, the
+/// last no c). The total is 7 (log2 n - 1) + 5 for n = 2^k and 7 (log2(n + 1) - 1) + 1 for n = 2^k - 1.
+/// From n = 16 (15) on that is at most the 8 (log2 n - 1) + 2 of the paper, which stores a / d and c / d
+/// and omits those of the last row. Scratch holds only r: n values per line.
 ///
-/// The last row of a ring is a separator, see reduction_equations.hpp: two numbers more per level for its own
-/// couplings, the a of the first row and the c of the last one, and the inverse of its last pivot.
+/// The last row of a ring is a separator (see reduction_equations.hpp). It adds per level its two
+/// couplings, the a of the first row and the c of the last one. It also adds the inverse of its last pivot.
 #pragma once
 
 #include <ribbon/algorithm/cyclic_reduction/reduction_tile.hpp>
@@ -25,19 +26,20 @@
 
 namespace ribbon {
 
-/// Where the numbers of a level are: `a` of an equation, 1 / d and c after it.
+/// Layout of the coefficients of a level: `a` of an equation, then 1 / d and c.
 struct ToeplitzShape {
   int  rows  = 0;           ///< equations of a line, without the separator
   int  first = 1, last = 1; ///< P, Q
   bool ring = false;
 
   KOKKOS_INLINE_FUNCTION bool has_stencil(int n) const { return n > first + last; }
-  /// Numbers of a level of n equations.
+  /// Number of coefficients of a level of n equations.
   KOKKOS_INLINE_FUNCTION int numbers(int n) const
   {
     return 3 * (has_stencil(n) ? 1 + first + last : n) + (ring ? 2 : -2);
   }
-  /// Place of `a` of equation k of n. Without a ring, a of the first one and c of the last one are not there.
+  /// Place of `a` of equation k of n. Without a ring, a of the first one and c of the last one are not
+  /// stored.
   KOKKOS_INLINE_FUNCTION int at(int n, int k) const
   {
     const int record = !has_stencil(n) ? k
@@ -54,12 +56,12 @@ struct ToeplitzKernel {
   struct Idle { };
   ToeplitzShape shape;
   ReductionTile tile;
-  const Scalar *numbers; ///< level by level, at last the inverse pivot of the separator
+  const Scalar *numbers; ///< level by level, then the inverse pivot of the separator
   const Scalar *b;
   Scalar       *x;
   LineSet       in, out;
 
-  /// r of equations in scratch, with the numbers of one level.
+  /// r of equations in scratch, with the coefficients of one level.
   struct Level {
     const ReductionTile    &tile;
     const ToeplitzShape    &shape;
@@ -160,7 +162,7 @@ struct ToeplitzKernel {
   }
 };
 
-/// The numbers of a near-Toeplitz matrix, computed in extended precision.
+/// The coefficients of a near-Toeplitz matrix, computed in extended precision.
 template <class Scalar>
 struct ToeplitzNumbers {
   using Wide                     = wide_t<Scalar>;
@@ -174,7 +176,7 @@ struct ToeplitzNumbers {
 
   /// Row that has the stencil.
   static int stencil_row(const HostMatrix<Scalar> &A) { return (A.rows - (A.periodic ? 1 : 0)) / 2; }
-  /// First row that differs from it, the ends apart; -1 where there is none. Sets the shape.
+  /// First row that differs from the stencil, not counting the ends; -1: no such row. Sets the shape.
   std::int64_t first_difference(const HostMatrix<Scalar> &A)
   {
     const int n = A.rows, m = n - (A.periodic ? 1 : 0), middle = stencil_row(A);
@@ -194,16 +196,16 @@ struct ToeplitzNumbers {
     return -1;
   }
 
-  /// Computes the numbers; `watch` sees every pivot.
+  /// Computes the coefficients; `watch` sees every pivot.
   void eliminate(const HostMatrix<Scalar> &A, PivotWatch &watch)
   {
     const int        m = shape.rows, sum = shape.first + shape.last;
     Row              separator = shape.ring ? Row{A(m, -1), A(m, 0), A(m, 1)} : Row{};
-    std::vector<Row> rows; ///< of a level: the stencil where there is one, the first and the last ones
+    std::vector<Row> rows; ///< of a level: the stencil, if there is one, then the first and the last rows
     const auto       index = [&](int n, int k) {
       return !shape.has_stencil(n) ? k : k < shape.first ? 1 + k : k < n - shape.last ? 0 : 1 + k - (n - sum);
     };
-    // calls make(k, how many there are), in the order of `rows`
+    // calls make(k, count of such rows), in the order of `rows`
     const auto each = [&](int n, const auto &make) {
       if (shape.has_stencil(n)) make(shape.first, n - sum);
       for (int k = 0; k < (shape.has_stencil(n) ? shape.first : n); ++k) make(k, 1);
@@ -225,7 +227,7 @@ struct ToeplitzNumbers {
         watch.see(r.d, A.row_max(original), original);
         watch.see_again(r.d, eliminated - 1);
       });
-      if (!shape.ring) { // what is not there is not stored
+      if (!shape.ring) { // missing coefficients are not stored
         const auto begin = shape.has_stencil(n) ? 3 : 0;
         numbers.erase(numbers.begin() + begin), numbers.pop_back();
       } else numbers.push_back(narrow<Scalar>(separator.a)), numbers.push_back(narrow<Scalar>(separator.c));
@@ -251,7 +253,7 @@ struct ToeplitzNumbers {
   }
 
 private:
-  /// Eliminates the equations beside the separator from its own.
+  /// Eliminates the adjacent equations from that of the separator.
   static void reduce(Row &s, int n, const Row &first, const Row &last)
   {
     if (n == 1) {
@@ -269,9 +271,10 @@ class ToeplitzReduction {
 public:
   using Memory = typename Exec::memory_space;
 
-  /// @param from   whose eliminate() was called
-  /// @param lanes  lines of a team, a power of two; 0 leaves the choice to the solver
-  /// fits() is false where no line fits the scratch of a team; nothing else may be called then
+  /// @param from   after a call of eliminate()
+  /// @param lanes  lines of a team, a power of two; 0: the solver chooses
+  ///
+  /// fits() is false if no line fits the scratch of a team. Then no other member may be called.
   ToeplitzReduction(const Exec &exec, const LineSet &lines, const ToeplitzNumbers<Scalar> &from, int lanes)
       : shape_(from.shape), numbers_(upload(exec, "ribbon::toeplitz_cr::numbers", from.words))
   {
@@ -284,8 +287,7 @@ public:
   bool        fits() const { return fits_; }
   std::size_t bytes() const { return numbers_.size() * sizeof(Scalar); }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel; in place where b ==
-  /// x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec, one kernel. In place if b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     using Kernel = ToeplitzKernel<Scalar>;
