@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_elimination.hpp  Elimination of a chunk of block rows in flight: what ChunkElimination
-///   (chunk_relations.hpp) does for a band.
+/// @file block_elimination.hpp  Elimination of a chunk of block rows in flight: the counterpart of
+///   ChunkElimination (chunk_relations.hpp) for blocks.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/cyclic_relations.hpp>
 
 namespace ribbon {
 
-/// The matrix of a chunk of rows of B unknowns, block tridiagonal, eliminated row by row. U and H of the row
-/// before are left where they are kept: two blocks less in registers.
+/// The block tridiagonal matrix of a chunk of rows of B unknowns, eliminated row by row. U and H of the
+/// previous row stay in scratch, which saves two blocks of registers.
 template <class Scalar, int B>
 struct BlockChunkElimination {
   using Columns = typename CyclicRelations<Scalar, B>::Columns;
@@ -23,11 +23,11 @@ struct BlockChunkElimination {
       for (int e = 0; e < 1 + 2 * B; ++e) first[a][e] = Scalar(e == 1 + B + a ? -1 : 0);
     }
   }
-  /// Takes the row before it out of a row: D x + h zl + C x_next = r, x = [r, h, C].
+  /// Eliminates the previous row from a row: D x + h zl + C x_next = r, x = [r, h, C].
   /// @param entry    entry(d, a, b) of the block at distance d
-  /// @param before   before(e) is number e of [U | H] of the row before; `begins` where the
-  ///   chunk has none, and that is zl
-  /// @param couples  whether there is a row before it in the matrix: what is stored for one may be anything
+  /// @param before   before(e) is value e of [U | H] of the previous row; with `begins` the chunk has no
+  ///   previous row, and zl is in its place
+  /// @param couples  whether the matrix has a previous row; otherwise the stored coupling is arbitrary
   template <class Entry, class Before>
   KOKKOS_FUNCTION void take_out(const Entry &entry, const Before &before, bool begins, bool couples,
                                 Scalar (&D)[B][B], Columns &x) const
@@ -56,7 +56,7 @@ struct BlockChunkElimination {
       }
     }
   }
-  /// Eliminates a row, whose right-hand side is in x[.][0]; x becomes [g, H, -U].
+  /// Eliminates a row. Its right-hand side is in x[.][0]; x becomes [g, H, -U].
   template <class Entry, class Before>
   KOKKOS_FUNCTION void next(const Entry &entry, const Before &before, bool begins, bool couples, Columns &x)
   {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file chunk_relations.hpp  Elimination of the chunks of a line in flight, and the reduced system of the
-///   line: what kernels for lines with
-/// matrices of their own have in common.
+///   line: the common part of kernels with one matrix per line.
 ///
-/// Lines are cut in chunks as in chunk.hpp, one virtual thread per (line, chunk); the last K rows of
-/// a chunk are its separators (zr), those of the chunk to the left are zl. The forward sweep
+/// Lines are divided into chunks as in chunk.hpp, with one virtual thread per (line, chunk). The last K
+/// rows of a chunk are its separators (zr), those of the chunk to the left are zl. The forward sweep
 /// eliminates row after row,
 ///
 ///     x_i = g_i - H_i zl + sum_p U_ip x_(i+1+p),
 ///
-/// and carries the first K unknowns of the chunk along in terms of zl and of the K unknowns that come next,
-/// x_first = y - v zl - w x_next: at the end of the sweep these are zr. The reduced system of a line, T
-/// blocks of K x K, is solved by parallel cyclic reduction over its chunks (Hockney & Jesshope 1981). (Wang
-/// 1981; Mattor, Williams & Hewett 1995.)
+/// and also updates the first K unknowns of the chunk in terms of zl and of the next K unknowns,
+/// x_first = y - v zl - w x_next. At the end of the sweep the next unknowns are zr. Parallel cyclic
+/// reduction over the chunks (Hockney & Jesshope 1981) solves the reduced system of a line, T blocks of K x
+/// K. (Wang 1981; Mattor, Williams & Hewett 1995.)
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -24,15 +23,15 @@ namespace ribbon {
 template <class Scalar, int K>
 struct ChunkElimination {
   Scalar              U[K][K] = {}, H[K][K] = {}; ///< of the last K rows, the newest first
-  Relation<Scalar, K> first;                      ///< of the first K unknowns; r is left to the caller
+  Relation<Scalar, K> first;                      ///< of the first K unknowns; the caller updates r
 
-  /// The rows before the chunk are zl, the unknowns that come next its first.
+  /// Initial state: the rows before the chunk are zl, the next unknowns are its first ones.
   KOKKOS_FUNCTION ChunkElimination()
   {
     for (int q = 0; q < K; ++q) H[q][K - 1 - q] = Scalar(-1), first.u.a[q][q] = Scalar(-1);
   }
-  /// Takes the K rows before it out of a row: a[d + K] is its entry at distance d, h gets its couplings to
-  /// zl. g_(-1-q) counts L[q] times.
+  /// Eliminates the previous K rows from a row. a[d + K] is its entry at distance d; h receives its
+  /// couplings to zl, and L[q] the factor of g_(-1-q).
   KOKKOS_FUNCTION void take_out(Scalar *a, Scalar (&h)[K], Scalar (&L)[K]) const
   {
     for (int q = K - 1; q >= 0; --q) { // row -1 - q
@@ -41,7 +40,7 @@ struct ChunkElimination {
       for (int p = 0; p < K; ++p) add_product(a[K - q + p], L[q], U[q][p]);
     }
   }
-  /// What a row does to a right-hand side: g = inv (f - sum L_q g_(-1-q)), and y -= w g.
+  /// Effect of a row on a right-hand side: g = inv (f - sum L_q g_(-1-q)), and y -= w g.
   struct Row {
     Scalar inv, L[K], w[K];
   };
@@ -68,26 +67,26 @@ struct ChunkElimination {
 };
 
 /// The reduced systems of the lines of a tile.
-/// @tparam row_words  numbers that a row has in scratch, where relations lie in those of the separators; 0:
-///   relations have scratch of their own
+/// @tparam row_words  words of a row in scratch, if relations overwrite the rows of the separators; 0:
+///   relations have separate scratch
 template <class Scalar, int K, int row_words = 0>
 struct ChunkRelations {
-  /// virtual threads whose words lie side by side in scratch
+  /// virtual threads whose words are contiguous in scratch
   static constexpr int side = 32;
-  static constexpr int told = K + 2 * K * K; ///< numbers of a relation
-  /// with one of them relations wait for a barrier until they are told
+  static constexpr int told = K + 2 * K * K; ///< values of a relation
+  /// with one buffer, threads wait at a barrier before they write relations
   static constexpr int buffers = row_words ? 1 : 2;
   using Block                  = SmallBlock<Scalar, K>;
   static_assert(row_words == 0 || told <= K * row_words, "a relation takes the place of K rows");
 
-  OnePassShape shape; ///< slots, window and reach are not used
+  OnePassShape shape; ///< slots, window and reach are unused
 
-  /// Which virtual thread.
+  /// Index of a virtual thread and its chunk.
   struct Place {
     int thread, chunk;
   };
-  /// The equations of a chunk's separators, diag zr + l zl + Us x_first(right) = r, then their relation
-  /// to those of the neighbours.
+  /// The equations of the separators of a chunk, diag zr + l zl + Us x_first(right) = r, later their
+  /// relation to those of the neighbours.
   struct Separators {
     Relation<Scalar, K> own;
     Block               diag, Us;
@@ -99,13 +98,13 @@ struct ChunkRelations {
   {
     return side * (row_words ? s.split.length * row_words : 2 * told);
   }
-  /// Words of scratch at the begin of it: the relations, and the rows where they lie in these.
+  /// Words at the beginning of scratch: the relations, and the rows if relations overwrite rows.
   KOKKOS_FUNCTION static int relation_words(const OnePassShape &s)
   {
     return padded(s) / side * words_of_side(s);
   }
 
-  /// Leaves a relation for others, in one of the buffers; words lie `side` apart.
+  /// Writes a relation to one of the buffers for other threads; words are `side` apart.
   template <class Team>
   KOKKOS_FUNCTION void tell(const Team &team, const Place &p, int buffer,
                             const Relation<Scalar, K> &relation) const
@@ -118,7 +117,7 @@ struct ChunkRelations {
                              to[(K + K * K + r * K + e) * side] = relation.u.a[r][e];
     }
   }
-  /// What the chunk `distance` further told; nothing beyond the ends of a line that is no ring.
+  /// The relation of the chunk at `distance`; zero beyond the ends of an open line.
   template <class Team>
   KOKKOS_FUNCTION Relation<Scalar, K> ask(const Team &team, const Place &p, int buffer, int distance) const
   {
@@ -137,9 +136,9 @@ struct ChunkRelations {
     return relation;
   }
 
-  /// Solves, once every virtual thread has told the relation of its first unknowns (buffer 0) and a
-  /// barrier has passed: separators(state) of every thread become values, own.r. Returns the buffer
-  /// where they are told, too.
+  /// Solves the reduced systems. Before, every virtual thread writes the relation of its first unknowns to
+  /// buffer 0, and a barrier passes. separators(state) of every thread become values, own.r.
+  /// @return the buffer that also holds them
   template <class Team, class Threads, class PlaceOf>
   KOKKOS_FUNCTION int solve(const Team &team, Threads &threads, const PlaceOf &place_of) const
   {
@@ -172,7 +171,7 @@ struct ChunkRelations {
     return buffer;
   }
 
-  /// The separators left of a chunk, after solve(); s.own.r holds its own.
+  /// The separators left of a chunk, after solve(). s.own.r holds those of the chunk.
   template <class Team>
   KOKKOS_FUNCTION Relation<Scalar, K> left_of(const Team &team, const Place &p, int buffer,
                                               Separators &s) const

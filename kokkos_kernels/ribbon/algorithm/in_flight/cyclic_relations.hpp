@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cyclic_relations.hpp  The reduced systems of the lines of a tile, solved in place in scratch by
+/// @file cyclic_relations.hpp  Solves the reduced systems of the lines of a tile in place in scratch, by
 ///   cyclic reduction over the chunks.
 ///
-/// Relations x_c = r - l x_(c-s) - u x_(c+s) lie in scratch, S + 2 S^2 numbers each. With s = 1, 2, 4, ...
-/// every second one of those that are left takes its neighbours in and is related to those twice as far away;
-/// what is left last is known, and the others follow the way back (Hockney 1965). T reductions of S x S
-/// blocks in all, where parallel cyclic reduction (chunk_relations.hpp) makes T log2(T): for S > 2 these are
-/// most of what a line costs. Threads take chunks as they are needed, so that those at work are neighbours.
+/// Relations x_c = r - l x_(c-s) - u x_(c+s) are in scratch, S + 2 S^2 values each. With s = 1, 2, 4, ...
+/// every second remaining relation eliminates its neighbours and then refers to those twice as far away.
+/// The last one gives its unknowns, and the backward phase computes the others (Hockney 1965). That is T
+/// reductions of S x S blocks. Parallel cyclic reduction (chunk_relations.hpp) needs T log2(T): for S > 2
+/// these dominate the cost of a line. Chunks are assigned to threads at each step, so that busy threads are
+/// neighbours.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -17,12 +18,12 @@ namespace ribbon {
 /// @tparam S  unknowns between two chunks
 template <class Scalar, int S>
 struct CyclicRelations {
-  static constexpr int side = 32;            ///< virtual threads whose words lie side by side in scratch
-  static constexpr int told = S + 2 * S * S; ///< numbers of a relation: r, l and u
+  static constexpr int side = 32;            ///< virtual threads whose words are contiguous in scratch
+  static constexpr int told = S + 2 * S * S; ///< values of a relation: r, l and u
 
   OnePassShape shape;
-  int          thread_words = 0; ///< that a virtual thread has in scratch
-  int          relation_at  = 0; ///< of them, the first of its relation
+  int          thread_words = 0; ///< words of a virtual thread in scratch
+  int          relation_at  = 0; ///< index of the first word of its relation
 
   /// Words of scratch of all virtual threads.
   KOKKOS_FUNCTION int words() const { return (shape.threads() + side - 1) / side * side * thread_words; }
@@ -33,7 +34,7 @@ struct CyclicRelations {
   {
     return reinterpret_cast<Scalar *>(team.scratch()) + thread / side * (side * thread_words) + thread % side;
   }
-  /// The relation of a chunk that may lie beyond the ends of a line. The address is one of scratch even so.
+  /// The relation of a chunk that may be beyond the ends of a line. The address is always in scratch.
   struct Place {
     Scalar *at;
     bool    there;
@@ -61,7 +62,8 @@ struct CyclicRelations {
     }
   }
 
-  /// Solves, once every relation was told and a barrier has passed: r of every relation becomes its unknowns.
+  /// Solves the reduced systems, after every relation is written and a barrier has passed. r of every
+  /// relation becomes its unknowns.
   template <class Team, class Threads>
   KOKKOS_FUNCTION void solve(const Team &team, Threads &threads) const
   {
@@ -76,7 +78,7 @@ struct CyclicRelations {
       });
       team.barrier();
     }
-    if (shape.ring) { // T is a power of two, and the last chunk its own neighbour
+    if (shape.ring) { // T is a power of two, and the last chunk is its neighbour on both sides
       threads.for_each([&](int v, auto &) {
         if (v < shape.lanes()) close(relation(team, T - 1, v).at);
       });
@@ -94,7 +96,7 @@ struct CyclicRelations {
   }
 
 private:
-  /// Takes the neighbours in.
+  /// Eliminates the neighbours.
   KOKKOS_FUNCTION static void reduce(Scalar *own, const Place &left, const Place &right)
   {
     Scalar  A[S][S];

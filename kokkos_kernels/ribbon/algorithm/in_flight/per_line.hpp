@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file per_line.hpp  Lines with matrices of their own, eliminated and solved in flight: matrix,
-///   right-hand side and solution cross
-/// the memory bus once.
+/// @file per_line.hpp  One matrix per line, eliminated and solved in flight: matrix, right-hand side and
+///   solution cross the memory bus once.
 ///
-/// All rows of a tile are asked for at once, as copies to team scratch that pass through no register. The
-/// forward sweep takes them in the order of their arrival and leaves g, H and U of a row where its matrix and
-/// its right-hand side were; the relations between chunks (chunk_relations.hpp) lie where the separators
-/// were. So scratch holds what arrived and nothing else, and small teams of several tiles share a
-/// multiprocessor. The backward sweep runs while x leaves.
+/// A team requests all rows of a tile at once, as copies to scratch that bypass registers. The forward
+/// sweep reads them in the order of their arrival and overwrites the matrix and the right-hand side of a
+/// row with g, H and U. The relations between chunks (chunk_relations.hpp) overwrite the separators. So
+/// scratch holds only the data that were copied, and a multiprocessor runs several small teams. The
+/// backward sweep runs while x is stored.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/chunk_relations.hpp>
@@ -16,14 +15,14 @@
 
 namespace ribbon {
 
-/// Numbers of a row in scratch: of its matrix, and of its right-hand side where it does not lie in the tile
-/// of staged lines. A matrix that is formed, not read, leaves room for it.
+/// Values of a row in scratch: those of its matrix, and its right-hand side unless it is in the tile of
+/// staged lines. A matrix that is computed instead of read has space there, too.
 template <int K, class Matrices, bool Staged>
 inline constexpr int row_words_in_flight = 2 * K + 1 + (Matrices::from_memory && !Staged ? 1 : 0);
 
 /// @tparam Matrices  OwnMatrices or ShiftedMatrices
-/// @tparam Staged    rows of a line lie side by side: right-hand side and solution pass
-///   through scratch as whole lines
+/// @tparam Staged    rows of a line are contiguous: right-hand side and solution pass through scratch as
+///   whole lines
 template <class Scalar, int K, class Matrices, bool Staged>
 struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, Matrices, Staged>> {
   using Relations = ChunkRelations<Scalar, K, row_words_in_flight<K, Matrices, Staged>>;
@@ -31,11 +30,11 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   using typename Relations::Place;
   using State                      = typename Relations::Separators;
   using Tile                       = StagedTile<Scalar, 1>;
-  static constexpr int max_threads = 512; ///< bounds the registers: 128
+  static constexpr int max_threads = 512; ///< limits the registers: 128
   static constexpr int words       = row_words_in_flight<K, Matrices, Staged>;
-  /// the word of f, then of g, of lines that are not staged
+  /// the word of f, later of g, of lines that are not staged
   static constexpr int value = words - 1;
-  /// of a row that arrives
+  /// words of a row that are copied from memory
   static constexpr int first_word = Matrices::from_memory ? 0 : value,
                        last_word  = Staged && !Matrices::from_memory ? first_word : words;
 
@@ -60,11 +59,11 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   }
   KOKKOS_FUNCTION std::size_t scratch() const { return scratch(shape); }
 
-  /// The piece of a tile one virtual thread owns.
+  /// The part of a tile that one virtual thread processes.
   struct Piece : Place {
     int          lane, size;
     bool         active;
-    std::int64_t first_line, line, begin; ///< first_line: of the team, which may be none
+    std::int64_t first_line, line, begin; ///< first_line: first line of the team, which may be out of range
     Scalar      *rows;                    ///< the words of its rows, `side` apart
     Scalar      *tile;                    ///< staged: its first row
   };
@@ -92,7 +91,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     return reinterpret_cast<Scalar *>(team.scratch() + arrival_at(shape) + device::Arrival::bytes);
   }
 
-  /// Rows of a group of copies, as a power of two. A thread waits for at most 8 groups.
+  /// log2 of the rows of a group of copies. A thread waits for at most 8 groups.
   KOKKOS_FUNCTION int group_bits() const
   {
     int bits = 1;
@@ -100,7 +99,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     return bits;
   }
 
-  /// Whether neighbouring lanes lie in whole packs of 16 bytes in memory, in every row.
+  /// Whether neighbouring lanes form whole packs of 16 bytes in memory, in every row.
   template <class Team>
   KOKKOS_FUNCTION bool packs() const
   {
@@ -121,18 +120,19 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
            bytes % 16 == 0;
   }
 
-  /// Asks for all rows of a chunk, `P` lanes in a copy. The lanes of a chunk share the words of a row.
+  /// Starts copies of all rows of a chunk, `P` lanes in a copy. The lanes of a chunk divide the words of a
+  /// row among themselves.
   template <int P>
   KOKKOS_FUNCTION void bring(const Piece &p) const
   {
-    /// of a lane and a row, at most
+    /// per lane and row, at most
     constexpr int copies = (last_word - first_word + P - 1) / P;
     const int     pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P,
               word = first_word + (P == 1 ? 0 : p.lane / pieces), bits = group_bits();
     const std::int64_t line = p.first_line + column, held = line < 0           ? 0
                                                             : line > lines - P ? lines - P
                                                                                : line;
-    // rows share sectors of the cache: copies under way would each ask for theirs
+    // rows share cache sectors: asynchronous copies would each request the sector again
     [[maybe_unused]] const bool few                           = lines * static_cast<int>(sizeof(Scalar)) < 32;
     Scalar                     *to                            = p.rows + column - p.lane + word * side;
     const Scalar               *from[copies > 0 ? copies : 1] = {};
@@ -158,7 +158,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
           if constexpr (P > 1) device::async_copy_pack(to + j * P * side, from[j]);
           else if (few) arrived[j] = from[j] ? *from[j] : Scalar(0);
           else if (from[j]) device::async_copy(to + j * side, from[j]);
-          else to[j * side] = Scalar(0); // beyond the bands
+          else to[j * side] = Scalar(0); // outside the bands
           if (P > 1 || from[j]) from[j] += step[j];
         }
         if (P == 1 && few) {
@@ -170,7 +170,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     }
   }
 
-  /// A row that has arrived.
+  /// A row in registers.
   struct Row {
     Scalar a[2 * K + 1] = {}, f = {};
   };
@@ -180,12 +180,12 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   {
     const int  m = p.size - K, bits = group_bits(), mask = (1 << bits) - 1;
     const bool open    = !shape.ring && p.chunk == 0;
-    int        pending = (p.size + mask) >> bits; ///< groups that were not waited for
+    int        pending = (p.size + mask) >> bits; ///< groups that are not yet awaited
     Scalar     g[K]    = {};                      ///< the last K rows, the newest first
 
     ChunkElimination<Scalar, K> s;
     [[maybe_unused]] const auto line = matrices.line(p.line, p.begin);
-    // entries outside the matrix may be anything
+    // stored entries outside the matrix are arbitrary
     const auto clear = [&](int k, const auto &entry) {
       for (int d = -K; d < 0; ++d)
         if (k + d < 0) entry(d + K) = Scalar(0);
@@ -206,14 +206,14 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     read(0, now);
     if (Matrices::from_memory && open) {
       clear(0, [&](int d) -> Scalar & { return now.a[d]; });
-      // of the same group
+      // rows of the same group
       for (int k = 1; k < K; ++k) clear(k, [&](int d) -> Scalar & { return p.rows[(k * words + d) * side]; });
     }
 #ifdef __CUDA_ARCH__
   #pragma unroll 2
 #endif
     for (int k = 0; k < m; ++k) {
-      read(k + 1, next); // while this one is eliminated
+      read(k + 1, next); // in parallel with the elimination of this row
       const auto row    = s.next(now.a);
       Scalar     solved = now.f;
       for (int q = K - 1; q >= 0; --q) subtract_product(solved, row.L[q], g[q]);
@@ -226,7 +226,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
       for (int e = 0; e < K; ++e) to[e * side] = s.U[0][e], to[(K + e) * side] = s.H[0][e];
       now = next;
     }
-    // the separators' own rows: couplings to zl, to zr and to the first unknowns of the chunk to the right
+    // rows of the separators: couplings to zl, to zr and to the first unknowns of the chunk to the right
     RIBBON_UNROLL
     for (int r = 0; r < K; ++r) {
       Scalar h[K] = {}, L[K], column[3 * K] = {}; // columns from K before the first separator
@@ -283,7 +283,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    // virtual states lie behind the tile
+    // virtual states are after the tile
     device::Threads<State, Team> threads(team, team.scratch() + scratch());
     const Tile                   staged{
       shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at(shape))}};

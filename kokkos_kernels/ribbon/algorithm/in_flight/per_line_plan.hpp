@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file per_line_plan.hpp  Shape, matrices and launch of the one-pass kernel for lines
-///   with matrices of their own.
+/// @file per_line_plan.hpp  Shape, matrices and launch of the one-pass kernel with one matrix per line.
 #pragma once
 
 #include <ribbon/device/temporary.hpp>
@@ -13,8 +12,8 @@
 
 namespace ribbon {
 
-/// One-pass solver of one matrix per line, or of alpha_l A + beta_l B. Matrices are kept as they are and
-/// eliminated in every solve.
+/// One-pass solver of one matrix per line, or of alpha_l A + beta_l B. It stores the matrices without
+/// factors and eliminates them in every solve.
 template <class Scalar, class Exec, int K>
 class OnePassPerLine {
 public:
@@ -23,8 +22,8 @@ public:
 
   static constexpr bool shares = !std::is_same_v<Scalar, float>; ///< has the kernel of share_elimination()
 
-  /// Shape of the kernel for lines of this layout, by the table where the caller names none, with
-  /// split.chunks == 0 where no tile fits the scratch of a team.
+  /// Shape of the kernel for lines of this layout, from the table unless the caller gives one. split.chunks
+  /// == 0 if no tile fits the scratch of a team.
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool shifted,
                              int rows_per_thread = 0, int lines_per_team = 0)
   {
@@ -47,7 +46,7 @@ public:
       return shifted ? scratch<ShiftedMatrices<Scalar, K>>(s) : scratch<OwnMatrices<Scalar, K>>(s);
     };
     const auto fits = [&] { return s.threads() <= max_threads && needs() <= limit; };
-    // two teams on a multiprocessor, but rows of 128 bytes (contiguous lines: 64)
+    // two teams per multiprocessor, but at least 128 bytes of a row (contiguous lines: 64)
     while (s.lane_bits > 0 && (!fits() || (needs() > limit / 2 && s.lane_bits > (s.staged ? 3 : 4))))
       --s.lane_bits;
     for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
@@ -63,8 +62,8 @@ public:
     if (bands.lhs == Lhs::shifted) find_equal_rows();
   }
 
-  /// alpha_l A + beta_l B where most rows of A and of B agree: from now on a line is eliminated once, not
-  /// chunk by chunk, where a tile fits a team. Not in float, to keep device code small.
+  /// For alpha_l A + beta_l B in which most rows of A and of B are equal: later solves eliminate a line
+  /// once instead of chunk by chunk, if a tile fits a team. Not in float, to keep device code small.
   void share_elimination(const Exec &exec, const LineSet &lines, int rows_per_thread = 0,
                          int lines_per_team = 0)
   {
@@ -84,14 +83,14 @@ public:
       return bytes;
     };
     const auto fits = [&] { return s.threads() <= 512 && scratch() <= room; };
-    // three teams on a multiprocessor, but rows of 128 bytes
+    // three teams per multiprocessor, but at least 128 bytes of a row
     while (s.lane_bits > 0 && (!fits() || (scratch() > room / 3 && (s.staged || s.lane_bits > 4))))
       --s.lane_bits;
     for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
     if (fits()) sharing_ = s;
   }
 
-  /// Whether set_values() takes these bands.
+  /// Whether set_values() accepts these bands.
   bool takes_values_of(const Input &bands) const
   {
     return bands.lhs == Lhs::per_line && same_shape(bands, bands_);
@@ -108,8 +107,8 @@ public:
   }
   const OnePassShape &shape() const { return shape_; }
 
-  /// Smallest pivot of the matrices, or of the first that is no larger than the
-  /// tolerance, eliminated line by line.
+  /// Smallest pivot of the matrices, or of the first one with a pivot of at most the tolerance, eliminated
+  /// line by line.
   typename SmallestPivot<real_t<Scalar>>::value_type smallest_pivot(const Exec    &exec,
                                                                     real_t<Scalar> tolerance) const
   {
@@ -136,7 +135,7 @@ public:
     return smallest;
   }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec. In place if b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     solve(exec, bands_, b, in, x, out);
@@ -160,14 +159,15 @@ public:
       run(exec,
           OwnMatrices<Scalar, K>{bands.values.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()},
           b, in, x, out);
-    // other matrices may have other rows that agree
+    // rows that are equal in bands_ may differ in other matrices
     else if (bands.values.data() != bands_.values.data()) run(exec, shifted(bands, 0, 0), b, in, x, out);
     else if (sharing_.split.chunks == 0) run(exec, shifted(bands, equal_begin_, equal_end_), b, in, x, out);
     else with_sharing(sharing_, [&](const auto &kernel) { start(exec, kernel, b, in, x, out); });
   }
 
 private:
-  /// The rows around the middle one that agree with it, in both matrices, but for entries outside of them.
+  /// Finds the rows around the middle one that equal it in both matrices, not counting entries outside the
+  /// matrix.
   void find_equal_rows()
   {
     const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands_.values);
@@ -203,15 +203,15 @@ private:
             bands.kl(),          bands.ku(),         equal_begin,       equal_end};
   }
 
-  /// Rows of a chunk where a line is eliminated once. Measured on an H200, 64 to 1024 rows: short chunks
-  /// where lines leave teams few threads, or have few chunks.
+  /// Rows of a chunk for lines that are eliminated once. Measured on an H200, 64 to 1024 rows: short chunks
+  /// are faster if teams have few threads or lines have few chunks.
   static int shared_rows(bool staged, std::int64_t n)
   {
     if (!std::is_same_v<Scalar, double>) return 16 / K;
     return n <= (K == 1 && !staged ? 64 : 256) ? 16 : 32;
   }
 
-  /// Whether most rows agree, and so the chunks between the first and the last.
+  /// Whether most rows are equal, and so all chunks between the first and the last.
   bool alike(const ChunkSplit &split) const
   {
     const int T = split.chunks;
@@ -253,7 +253,7 @@ private:
     else with(std::false_type{});
   }
 
-  /// Starts a kernel that has its matrices and its shape.
+  /// Starts a kernel whose matrices and shape are set.
   template <class Kernel>
   static void start(const Exec &exec, Kernel k, const Scalar *b, const LineSet &in, Scalar *x,
                     const LineSet &out)
@@ -270,7 +270,7 @@ private:
   }
 
   Input bands_;
-  /// sharing_: of the kernel that eliminates a line once; no chunks where it is not taken
+  /// sharing_: of the kernel that eliminates a line once; no chunks if it is not used
   OnePassShape shape_, sharing_;
   std::int64_t equal_begin_ = 0, equal_end_ = 0;
 };

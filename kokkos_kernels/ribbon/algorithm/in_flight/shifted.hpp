@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file shifted.hpp  Lines with the matrices alpha_l A + beta_l B, where A and B have one stencil each
-///   but for a few rows at their
-/// ends: right-hand side and solution cross the memory bus once, and nothing else does.
+///   except for a few rows at their ends: only right-hand side and solution cross the memory bus, once
+///   each.
 ///
-/// The chunks of a line between the first and the last have the same matrix. Its elimination
-/// (chunk_relations.hpp) is done once for a line, into team scratch, by the threads of one chunk, while
-/// right-hand sides are under way; those of the first and the last chunk, too, where they differ. Then a row
-/// costs its recurrences and nothing else: no division, no spike. Rows wait in registers.
+/// The chunks of a line between the first and the last have the same matrix. The threads of one chunk
+/// eliminate it (chunk_relations.hpp) once per line, to team scratch, while right-hand sides are in flight.
+/// They also eliminate the first and the last chunk if these differ. Then the cost of a row is only its
+/// recurrences, without divisions and spikes. Rows wait in registers.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/chunk_relations.hpp>
@@ -15,20 +15,20 @@
 
 namespace ribbon {
 
-/// @tparam Staged    rows of a line lie side by side: right-hand side and solution pass through scratch
+/// @tparam Staged    rows of a line are contiguous: right-hand side and solution pass through scratch
 /// @tparam rows      most rows of a chunk
 template <class Scalar, int K, bool Staged, int rows>
 struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
   using Relations = ChunkRelations<Scalar, K>;
   using Relations::shape;
   using typename Relations::Place, typename Relations::Separators;
-  static constexpr int max_threads = 512; ///< bounds the registers: 128
+  static constexpr int max_threads = 512; ///< limits the registers: 128
   static constexpr int interior    = rows - K;
   /// inv, L and w of the forward sweep, H and U of the backward sweep
   static constexpr int row_words = 1 + 4 * K;
   /// couplings of the first unknowns and of the separators
   static constexpr int edge_words = 6 * K * K;
-  /// of a line: odd, so that lanes fall on different banks
+  /// per line; odd, so that lanes use different banks
   static constexpr int table_words = (interior * row_words + edge_words) | 1;
 
   ShiftedMatrices<Scalar, K> matrices;
@@ -38,15 +38,16 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
   std::int64_t               lines = 0;
   /// lanes of the first team before line 0
   int  shift         = 0;
-  bool first_differs = false, last_differs = false; ///< from the chunks between
+  bool first_differs = false, last_differs = false; ///< from the interior chunks
 
-  /// Distinct eliminations of a line: of the chunks between, then of those that differ.
+  /// Distinct eliminations of a line: of the interior chunks, then of the chunks that differ.
   KOKKOS_FUNCTION int kinds() const { return 1 + first_differs + last_differs; }
   KOKKOS_FUNCTION int kind_of(int c) const
   {
     return c == 0 && first_differs ? 1 : c + 1 == shape.split.chunks && last_differs ? kinds() - 1 : 0;
   }
-  /// A chunk of that kind. Not the first one of several for others, too: it has no couplings to the left.
+  /// A chunk of that kind. If there are several chunks, the first one represents only itself, because it
+  /// has no couplings to the left.
   KOKKOS_FUNCTION int example(int kind) const
   {
     const int T = shape.split.chunks;
@@ -82,9 +83,9 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
                                : 0);
   }
 
-  /// The piece of a tile one virtual thread owns.
+  /// The part of a tile that one virtual thread processes.
   struct Piece : Place {
-    int           lane, pad; ///< pad: places before its first row
+    int           lane, pad; ///< pad: empty places before its first row
     bool          active;
     std::int64_t  line, begin;
     const Scalar *table;
@@ -110,7 +111,7 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
     return p;
   }
 
-  /// The elimination of chunk c of a line. Places before its first row get zeros.
+  /// The elimination of chunk c of a line. Empty places before its first row are zero.
   KOKKOS_FUNCTION void eliminate(Scalar *to, int c, std::int64_t l) const
   {
     const int                   m    = shape.split.size(c) - K;
@@ -120,7 +121,7 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
     const auto                  read = [&](int k, Scalar(&a)[2 * K + 1]) {
       line.row(k, a);
       for (int d = -K; d < 0; ++d)
-        if (open && k + d < 0) a[d + K] = Scalar(0); // outside the matrix: it may be anything
+        if (open && k + d < 0) a[d + K] = Scalar(0); // outside the matrix: the stored entry is arbitrary
     };
     Scalar a[2 * K + 1];
     for (int k = 0; k < (interior - m) * row_words; ++k) *to++ = Scalar(0);

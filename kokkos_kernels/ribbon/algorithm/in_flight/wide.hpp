@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file wide.hpp  Lines with matrices of their own, wide bands or blocks, eliminated and solved in flight:
-///   matrix, right-hand side and
-/// solution cross the memory bus once.
+/// @file wide.hpp  One matrix per line with wide bands or blocks, eliminated and solved in flight: matrix,
+///   right-hand side and solution cross the memory bus once.
 ///
-/// The same sweeps as in in_flight/per_line.hpp, for systems whose rows are long: scratch and arithmetic are
-/// what is scarce. So the reduced system is solved in place and without idle work (cyclic_relations.hpp), a
-/// row of blocks is one step of elimination with row pivoting within its block, and one kernel takes both
+/// The sweeps are those of in_flight/per_line.hpp, for systems with long rows, whose limits are scratch and
+/// arithmetic. So the reduced system is solved in place and without idle work (cyclic_relations.hpp). A row
+/// of blocks is one step of elimination with row pivoting within its block. One kernel supports both
 /// layouts and both sources of coefficients:
 ///
-///     row i     [ L | D | C ] x = f                  as it arrives in scratch, (2 K + 1) or 3 B^2 numbers and f
-///               [ U |   H   ]   g                    as the forward sweep leaves it:  x_i = g_i - H_i zl + U_i x_(i+1), ...
+///     row i     [ L | D | C ] x = f         as copied to scratch, (2 K + 1) or 3 B^2 values and f
+///               [ U |   H   ]   g           after the forward sweep: x_i = g_i - H_i zl + U_i x_(i+1), ...
 ///
-/// alpha_l A + beta_l B is formed in scratch where the rows of a matrix of its own would arrive.
+/// alpha_l A + beta_l B is computed in scratch, in the place of a matrix that is read.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/block_elimination.hpp>
@@ -31,11 +30,11 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   using Relations::shape, Relations::side;
   using typename Relations::Columns;
   using Tile = StagedTile<Scalar, B>;
-  /// bounds the registers: 128, 204 (ptxas takes 128 of the 255 that 256 threads leave, and spills) or 255
+  /// limits the registers: 128, 204 (ptxas uses 128 of the 255 that 256 threads leave, and spills) or 255
   static constexpr int max_threads = sizeof(Scalar) * S <= 16 ? 512 : sizeof(Scalar) * S == 24 ? 320 : 256;
   /// of a row
   static constexpr int matrix_words = (2 * K + 1) * BB;
-  /// the first word of f, then of g, of lines that are not staged
+  /// the first word of f, later of g, of lines that are not staged
   static constexpr int value = matrix_words;
 
   MatricesInFlight<Scalar> matrices;
@@ -45,8 +44,8 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   std::int64_t             lines = 0;
   int                      shift = 0; ///< lanes of the first team before line 0
 
-  /// What a thread keeps from one phase to the next: the equations of its separators, diag zr + l zl + Us
-  /// x_first(right) = r, as [r, l, .], then their relation.
+  /// State of a thread between phases: the equations of its separators, diag zr + l zl + Us
+  /// x_first(right) = r, as [r, l, .], later their relation.
   struct State {
     Columns own        = {};
     Scalar  diag[S][S] = {}, Us[S][S] = {};
@@ -56,7 +55,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   void                       set_shape(const OnePassShape &s)
   {
     shape = s;
-    // a relation takes the place of the separators' rows
+    // a relation overwrites the rows of the separators
     this->thread_words = s.split.length * row_words(s),
     this->relation_at  = (s.split.length - K) * row_words(s);
   }
@@ -79,13 +78,13 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     return reinterpret_cast<Scalar *>(team.scratch() + arrival_at() + device::Arrival::bytes);
   }
 
-  /// The piece of a tile one virtual thread owns.
+  /// The part of a tile that one virtual thread processes.
   struct Piece {
     int          chunk, lane, size, row_step;
     bool         active;
-    std::int64_t first_line, line, begin; ///< first_line: of the team, which may be none
+    std::int64_t first_line, line, begin; ///< first_line: first line of the team, which may be out of range
     Scalar      *rows;                    ///< the words of its rows, `side` apart
-    /// f, then g, of its first row, those of the next `value_step` further
+    /// f, later g, of its first row; the next rows are `value_step` apart
     Scalar *values;
     int     value_step, component_step;
   };
@@ -114,7 +113,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   KOKKOS_FUNCTION bool open(const Piece &p) const { return !shape.ring && p.chunk == 0; }
   KOKKOS_FUNCTION bool ends(const Piece &p) const { return !shape.ring && p.chunk + 1 == shape.split.chunks; }
 
-  /// Rows of a group of copies, as a power of two. A thread waits for at most 8 groups.
+  /// log2 of the rows of a group of copies. A thread waits for at most 8 groups.
   KOKKOS_FUNCTION int group_bits() const
   {
     int bits = B == 1 ? 1 : 0;
@@ -122,7 +121,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     return bits;
   }
 
-  /// Whether neighbouring lanes lie in whole packs of 16 bytes in memory, in every row of their matrices.
+  /// Whether neighbouring lanes form whole packs of 16 bytes in memory, in every row of their matrices.
   template <class Team>
   KOKKOS_FUNCTION bool packs() const
   {
@@ -135,12 +134,12 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   KOKKOS_FUNCTION int first_entry() const { return (K - matrices.lower) * BB; }
   KOKKOS_FUNCTION int end_of_entries() const { return (K + 1 + matrices.upper) * BB; }
 
-  /// Asks for all rows of a chunk, `P` lanes of a matrix in a copy. The lanes of a chunk
-  /// share the words of a row.
+  /// Starts copies of all rows of a chunk, `P` lanes of a matrix in a copy. The lanes of a chunk divide the
+  /// words of a row among themselves.
   template <int P>
   KOKKOS_FUNCTION void bring(const Piece &p) const
   {
-    constexpr int copies = (matrix_words + P - 1) / P; ///< of a lane and a row, at most
+    constexpr int copies = (matrix_words + P - 1) / P; ///< per lane and row, at most
     const int     pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P,
               word = P == 1 ? 0 : p.lane / pieces, bits = group_bits();
     const bool         own      = matrices.alpha == nullptr;
@@ -150,7 +149,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     const Scalar *from          = matrices.values + (line < matrices.lines ? line : line % matrices.lines) +
                          p.begin * matrices.lines + (word - first_entry()) * diagonal;
     Scalar *to = p.rows + column - p.lane + word * side;
-    // right-hand sides: the unknowns of a row lie side by side where they do so in memory
+    // right-hand sides: the unknowns of a row are contiguous in scratch if they are in memory
     const bool    together = B > 1 && in.component_stride == 1;
     const Scalar *f[B]     = {};
     Scalar       *f_to[B]  = {};
@@ -170,7 +169,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
         for (int j = 0; j < copies; ++j, at += P * diagonal) {
           const int w = word + j * P;
           if (!own || w >= matrix_words) continue;
-          if (w < first_entry() || w >= end_of_entries()) { // beyond the bands
+          if (w < first_entry() || w >= end_of_entries()) { // outside the bands
             RIBBON_UNROLL
             for (int q = 0; q < P; ++q) to[j * P * side + q] = Scalar(0);
           } else if constexpr (P > 1) device::async_copy_pack(to + j * P * side, at);
@@ -186,7 +185,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     }
   }
 
-  /// alpha A + beta B of the rows of a chunk, while right-hand sides are under way.
+  /// Computes alpha A + beta B of the rows of a chunk, while right-hand sides are in flight.
   KOKKOS_FUNCTION void form(const Piece &p) const
   {
     const std::int64_t m     = p.line < matrices.lines ? p.line : p.line % matrices.lines;
@@ -225,7 +224,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
       row.f              = p.values[k * p.value_step];
       RIBBON_UNROLL
       for (int d = 0; d <= 2 * K; ++d) row.a[d] = from[d * side];
-      if (k < K && open(p)) { // entries outside the matrix may be anything
+      if (k < K && open(p)) { // stored entries outside the matrix are arbitrary
         RIBBON_UNROLL
         for (int d = 0; d < K; ++d)
           if (k + d < K) row.a[d] = Scalar(0);
@@ -233,7 +232,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     };
     read(0, now);
     for (int k = 0; k < m; ++k) {
-      read(k + 1, next); // while this one is eliminated
+      read(k + 1, next); // in parallel with the elimination of this row
       const auto row    = s.next(now.a);
       Scalar     solved = now.f;
       RIBBON_UNROLL
@@ -249,7 +248,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
       for (int e = 0; e < K; ++e) to[e * side] = s.U[0][e], to[(K + e) * side] = s.H[0][e];
       now = next;
     }
-    // the separators' own rows: couplings to zl, to zr and to the first unknowns of the chunk to the right
+    // rows of the separators: couplings to zl, to zr and to the first unknowns of the chunk to the right
     RIBBON_UNROLL
     for (int r = 0; r < K; ++r) {
       Scalar h[K] = {}, L[K], column[3 * K] = {}; // columns from K before the first separator
@@ -306,7 +305,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
                  }
                });
     }
-    // the separators' own row
+    // row of the separators
     with_row(p.size - 1, own.own,
              [&](Scalar *, Scalar *, const auto &entry, const auto &before, bool begins, bool couples) {
                s.take_out(entry, before, begins, couples, own.diag, own.own);
@@ -322,8 +321,8 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     Relations::tell(Relations::relation(team, p.chunk, p.lane).at, s.first);
   }
 
-  /// The equations of the separators with x_first(right) = y - v zr - w zr(right) in them: zr
-  /// = r - l zl - u zr(right).
+  /// Substitutes x_first(right) = y - v zr - w zr(right) into the equations of the separators: zr = r - l
+  /// zl - u zr(right).
   template <class Team>
   KOKKOS_FUNCTION void relate(const Team &team, const Piece &p, State &s) const
   {
@@ -335,7 +334,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
     }
     if (right.there) {
       RIBBON_UNROLL
-      for (int e = 0; e < 1 + 2 * S; ++e) { // column by column: few numbers at a time
+      for (int e = 0; e < 1 + 2 * S; ++e) { // column by column, to save registers
         RIBBON_UNROLL
         for (int q = 0; q < S; ++q) {
           const Scalar v = e == 0   ? Relations::r(right.at, q)
@@ -355,7 +354,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   {
     const auto zr   = Relations::relation(team, p.chunk, p.lane),
                left = Relations::relation(team, p.chunk - 1, p.lane);
-    Scalar     zl[S], w[S]; // w: the K rows that come next, the nearest first
+    Scalar     zl[S], w[S]; // w: the next K rows, the nearest first
     Scalar    *to        = shape.staged ? p.values + (p.size - 1) * B
                                         : x + out.begin(p.line) + (p.begin + p.size - 1) * out.row_stride;
     const auto row_step  = shape.staged ? static_cast<std::int64_t>(B) : out.row_stride;
@@ -407,7 +406,7 @@ struct OnePassWideKernel : CyclicRelations<Scalar, K * B> {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    // virtual states lie behind the tile
+    // virtual states are after the tile
     device::Threads<State, Team> threads(team, team.scratch() + scratch());
     const Tile staged{shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at())}};
     const std::int64_t         first = team.league_rank() * shape.lanes();

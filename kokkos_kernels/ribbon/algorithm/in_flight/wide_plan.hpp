@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file wide_plan.hpp  Shape, matrices and launch of the one-pass kernel for lines with wide
-///   bands or blocks of their own.
+/// @file wide_plan.hpp  Shape, matrices and launch of the one-pass kernel for one matrix with wide bands or
+///   blocks per line.
 #pragma once
 
 #include <ribbon/algorithm/in_flight/wide.hpp>
@@ -11,8 +11,8 @@
 
 namespace ribbon {
 
-/// One-pass solver of one matrix per line, or of alpha_l A + beta_l B: half-bandwidth K, or blocks of B.
-/// Matrices are kept as they are and eliminated in every solve.
+/// One-pass solver of one matrix per line, or of alpha_l A + beta_l B: half-bandwidth K, or blocks of B. It
+/// stores the matrices without factors and eliminates them in every solve.
 template <class Scalar, class Exec, int K, int B>
 class OnePassWide {
 public:
@@ -20,8 +20,8 @@ public:
   using Input  = Bands<Scalar, Memory>;
   using Kernel = OnePassWideKernel<Scalar, K, B>;
 
-  /// Shape of the kernel for lines of this layout, by the table where the caller names none, with
-  /// split.chunks == 0 where no tile fits the scratch of a team.
+  /// Shape of the kernel for lines of this layout, from the table unless the caller gives one. split.chunks
+  /// == 0 if no tile fits the scratch of a team.
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool shifted,
                              int rows_per_thread, int lines_per_team)
   {
@@ -43,7 +43,7 @@ public:
     Kernel     k;
     const auto needs = [&] { return k.set_shape(s), k.scratch(); };
     const auto fits  = [&] { return s.threads() <= Kernel::max_threads && needs() <= limit; };
-    // two teams on a multiprocessor, but rows of 64 bytes
+    // two teams per multiprocessor, but at least 64 bytes of a row
     while (s.lane_bits > 0 && (!fits() || (needs() > limit / 2 - 1024 && s.lane_bits > 3))) --s.lane_bits;
     for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = std::min(bits, 5);
     if (!fits()) s.split.chunks = 0;
@@ -63,7 +63,7 @@ public:
   }
   const OnePassShape &shape() const { return shape_; }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec. In place if b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     solve(exec, bands_, b, in, x, out);
