@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file coefficients.hpp  Where the one-pass kernel reads the numbers of a chunk: in its
-///   arguments, in memory or in scratch.
+/// @file coefficients.hpp  Source of the coefficients of a chunk in the one-pass kernel: its arguments,
+///   memory or scratch.
 ///
-/// All three hand out rows of a ChunkBlock: forward(k), backward(k), edge(). fetch_forward() is
-/// called before the rows of the chunk are asked for, await_forward() before the first use, and
-/// likewise for the backward half.
+/// All sources return rows of a ChunkBlock: forward(k), backward(k), edge(). The kernel calls
+/// fetch_forward() before it requests the rows of the chunk, and await_forward() before the first use. The
+/// backward half has the same functions.
 #pragma once
 
 #include <ribbon/elimination/chunk.hpp>
@@ -12,14 +12,14 @@
 
 namespace ribbon {
 
-/// Where the kernel finds the coefficients of a chunk.
+/// Where the kernel reads the coefficients of a chunk.
 enum class CoefficientSource {
   regular, ///< one matrix whose chunks [regular_begin, regular_end) share one block, passed by value
   shared,  ///< one matrix
-  classes  ///< several, line -> class
+  classes  ///< several matrices, line -> class
 };
 
-/// The block of the regular chunks: on CUDA its numbers are constants of the instructions.
+/// The block of the regular chunks: on CUDA its coefficients are constants of the instructions.
 template <class Block>
 struct RegularBlock {
   static constexpr bool       full  = true; ///< every slot holds a row
@@ -34,7 +34,7 @@ struct RegularBlock {
   KOKKOS_FUNCTION void        await_backward() const { }
 };
 
-/// A block read where it lies.
+/// A block that is read from memory.
 template <class Block>
 struct MemoryBlock {
   static constexpr bool full  = false;
@@ -49,12 +49,12 @@ struct MemoryBlock {
   KOKKOS_FUNCTION void  await_backward() const { }
 };
 
-/// Bytes of blocks that what team scratch leaves of the L1 cache keeps.
+/// Bytes of blocks that fit the part of the L1 cache that team scratch leaves.
 inline constexpr std::size_t few_bytes = 20480;
 
-/// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same
-/// place, the backward half.
-/// @tparam later  groups of asynchronous copies that are under way behind the forward half
+/// A block that the lanes of its chunk copy to scratch: first the forward half, then the backward half in
+/// the same place.
+/// @tparam later  groups of asynchronous copies that start after the forward half
 template <class Block, int later>
 struct FetchedBlock {
   using Forward                      = typename Block::Forward;
@@ -62,8 +62,8 @@ struct FetchedBlock {
   static constexpr std::size_t bytes = sizeof(Forward) > sizeof(Backward) ? sizeof(Forward)
                                                                           : sizeof(Backward);
   static constexpr bool        full  = false;
-  /// The compiler cannot know that writing a row to scratch leaves the block as it is; rows of many numbers
-  /// would fill the registers.
+  /// The compiler cannot know that writing a row to scratch does not change the block. Rows of many
+  /// coefficients would fill the registers.
   static constexpr int        ahead = Block::forward_words > 12 ? 0 : Block::forward_words > 9 ? 1 : 2;
   const Block                *block;
   char                       *scratch;
@@ -101,7 +101,7 @@ struct FetchedBlock {
   }
 };
 
-/// A block that lies in scratch.
+/// A block in scratch.
 template <class Block>
 struct HeldBlock {
   static constexpr bool       full  = false;
@@ -116,7 +116,7 @@ struct HeldBlock {
   KOKKOS_FUNCTION void        await_backward() const { }
 };
 
-/// Another block for sweeps that are loops (one_pass/staged.hpp).
+/// A block for sweeps that are loops (one_pass/staged.hpp), as a different type.
 template <class Block>
 struct LoopedBlock : Block {
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file dot_run.hpp  Dot products of rows that threads share out among themselves.
+/// @file dot_run.hpp  Dot products over rows that threads divide among themselves.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -8,7 +8,7 @@
 
 namespace ribbon {
 
-/// Unknowns of consecutive rows of parts, and the numbers that multiply them.
+/// Unknowns of consecutive rows of parts, and the coefficients that multiply them.
 template <class Scalar>
 struct DotRun {
   const Scalar *f;                       ///< unknown 0 of the first part
@@ -18,8 +18,8 @@ struct DotRun {
   int           block;
   std::int64_t  component_stride;
 
-  /// sum[p][e] += unknowns begin, begin + step, ... (before end) of part p times column e. Nothing branches,
-  /// so that all of `unroll` rows are asked for together.
+  /// sum[p][e] += unknowns begin, begin + step, ... (before end) of part p times column e. There are no
+  /// branches, so that loads of all `unroll` rows are in flight together.
   template <int unroll, int parts, int columns>
   KOKKOS_FUNCTION void add(int begin, int end, int step, Scalar (&sum)[parts][columns]) const
   {

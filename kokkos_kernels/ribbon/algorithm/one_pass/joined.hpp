@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file joined.hpp  One-pass kernel for pieces of longer lines, which find the separators beside them by
+/// @file joined.hpp  One-pass kernel for segments of longer lines that compute the adjacent separators
 ///   themselves: one launch reads every row once and writes it once.
 ///
-/// A piece is swept forward and solved to y as if nothing lay beside it (its reduced system alone; y stays on
-/// the chip), and announces the ends of y and the right-hand sides of the separators behind it. The
-/// separators on either end are sums of what the pieces around have announced (JoinedPieces), the separators
-/// z_c of a chunk become z_c - V_c zl - W_c zr, and the piece is swept back.
+/// A segment is swept forward and solved to y as if it had no neighbours (only its reduced system; y stays
+/// on the chip). It publishes the ends of y and the right-hand sides of the separators after it. The
+/// separators on either end are sums of the records of nearby segments (JoinedPieces). The separators z_c
+/// of a chunk become z_c - V_c zl - W_c zr, and the segment is swept back.
 ///
-/// Teams wait for each other, also for those that have later tiles. All of the league run at once, and take
-/// tiles in order: the first tile that is not finished waits for others of which each has a team that does
-/// not wait for it to announce them. A team takes its next tile where it waits no more.
+/// Teams wait for each other, also for those with later tiles. This cannot deadlock: all teams of the
+/// league run at the same time and process tiles in order. The first unfinished tile waits for tiles whose
+/// teams publish their records without waiting for it. A team starts its next tile after its waits have
+/// ended.
 ///
-/// Numbers are announced by themselves: a word holds JoinedPieces::none until it is written. Records lie in
-/// two buffers that launches use in turn, and a launch clears that of the next one.
+/// Records need no flags: a word holds JoinedPieces::none until it is written. Launches alternate between
+/// two buffers of records, and a launch clears that of the next one.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/one_pass.hpp>
@@ -28,16 +29,17 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
   using typename Base::Square, typename Base::State, typename Base::Piece;
   using Joined                = JoinedPieces<Scalar>;
   static constexpr bool joins = true;
-  /// Where threads are virtual teams run one after another: a launch announces, another one goes on.
+  /// If one thread runs a team, teams run one after another: one launch publishes records, another one
+  /// solves.
   enum class Phase { all, announce, solve };
 
   Joined joined;
-  /// V_c and W_c of all chunks, and what the separators of the first one take from the first unknowns
+  /// V_c and W_c of all chunks, and the effect of the separators of the first chunk on the first unknowns
   const Square *spikes;
   Phase         phase = Phase::all;
   std::int64_t  teams = 0; ///< of the league
 
-  /// Scratch of what lies beside the pieces of a tile, and of the number of the next tile.
+  /// Scratch of the adjacent separators of the segments of a tile, and of the index of the next tile.
   KOKKOS_FUNCTION static std::size_t beside_bytes(int lanes)
   {
     return device::align16(static_cast<std::size_t>(3 * Joined::most * lanes) * sizeof(Scalar)) + 16;
@@ -71,7 +73,7 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     word[buffer * all]           = bits(value);
     if (phase == Phase::all) word[(1 - buffer) * all] = Joined::none;
   }
-  /// Unknown a of the separators behind piece p of line l, once the records around are there.
+  /// Unknown a of the separators after segment p of line l. Waits for the records around it.
   KOKKOS_FUNCTION Scalar separator(int buffer, std::int64_t l, std::int64_t p, int a) const
   {
     if (p < 0) return Scalar(0);
@@ -105,8 +107,8 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     return sum;
   }
 
-  /// What the first and the last chunk of a piece announce; the last piece of a line does
-  /// so for the tail behind it.
+  /// The first and the last chunk of a segment publish its record. The last segment of a line also
+  /// publishes that of the tail.
   KOKKOS_FUNCTION void tell(int buffer, const Piece &p, const State &s, const Scalar *f_sep) const
   {
     const int          T = shape.split.chunks;
@@ -131,7 +133,7 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     }
   }
 
-  /// The last team to come here makes the counts those of the next launch.
+  /// The last team to finish resets the counts for the next launch.
   template <class Team>
   KOKKOS_FUNCTION void finish(const Team &team) const
   {

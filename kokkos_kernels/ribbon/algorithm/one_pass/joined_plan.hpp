@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file joined_plan.hpp  Numbers and launches of one-pass kernels for pieces of longer lines.
+/// @file joined_plan.hpp  Coefficients and launches of one-pass kernels for segments of longer lines.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/joined.hpp>
@@ -9,8 +9,8 @@
 
 namespace ribbon {
 
-/// Couplings of the first chunk's separators to those left of the line, once its interior is eliminated, and
-/// of the last ones to those right of it.
+/// Couplings of the separators of the first chunk to those left of the line, after its interior is
+/// eliminated. Then couplings of the last separators to those right of the line.
 template <class Scheme>
 std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>>
 outer_couplings(const HostMatrix<typename Scheme::Scalar>          &A,
@@ -23,7 +23,7 @@ outer_couplings(const HostMatrix<typename Scheme::Scalar>          &A,
             [&](int a, int b) { return A(A.rows - K + a / B, K + b / B - a / B, a % B, b % B); })};
 }
 
-/// What a JoinedOnePassKernel wants of a piece of so many chunks.
+/// The spikes that a JoinedOnePassKernel needs, for a segment of `chunks` chunks.
 template <class Scheme>
 std::vector<SquareBlock<typename Scheme::Scalar, Scheme::separators>>
 joined_spikes(int chunks, const ChunkTables<wide_t<typename Scheme::Scalar>> &first,
@@ -60,8 +60,8 @@ joined_spikes(int chunks, const ChunkTables<wide_t<typename Scheme::Scalar>> &fi
   return spikes;
 }
 
-/// Launches a JoinedOnePassKernel for so many tiles. `at_once`: teams of this shape that run at the same
-/// time, 0 where that is not known yet.
+/// Launches a JoinedOnePassKernel for `tiles` tiles.
+/// @param at_once  teams of this shape that run at the same time, 0 if not yet known
 template <class Exec, class Kernel>
 void launch_joined(const Exec &exec, Kernel &kernel, std::int64_t tiles, std::int64_t &at_once)
 {

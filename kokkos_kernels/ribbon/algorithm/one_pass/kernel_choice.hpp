@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kernel_choice.hpp  Which kernels one_pass has for a system, and the shape that lines are solved in.
+/// @file kernel_choice.hpp  The kernels of one_pass for a system, and the shape in which lines are solved.
 #pragma once
 
 #include <ribbon/algorithm/choice.hpp>
@@ -12,7 +12,7 @@
 
 namespace ribbon {
 
-/// The kernels of a scheme and their shapes; plan.hpp has the tables and launches.
+/// The kernels of a scheme and their shapes. plan.hpp has the tables and launches.
 template <class Scheme, class Exec>
 class OnePassKernels {
 public:
@@ -22,35 +22,39 @@ public:
   /// rows of the shortest chunk
   static constexpr int least = Scheme::always_ring ? S : 2 * Scheme::separator_rows;
 
-  /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
+  /// Tridiagonal and pentadiagonal systems have kernels of several shapes, other systems have one of 32
+  /// unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
   static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
-  /// kernels for pieces that find what lies beside them
+  /// kernels for segments that compute their adjacent separators
   static constexpr bool joinable = every_shape;
   static constexpr bool wide     = sizeof(Scalar) > 8; ///< complex double
-  /// that wait in registers, of systems with one shape
+  /// rows in registers, for systems with one shape
   static constexpr int few_rows = wide && Scheme::always_ring && S > 2 ? 0 : 8;
-  /// Kernel of a single matrix. There may be no regular chunk: one for that case alone is not worth its size.
+  /// Kernel of a single matrix. If it has no regular chunk, it uses the same kernel, because a separate one
+  /// does not justify its code size.
   static constexpr CoefficientSource one_matrix =
     many_shapes || std::is_same_v<Scalar, double> ? CoefficientSource::regular : CoefficientSource::shared;
-  /// Contiguous lines of up to so many rows with one stencil are cut in chunks of 16 rows: the numbers of 32
-  /// do not fit where the constants of instructions wait.
+  /// Contiguous lines of up to this many rows with one stencil have chunks of 16 rows: the coefficients of
+  /// 32 rows do not fit the cache of instruction constants.
   static constexpr int short_chunks_to = many_shapes && wide && S == 2 ? 256 : 0;
-  /// Float: a thread has 64 rows of longer lines, as many bytes as 32 in double, so that fewer threads keep
-  /// as much on its way; contiguous lines where their last chunk would be short.
+  /// Float: a thread has 64 rows of longer lines, which are as many bytes as 32 in double. Then fewer
+  /// threads keep as many bytes in flight. Contiguous lines only if their last chunk would be short
+  /// otherwise.
   static constexpr bool long_chunks = many_shapes && sizeof(Scalar) < 8;
-  /// Kernels for several matrices: those of half-bandwidth 3 are padded to 4, and pivoted pentadiagonal ones
-  /// in float are left to whole lines.
+  /// Kernels for several matrices. Half-bandwidth 3 is padded to 4, and pivoted pentadiagonal matrices in
+  /// float are left to algorithms for whole lines.
   static constexpr bool several = (B > 1 || S != 3) && !(Scheme::always_ring && S == 4 && sizeof(Scalar) < 8);
   /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
   using Resident                   = ResidentOnePassKernel<Scheme, 32>;
 
-  /// Shape of the kernel for lines of this layout, by the table where the caller names none, with
-  /// split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix with one stencil,
-  /// whose full chunks may share a block, `classes` several matrices or continued lines. What is factored for
-  /// the shape decides how many chunks do: place() has the last word on tiles and blocks.
-  /// @throws std::invalid_argument for rows_per_thread that no kernel has.
+  /// Shape of the kernel for lines of this layout, from the table unless the caller gives one. split.chunks
+  /// == 0 if no tile fits the scratch of a team. The factorization determines how many chunks share a
+  /// block. So place() makes the final choice of tiles and blocks.
+  /// @param constant  a matrix with one stencil, whose full chunks may share a block
+  /// @param classes   several matrices or continued lines
+  /// @throws std::invalid_argument for rows_per_thread that no kernel has
   static OnePassShape choose(const TeamRoom &room, const LineSet &lines, bool periodic, bool constant,
                              bool classes, int rows_per_thread = 0, int lines_per_team = 0)
   {
@@ -72,12 +76,12 @@ public:
         ((s.staged && n <= short_chunks_to) || (long_chunks && (s.staged ? n > 64 && n % 32 != 0 : n > 128))))
       s.slots = known.back();
     s.pack = every_shape && !classes && n % 2 != 0 && lie_side_by_side(lines, 0) ? 1 : Pack<Scalar>::size;
-    // one tile each: short chunks, so that it has threads enough
+    // one tile per multiprocessor: short chunks give it enough threads
     if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors)
       for (int k : known)
         if (k < s.slots && n * B <= 32 * k) s.slots = k;
     s.split = ChunkSplit::make(n, least, s.slots / B);
-    // swept by loops
+    // swept in loops
     if (every_shape && s.staged && constant && !classes && s.split.chunks == 2) s.split.share_ends(n);
     if constexpr (every_shape)
       if (s.staged && !constant && !classes && s.pack > 1 && lines.lines() > 8 * room.multiprocessors &&
@@ -89,22 +93,23 @@ public:
   }
 
 protected:
-  /// Of so many chunks that share a block, those that the kernel takes from its arguments.
+  /// Number of regular chunks that the kernel reads from its arguments, of `regular` chunks that share a
+  /// block.
   static int kept_regular(const OnePassShape &s, int regular)
   {
     const int T = s.split.chunks;
     if (one_matrix != CoefficientSource::regular || s.resident > 0 || 2 * regular < T ||
         (T == 1 && !s.staged) || (Scheme::always_ring && s.staged))
       return 0;
-    // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
+    // measured on an H200: a large block of constants is slower than blocks in scratch if teams are small
     const bool large =
       B == 1 && ((S == 2 && (s.slots == 64 || (wide && !s.staged))) || (S == 4 && !s.staged));
-    const bool two_ends = T - regular > 1; // teams wait for both of them
+    const bool two_ends = T - regular > 1; // teams wait for both ends
     return large && T < (Scheme::always_ring ? 3 : S == 2 ? (two_ends ? 12 : 5) : 8) ? 0 : regular;
   }
 
-  /// Sets lines and blocks of a team for a line that is cut, with so many regular chunks.
-  /// False where no tile fits.
+  /// Sets lines and blocks of a team for lines that are divided into chunks, with `regular` regular chunks.
+  /// @return false if no tile fits
   static bool fit(OnePassShape &s, const TeamRoom &room, int regular, int lines_per_team)
   {
     const auto fits = [&] {
@@ -122,7 +127,7 @@ protected:
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
-      // two teams
+      // two teams per multiprocessor
       if (wide && Scheme::always_ring && 2 * scratch(s, room.is_virtual, regular) > room.scratch)
         s.lane_bits = 4;
       while (s.lane_bits > 2 && !fits()) --s.lane_bits;
@@ -180,20 +185,22 @@ protected:
   }
 
 private:
-  /// Blocks of a team that has too many rows for one. Measured on an H200, rows 1024 to 4096: coefficients in
-  /// scratch want smaller blocks, pentadiagonal lines half as many lanes before more blocks.
+  /// Blocks of a team that has too many rows for one. Measured on an H200, rows 1024 to 4096: coefficients
+  /// in scratch need smaller blocks. Pentadiagonal lines are faster with half as many lanes than with more
+  /// blocks.
   static void choose_blocks(OnePassShape &s, bool constant)
   {
     if (most_blocks == 1 || s.slots != 64) return;
     const int T = s.split.chunks;
-    // a half of them has too many threads for a second block on a multiprocessor, a quarter not for a third
+    // half of these chunks have too many threads for a second block on a multiprocessor, a quarter do not
+    // have too many for a third
     const bool few = T <= 20;
     if (S == 1) s.set_blocks(T > 32 ? 4 : T > 16 ? (constant && !few ? 2 : 4) : T > 8 && !constant ? 2 : 1);
     else if (T > 16) s.set_blocks(few ? 4 : 2);
   }
 
-  /// Slots of the kernels there are: every shape in double, where they were measured; one for classes
-  /// and for the wider systems.
+  /// Slots of the available kernels: every shape in double, in which they were measured; one shape for
+  /// classes and for wider systems.
   static std::vector<int> slots_known(bool staged, bool classes)
   {
     if (!many_shapes || classes || (staged ? short_chunks_to == 0 && !long_chunks : wide)) return {32};

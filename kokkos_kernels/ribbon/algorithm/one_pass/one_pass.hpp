@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps and, mostly,
-///   one barrier between them.
+/// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps with, in most
+///   cases, one barrier between them.
 ///
-/// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The
-/// forward sweep runs while rows arrive, chunks exchange S or 2 S numbers per line, and the backward sweep
-/// runs while rows leave (chunk.hpp or orthogonal.hpp, reduced.hpp). Rows wait in registers and team scratch;
-/// contiguous lines (Staged) pass through it (one_pass/staged.hpp).
+/// A team holds a tile of `lanes` lines, divided into chunks of rows, with one virtual thread per (line,
+/// chunk). The forward sweep runs while rows arrive. Then chunks exchange S or 2 S values per line. The
+/// backward sweep runs while rows are stored (chunk.hpp or orthogonal.hpp, reduced.hpp). Rows wait in
+/// registers and team scratch. Contiguous lines (Staged) pass through scratch (one_pass/staged.hpp).
 #pragma once
 
 #include <ribbon/algorithm/one_pass/coefficients.hpp>
@@ -17,10 +17,10 @@
 
 namespace ribbon {
 
-/// @tparam Scheme    how a chunk is eliminated
-/// @tparam MR, MS    unknowns of a chunk that wait in registers and in scratch; slots = MR + MS
+/// @tparam Scheme    elimination of a chunk
+/// @tparam MR, MS    unknowns of a chunk in registers and in scratch; slots = MR + MS
 /// @tparam Staged    lines pass through scratch
-/// @tparam pack      numbers that are brought, or, Staged, read and written together
+/// @tparam pack      scalars that are loaded together, or, if Staged, read and written together
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged,
           int pack = device::pack<typename Scheme::Scalar>>
 struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)> {
@@ -31,17 +31,17 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   static constexpr int S        = Scheme::separators;
   static constexpr int rows     = slots / B;
   static constexpr int interior = rows - Scheme::separator_rows;
-  /// 2^most_bits lanes: rows of 256 bytes and more
+  /// 2^most_bits lanes: at least 256 bytes of a row
   static constexpr int most_bits = sizeof(Scalar) < 8 && !Staged ? 6 : 5;
   /// unknowns per group of asynchronous copies
   static constexpr int group = 8;
-  /// bounds the registers: 128 or 80
+  /// limits the registers: 128 or 80
   static constexpr int max_threads = (slots > 32 && !Staged) || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512
                                                                                                      : 768;
-  /// contiguous tridiagonal lines of mixed classes want more teams instead, with 64 registers
+  /// contiguous tridiagonal lines of mixed classes are faster with more teams of 64 registers
   static constexpr int teams_beside =
     source == CoefficientSource::classes && (!Staged || max_threads == 512) ? 1 : 0;
-  /// virtual threads whose slots lie side by side in scratch (interleaved)
+  /// virtual threads whose slots are contiguous in scratch (interleaved)
   static constexpr int side = 32;
   using Block               = ChunkBlock<Scheme, slots>;
   using Square              = typename Reduced::Square;
@@ -58,19 +58,18 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   LineSet       in, out;
   using Reduced::shape;
   const Block *blocks;        ///< (class, chunk)
-  const int   *class_of_line; ///< null where all lines are of class 0
-  std::int64_t classified;    ///< lines in that table; line l is of class_of_line[l % classified]
+  const int   *class_of_line; ///< null if all lines are of class 0
+  std::int64_t classified;    ///< lines in that table; line l is in class_of_line[l % classified]
   int          regular_begin = 0, regular_end = 0;
   std::int64_t lines = 0;
-  /// lanes of the first team that lie before line 0, so that tiles begin at
-  /// multiples of their width in memory
+  /// lanes of the first team before line 0, so that tiles begin at multiples of their width in memory
   int  shift   = 0;
   bool correct = false; ///< one step of iterative refinement of the reduced system
-  bool looped  = false; ///< sweeps over chunks that are not regular are loops
+  bool looped  = false; ///< sweeps over irregular chunks are loops
 
   struct State {
     Scalar g[MR > 0 ? MR : 1];
-    Scalar z[2][S]; ///< separators right (own) and left of the chunk
+    Scalar z[2][S]; ///< separators right (of this chunk) and left
   };
 
   /// Scalars of the tile in scratch.
@@ -92,7 +91,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     return most_bits > 5 && s.lane_bits > 5 ? 5 : s.lane_bits;
   }
 
-  /// Bytes of scratch of a block of the team; `regular` chunks bring no block of theirs to it.
+  /// Bytes of scratch of a block of the team. Regular chunks need no block of coefficients in it.
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
@@ -105,7 +104,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
            (Staged ? device::Arrival::bytes : 0) + extra;
   }
 
-  /// The piece of a tile one virtual thread owns.
+  /// The part of a tile that one virtual thread processes.
   struct Piece : Reduced::Place {
     int     pad;  ///< empty slots before the first unknown
     Scalar *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
@@ -114,7 +113,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     KOKKOS_FUNCTION Scalar &slot(int k) const { return tile[(k - MR) * side]; }
   };
 
-  /// Chunks before chunk c that are not regular.
+  /// Number of irregular chunks before chunk c.
   KOKKOS_FUNCTION int irregular_before(int c) const
   {
     if (source != CoefficientSource::regular || c < regular_begin) return c;
@@ -142,11 +141,11 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     return p;
   }
 
-  /// The rows of an interleaved tile are asked for after the block.
+  /// Copies of the rows of an interleaved tile start after those of the block.
   using Fetched                              = FetchedBlock<Block, Staged ? 0 : (MS + group - 1) / group>;
   static constexpr std::size_t fetched_bytes = Fetched::bytes;
-  /// Whether the L1 cache keeps blocks for the teams that follow. Measured on an H200: contiguous lines gain
-  /// where all fit what is left of it, interleaved ones where blocks are small.
+  /// Whether the L1 cache keeps blocks for later teams. Measured on an H200: contiguous lines are faster if
+  /// all blocks fit the rest of the L1 cache, interleaved ones if blocks are small.
   KOKKOS_FUNCTION bool keeps() const
   {
     return Staged
@@ -155,8 +154,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
              : S == 1 || (S == 2 && !Scheme::couples_left);
   }
 
-  /// Whether a device brings blocks to scratch. Of several classes, where all lanes have one; measured on an
-  /// H200: not for long contiguous pentadiagonal lines, which then have fewer teams.
+  /// Whether a device copies blocks to scratch. With several classes, only if all lanes have one class.
+  /// Measured on an H200: not for long contiguous pentadiagonal lines, which then have fewer teams.
   KOKKOS_FUNCTION static bool fetches(const OnePassShape &s)
   {
     return source != CoefficientSource::classes || !Staged || S == 1 || s.split.chunks <= 16;
@@ -166,7 +165,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   KOKKOS_FUNCTION void with_block([[maybe_unused]] const Team &team, const Piece &p,
                                   [[maybe_unused]] char *fetched, const F &f) const
   {
-    [[maybe_unused]] int place = p.chunk; // among the chunks of the block that bring coefficients to scratch
+    [[maybe_unused]] int place = p.chunk; // among the chunks of the block that copy coefficients to scratch
     if constexpr (source == CoefficientSource::regular) {
       if (p.chunk >= regular_begin && p.chunk < regular_end) {
         f(RegularBlock<Block>{regular});
@@ -175,7 +174,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       if (place >= regular_end) place -= regular_end - regular_begin;
     }
     if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
-    // every warp has its own
+    // every warp has a separate place
     if constexpr (most_bits > 5) place = (place << (shape.lane_bits - warp_bits(shape))) + (p.lane >> 5);
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
     const auto   give  = [&](const auto &coefficients) {
@@ -183,7 +182,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
         if (looped) return f(LoopedBlock<std::decay_t<decltype(coefficients)>>{coefficients});
       f(coefficients);
     };
-    // lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy
+    // lanes of different classes would need different blocks in scratch; on hosts a copy is no faster
     if constexpr (device::copies_blocks<Team>) {
       const int lanes = 1 << warp_bits(shape);
       if (source != CoefficientSource::classes ||
@@ -202,7 +201,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     return Coefficients::full || k >= p.pad;
   }
 
-  /// Lanes that have a whole chunk in a warp bring its rows in packs, each lane one of every `pack` unknowns.
+  /// If lanes have a whole chunk in a warp, they load its rows in packs. Each lane loads one of every
+  /// `pack` unknowns.
   template <class Team>
   static constexpr bool packs =
     device::copies_blocks<Team> && !Staged && MS % pack == 0 && MR % B == 0 && (B == 1 || B % pack == 0);
@@ -212,9 +212,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     return (e - MR) % group == group - 1 || e == slots - 1;
   }
 
-  /// Brings the rows of an interleaved chunk. Empty slots get its first row: their coefficients are zero, and
-  /// nothing branches. The address runs along, since a product with the row stride for every row costs more
-  /// than the arithmetic of a row.
+  /// Loads the rows of an interleaved chunk. Empty slots load its first row: their coefficients are zero,
+  /// so that no branches are needed. The address is incremented, because a product with the row stride
+  /// costs more than the arithmetic of a row.
   template <class Coefficients, class Team>
   KOKKOS_FUNCTION void load(const Team &, const Piece &p, State &s) const
   {
@@ -227,7 +227,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     }
     if constexpr (packs<Team>) {
       const int lanes = 1 << warp_bits(shape), lane = p.lane & 31;
-      // neighbouring lanes are mostly neighbours in memory
+      // neighbouring lanes are neighbours in memory in most layouts
       const Scalar *first = device::of_first_lane(lanes, own);
       const bool    dense = own - first == lane && p.active,
                  aligned  = reinterpret_cast<std::uintptr_t>(first) % 16 == 0 && in.row_stride % pack == 0 &&
@@ -243,7 +243,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     }
   }
 
-  /// The unknowns that wait in scratch, from those of the first lane of the warp.
+  /// The unknowns in scratch, from those of the first lane of the warp on.
   template <class Coefficients>
   KOKKOS_FUNCTION void load_packs(const Piece &p, const Scalar *first, int lane) const
   {
@@ -272,12 +272,12 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full, pack>;
 
-  /// Whether sweeps over the chunks beside regular ones are loops: of tridiagonal and pentadiagonal lines,
-  /// which were measured; wider ones spill by both.
+  /// Whether sweeps over the irregular chunks are loops: for tridiagonal and pentadiagonal lines, which
+  /// were measured. Wider ones spill with and without loops.
   static constexpr bool loops = Staged && source == CoefficientSource::regular && B == 1 && S <= 2 &&
                                 Scheme::delay == 0 && Scheme::shift == 0;
 
-  /// keep(sweep) sees what the sweep carried along.
+  /// keep(sweep) receives the state at the end of the sweep.
   template <class Team, class Coefficients, class Keep = KeepNothing>
   KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &s, const Coefficients &block,
                                Scalar *r_own, Scalar *r_left, const Keep &keep = {}) const
@@ -346,9 +346,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   {
     const int          first_stored = p.active ? (Coefficients::full ? 0 : p.pad) : slots;
     const std::int64_t end          = shape.split.begin(p.chunk) + shape.split.size(p.chunk);
-    /// the last unknowns are the line's first
+    /// the last unknowns are the first of the line
     const bool wraps = Scheme::shift > 0 && p.chunk == shape.split.chunks - 1;
-    /// runs from the last row to the first
+    /// moves from the last row to the first
     Scalar                                     *to = nullptr;
     typename Scheme::Window                     w;
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file plan.hpp  Tables and launch of the one-pass kernel: factor on the host, keep the coefficients on the
-///   device; kernel_choice.hpp has the shapes.
+/// @file plan.hpp  Tables and launch of the one-pass kernel: factors on the host, stores coefficients on
+///   the device. kernel_choice.hpp has the shapes.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/joined_plan.hpp>
@@ -14,7 +14,8 @@
 
 namespace ribbon {
 
-/// One-pass solver of a few distinct matrices. Construct = factor; solve as often as wanted.
+/// One-pass solver of a few distinct matrices. The constructor factors; solve() may be called any number of
+/// times.
 template <class Scheme, class Exec>
 class OnePass : public OnePassKernels<Scheme, Exec> {
 public:
@@ -27,14 +28,15 @@ public:
   using Square = SquareBlock<Scalar, S>;
   using Words  = Kokkos::View<Scalar *, Memory>;
 
-  /// Lines and blocks of a team, with the regular chunks that were found. False where no tile fits.
+  /// Sets lines and blocks of a team with the regular chunks that were found.
+  /// @return false if no tile fits
   bool place(const TeamRoom &room, int lines_per_team = 0)
   {
     return fit(shape_, room, regular_end_ - regular_begin_, lines_per_team);
   }
 
-  /// Factors the matrices (all of one size and bandwidth) for the kernel. `watch` sees every
-  /// pivot. The shape is completed.
+  /// Factors the matrices (all of one size and bandwidth) for the kernel and completes the shape. `watch`
+  /// sees every pivot.
   OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, OnePassShape shape,
           PivotWatch &watch)
       : shape_(shape)
@@ -87,7 +89,7 @@ public:
             spikes_.size()) *
            sizeof(Scalar);
   }
-  /// Whether there is a kernel for pieces that find what lies beside them.
+  /// Whether there is a kernel for segments that compute their adjacent separators.
   bool joins() const
   {
     const int T = shape_.split.chunks;
@@ -95,7 +97,7 @@ public:
            (!is_device_space<Exec> || device::runs_at_once<Exec>());
   }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec. In place if b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
              const int *class_of_line, std::int64_t classified, const KnownRows<Scalar> &known,
              bool correct) const
@@ -125,7 +127,7 @@ private:
     else return eliminate_plain(A, begin, length, true, watch);
   }
 
-  /// Rounds the tables of a chunk that leaves the first `pad` rows of its block empty.
+  /// Rounds the tables of a chunk whose block has `pad` empty rows at its beginning.
   template <int Slots>
   static void fill_block(Scalar *to, const ChunkTables<Wide> &chunk, int pad)
   {
@@ -149,9 +151,9 @@ private:
     with_slots(slots, [&](auto n) { fill_block<n()>(to, chunk, pad); });
   }
 
-  /// Finds the longest run of chunks whose blocks agree bit for bit: a constant stencil. Chunk 0 of a line
-  /// that is not periodic has no left neighbour, so what it stores of H (but for continued lines) and Us is
-  /// never used and is filled in from its right neighbour.
+  /// Finds the longest run of chunks whose blocks are bitwise equal: a constant stencil. Chunk 0 of an open
+  /// line has no left neighbour. So its H (except in continued lines) and Us are never used, and they are
+  /// copied from its right neighbour.
   void find_regular(Scalar *blocks, bool continued)
   {
     const int         T     = shape_.split.chunks;
@@ -161,7 +163,7 @@ private:
     if constexpr (!Scheme::always_ring)
       if (!shape_.ring && T > 1 && shape_.split.first * B == shape_.slots) {
         std::vector<Scalar> first(block(0), block(0) + block_words_);
-        // of the first chunk are those of its right neighbour, or not used
+        // those of the first chunk equal those of its right neighbour, or are not used
         bool couplings = true;
         with_slots(shape_.slots, [&](auto n) {
           using Chunk = ChunkBlock<Scheme, n()>;
@@ -177,7 +179,7 @@ private:
       }
     for (int c = 0; c < T;) {
       int d = c + 1;
-      if (shape_.split.size(c) * B < shape_.slots) { // the kernel takes regular chunks to be full
+      if (shape_.split.size(c) * B < shape_.slots) { // the kernel assumes that regular chunks are full
         c = d;
         continue;
       }
@@ -228,9 +230,9 @@ private:
                                           [&](auto type) { launch<typename decltype(type)::type>(exec, a); });
   }
 
-  /// Lanes by which the first tile has to begin before line 0 for every row of a tile to begin at a multiple
-  /// of its width in memory. Two aligned pieces of 128 bytes that do not share 256 bytes cost a tenth of the
-  /// bandwidth (Kokkos itself puts 128 bytes before an array).
+  /// Lanes by which the first tile begins before line 0, so that every row of a tile begins at a multiple
+  /// of its width in memory. Two aligned blocks of 128 bytes that do not share 256 bytes cost a tenth of
+  /// the bandwidth (Kokkos puts 128 bytes before an array).
   static int shift(const OnePassShape &s, const Scalar *x, const LineSet &out)
   {
     if (s.staged || out.stride0 != 1) return 0;
@@ -238,13 +240,13 @@ private:
     return static_cast<int>(word % static_cast<std::uintptr_t>(s.lanes()));
   }
 
-  /// The shape for so many lines: few are spread over the device. A last chunk that is not regular has a warp
-  /// of its own: the others need not wait.
+  /// The shape for `lines` lines: few lines are spread over the device. An irregular last chunk has a
+  /// separate warp, so that other chunks do not wait for it.
   OnePassShape spread(const Exec &exec, std::int64_t lines) const
   {
     OnePassShape       s    = shape_;
     const std::int64_t room = device::multiprocessors(exec);
-    // lanes bring the numbers of a chunk together
+    // lanes load the coefficients of a chunk together
     const int least_bits = s.staged && regular_end_ - regular_begin_ == s.split.chunks ? 0 : 3;
     while (s.lane_bits > least_bits && lines * s.blocks <= room << (s.lane_bits - 1)) --s.lane_bits;
     const int before = (s.split.chunks - 1) << s.lane_bits;
@@ -298,7 +300,7 @@ private:
   }
 
   OnePassShape                   shape_;
-  mutable std::int64_t           at_once_[6]  = {}; ///< teams of joined pieces, or that stay, by lane_bits
+  mutable std::int64_t           at_once_[6]  = {}; ///< joined or persistent teams, by lane_bits
   std::size_t                    classes_     = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;

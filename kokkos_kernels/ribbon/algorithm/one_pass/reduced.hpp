@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: steps of cyclic
-///   reduction, product with the inverse of what is left, one step of refinement.
+///   reduction, product with the inverse of the remaining system, one step of refinement.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/dot_run.hpp>
@@ -10,8 +10,8 @@
 
 namespace ribbon {
 
-/// Whether kernels with so many slots take continued lines: tridiagonal and pentadiagonal
-/// ones whose registers suffice.
+/// Whether kernels with this many slots support continued lines: tridiagonal and pentadiagonal ones that
+/// have enough registers.
 template <class Scheme>
 constexpr bool takes_continued(int slots)
 {
@@ -19,78 +19,79 @@ constexpr bool takes_continued(int slots)
 }
 
 /// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane) by at().
-/// @tparam Continued  lines may be pieces of longer ones
+/// @tparam Continued  lines may be segments of longer ones
 template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
   using Scalar           = typename Scheme::Scalar;
   static constexpr int S = Scheme::separators;
-  /// that a kernel forms; those next to a piece count
+  /// separators that a kernel computes between two segments
   static constexpr int  N      = NearSeparators<Scalar>::separators;
-  static constexpr bool joins  = false;  ///< as a JoinedOnePassKernel does
-  static constexpr bool stays  = false;  ///< as a ResidentOnePassKernel does
-  static constexpr bool halves = Staged; ///< takes shapes with halvings
-  /// takes lines in pieces: orthogonal elimination writes rows of the next chunk
+  static constexpr bool joins  = false;  ///< a JoinedOnePassKernel
+  static constexpr bool stays  = false;  ///< a ResidentOnePassKernel, with persistent teams
+  static constexpr bool halves = Staged; ///< supports shapes with halvings
+  /// supports lines that are stored in parts; orthogonal elimination does not, because it writes rows of
+  /// the next chunk
   static constexpr bool pieces = Staged && !Scheme::always_ring;
   using Square                 = SquareBlock<Scalar, S>;
   using Steps                  = StepBlocks<Scalar, S>;
 
-  /// Windows of more blocks: a chunk gets its left separators from its neighbour, a barrier more, and does
-  /// not form them once more. Measured on an H200.
+  /// If the window has more blocks, a chunk reads its left separators from its neighbour, which needs a
+  /// barrier more, instead of computing them again. Measured on an H200.
   static constexpr int most_formed_twice = !Scheme::couples_left && S > 2                       ? 2
                                            : Staged                                             ? 8
                                            : S == 2 && Scheme::block == 1 && sizeof(Scalar) > 8 ? 6
                                                                                                 : 1 << 30;
 
-  /// Which virtual thread.
+  /// Line and chunk of a virtual thread.
   struct Place {
     int          lane, chunk, cls;
-    bool         active; ///< false before the first and beyond the last line: reads that one, writes nothing
+    bool         active; ///< false before the first and after the last line: reads it, stores no result
     std::int64_t line;
   };
 
   OnePassShape shape;
-  /// blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since
-  /// warps read several chunks then
+  /// blocks of the reduced inverse: (class, chunk, window). Staged: (class, window, chunk), because warps
+  /// read several chunks
   const Square *inverse;
   const Square *reduced;         ///< (class, chunk, 3): lower, diag, upper
   const Steps  *steps = nullptr; ///< (class, step, chunk)
-  /// of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the
-  /// last ones to what is known
+  /// of continued lines, otherwise null: (class, 2), couplings of the separators of the first chunk and of
+  /// the last ones to the known separators
   const Square          *outer = nullptr;
   Square                 outer_of_one[2]; ///< the same of a single class
   KnownRows<Scalar>      known;
-  NearSeparators<Scalar> near;          ///< what the pieces of a tile form by themselves instead
-  std::size_t            beside_at = 0; ///< bytes of scratch before what is formed, (side, unknown, lane)
+  NearSeparators<Scalar> near;          ///< to compute the separators between segments of a tile
+  std::size_t            beside_at = 0; ///< bytes of scratch before these separators, (side, unknown, lane)
 
-  /// Where number e of chunk q lies in an array of the tile. Neighbouring chunks of lines in
-  /// pieces fall on different banks.
+  /// Place of value e of chunk q in an array of the tile. In lines that are stored in parts, neighbouring
+  /// chunks use different banks.
   KOKKOS_FUNCTION int at(int q, int e, int lane) const
   {
     if constexpr (!pieces) return ((q * S + e) << shape.lane_bits) + lane;
     const int k = ((e * shape.split.chunks + q) << shape.lane_bits) + lane;
     return shape.piece_bits > 0 ? k + (k >> 6 << 2) : k;
   }
-  /// Places of an array for so many virtual threads.
+  /// Places of an array for `threads` virtual threads.
   KOKKOS_FUNCTION static int places(const OnePassShape &s, int threads)
   {
     return pieces && s.piece_bits > 0 ? S * threads + (S * threads >> 4) : S * threads;
   }
 
-  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of
-  /// the right neighbour, or r = r_own for a residual and after steps of cyclic reduction. The windows of all
-  /// these block rows begin at block q.
+  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r. r = r_own - r_left
+  /// of the right neighbour; it is r_own for a residual and after steps of cyclic reduction. The windows of
+  /// all these block rows begin at block q.
   template <bool residual, int block_rows>
   KOKKOS_FUNCTION void apply_inverse(const Place &p, int c, int q, const Scalar *r_own, const Scalar *r_left,
                                      Scalar (*z)[S]) const
   {
-    constexpr int batch = S <= 2 ? 2 : 1; // blocks that are asked for together
+    constexpr int batch = S <= 2 ? 2 : 1; // blocks that are loaded together
     const int     W     = shape.window;
     int           w     = 0;
     for (; w + batch <= W; w += batch) apply_some<residual, block_rows, batch>(p, c, w, q, r_own, r_left, z);
     for (; batch > 1 && w < W; ++w) apply_some<residual, block_rows, 1>(p, c, w, q, r_own, r_left, z);
   }
 
-  /// Blocks w to w + batch - 1 of the window; q goes on by as many chunks.
+  /// Blocks w to w + batch - 1 of the window. q advances by as many chunks.
   template <bool residual, int block_rows, int batch>
   KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own,
                                   const Scalar *r_left, Scalar (*z)[S]) const
@@ -100,7 +101,7 @@ struct OnePassReduced {
     const Square *G = inverse + (static_cast<std::int64_t>(p.cls) * T * W + c * across + w * along);
     Square        block[batch][block_rows];
     Scalar        r[batch][S];
-    // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the
+    // measured on an H200, n = 256 to 1024: small blocks should be loaded after r (4 to 10 % of the
     // kernel), large ones before (1 to 3 %)
     const auto ask = [&] {
       RIBBON_UNROLL
@@ -143,7 +144,7 @@ struct OnePassReduced {
     const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
     for (int a = 0; a < S; ++a) {
       Scalar r = r_own[at(c, a, p.lane)];
-      for (int e = 0; e < S; ++e) { // blocks beyond the ends of a line that is not periodic are zero
+      for (int e = 0; e < S; ++e) { // blocks beyond the ends of an open line are zero
         subtract_product(r, lower.a[a * S + e], z[at(left, e, p.lane)]);
         subtract_product(r, diag.a[a * S + e], z[at(c, e, p.lane)]);
         subtract_product(r, upper.a[a * S + e], z[at(right, e, p.lane)]);
@@ -152,7 +153,7 @@ struct OnePassReduced {
     }
   }
 
-  /// Step k of cyclic reduction. Blocks beyond the ends of a line that is not periodic are zero.
+  /// Step k of cyclic reduction. Blocks beyond the ends of an open line are zero.
   template <class Team>
   KOKKOS_FUNCTION void halve(const Team &team, const Place &p, int k, const Scalar *from, Scalar *to) const
   {
@@ -170,7 +171,7 @@ struct OnePassReduced {
     for (int a = 0; a < S; ++a) team.write(&to[at(c, a, p.lane)], r[a], shape.readers(c));
   }
 
-  /// All steps, each with a barrier after it. `other` becomes the array that nobody reads any more.
+  /// All steps, each with a barrier after it. `other` becomes the array that is no longer read.
   template <class Team, class Each>
   KOKKOS_FUNCTION void halve(const Team &team, const Each &each, Scalar *&r, Scalar *&other) const
   {
@@ -182,7 +183,8 @@ struct OnePassReduced {
     }
   }
 
-  /// The reduced systems by steps of cyclic reduction and the inverse of what they leave, as solve_reduced().
+  /// Solves the reduced systems by steps of cyclic reduction and the inverse of the remaining system, as
+  /// solve_reduced().
   template <class Team, class Each>
   KOKKOS_FUNCTION Scalar *solve_halved(const Team &team, const Each &each, Scalar *r, Scalar *r_left,
                                        bool correct) const
@@ -213,9 +215,10 @@ struct OnePassReduced {
     }
   }
 
-  /// The reduced systems of a tile, a barrier after the forward sweep: state.z, own separators and those to
-  /// the left, or else the array of all separators, a barrier before. each(phase) calls phase(place, state)
-  /// for all virtual threads with a chunk.
+  /// Solves the reduced systems of a tile. Call it after the forward sweep and a barrier. each(phase) calls
+  /// phase(place, state) for all virtual threads with a chunk.
+  /// @return null if state.z holds the separators of the chunk and those to the left; otherwise the array
+  ///   of all separators, after a barrier
   template <class Team, class Each>
   KOKKOS_FUNCTION const Scalar *solve_reduced(const Team &team, const Each &each, Scalar *r_own,
                                               Scalar *r_left, bool correct) const
@@ -229,8 +232,9 @@ struct OnePassReduced {
       const int left  = shape.left_of(p.chunk);
       const int begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
       for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
-      // Every chunk forms its left neighbour's separators once more, both at once where the registers
-      // suffice: mostly cheaper than a second barrier, which pays where many short chunks have long windows.
+      // Every chunk also computes the separators of its left neighbour, both at once if the registers
+      // suffice. In most cases this is cheaper than a second barrier. The barrier is cheaper if many short
+      // chunks have long windows.
       bool both = false;
       if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
       if (both) apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
@@ -262,13 +266,13 @@ struct OnePassReduced {
     return z;
   }
 
-  /// Lines are pieces of longer ones, and what lies beside them is known.
+  /// Whether lines are segments of longer ones with known adjacent separators.
   KOKKOS_FUNCTION bool continued() const { return Continued && outer; }
 
-  /// ... where the kernel forms it.
+  /// Whether the kernel computes these separators.
   KOKKOS_FUNCTION bool forms_known() const { return Continued && Staged && near.weights; }
-  /// Makes room for it. Teams that do nothing else are no larger than that needs, so that a device runs
-  /// many of them side by side.
+  /// Reserves scratch for them. Teams that do nothing else have the minimum size, so that a device runs
+  /// many of them at the same time.
   void place_beside(device::League &league, bool on_device)
   {
     const auto bytes = [](int numbers) {
@@ -283,21 +287,21 @@ struct OnePassReduced {
   {
     return reinterpret_cast<Scalar *>(team.scratch() + beside_at);
   }
-  /// Threads that form the separators between two pieces of a tile.
+  /// Threads that compute the separators between two segments of a tile.
   KOKKOS_FUNCTION int near_group() const
   {
     int group = 16;
     while (group * (shape.lanes() + 1) > shape.threads()) group /= 2;
     return group;
   }
-  /// What virtual thread v adds to the separators left of the pieces of a tile and right of the last of them.
-  /// Rows are read where they lie, while the copy of the tile is under way.
-  /// @param first  piece of the tile, the last of all is piece `lines` - 1
+  /// Terms of virtual thread v of the separators left of the segments of a tile and right of the last one.
+  /// Rows are read from memory while the tile is copied.
+  /// @param first  segment of the tile; the last of all is segment `lines` - 1
   KOKKOS_FUNCTION void near_terms(int v, const Scalar *b, const LineSet &in, std::int64_t first,
                                   std::int64_t lines, Scalar *terms) const
   {
     const int          group = near_group(), j = v / group, thread = v - j * group;
-    const std::int64_t next = first + j < lines ? first + j : lines; // the piece right of these separators
+    const std::int64_t next = first + j < lines ? first + j : lines; // the segment right of these separators
     if (j > shape.lanes()) return;
     Scalar sum[1][N] = {};
     if (j > 0 || !near.begins(next)) {
@@ -309,7 +313,7 @@ struct OnePassReduced {
     }
     for (int a = 0; a < N; ++a) terms[(j * N + a) * group + thread] = sum[0][a];
   }
-  /// Adds that up.
+  /// Adds up these terms.
   KOKKOS_FUNCTION void near_sums(int v, std::int64_t first, std::int64_t lines, const Scalar *terms,
                                  Scalar *beside) const
   {
@@ -336,8 +340,9 @@ struct OnePassReduced {
     threads.for_each([&](int v, auto &) { near_sums(v, first, lines, terms, beside(team)); });
   }
 
-  /// Asks for what is known left of a continued line, by its first chunk, and right of it, by the last: it
-  /// waits where they will put their right-hand sides.
+  /// Starts copies of the known separators: the first chunk copies those left of a continued line, the last
+  /// chunk those right of it. Their place is that of the right-hand sides of these chunks, which are
+  /// written later.
   KOKKOS_FUNCTION void bring_known(const Place &p, Scalar *r_own, Scalar *r_left) const
   {
     if (!continued() || forms_known()) return;
@@ -347,7 +352,7 @@ struct OnePassReduced {
       device::async_copy(&r_own[at(p.chunk, a, p.lane)], known.place(p.line, a));
     device::async_commit();
   }
-  /// Takes it from the right-hand sides of these chunks.
+  /// Subtracts the known separators from the right-hand sides of these chunks.
   template <bool classes, class Team>
   KOKKOS_FUNCTION void subtract_known(const Team &team, const Place &p, const Scalar *r_own,
                                       const Scalar *r_left, Scalar (&own)[S]) const
@@ -364,13 +369,13 @@ struct OnePassReduced {
       }
     }
   }
-  /// zl of the first chunk is what is left of the line.
+  /// zl of the first chunk are the known separators left of the line.
   template <class Team>
   KOKKOS_FUNCTION void pass_known(const Team &team, const Place &p, Scalar (&zl)[S]) const
   {
     for (int a = 0; continued() && p.chunk == 0 && a < S; ++a) zl[a] = known_of(team, p, 0, a);
   }
-  /// The last chunk calls store(u, value) with what is known after the line.
+  /// The last chunk calls store(u, value) with the known separators after the line.
   template <class Team, class Store>
   KOKKOS_FUNCTION void store_known(const Team &team, const Place &p, const Store &store) const
   {

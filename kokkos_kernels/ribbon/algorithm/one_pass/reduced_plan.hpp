@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reduced_plan.hpp  Tables of the reduced systems of the one-pass kernel, and how many steps of cyclic
-///   reduction come before the product with an inverse.
+/// @file reduced_plan.hpp  Tables of the reduced systems of the one-pass kernel, and the number of steps of
+///   cyclic reduction before the product with an inverse.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -19,7 +19,7 @@ SquareBlock<Scalar, S> square_block(const Entry &entry)
   return s;
 }
 
-/// The numbers of blocks, on the device.
+/// The entries of blocks, on the device.
 template <class Exec, class Scalar, int S, template <class, int> class Block>
 auto upload_blocks(const Exec &exec, const char *label, const std::vector<Block<Scalar, S>> &blocks)
 {
@@ -41,13 +41,13 @@ void set_window(OnePassShape &s, const std::vector<ReducedSystem<Scalar>> &syste
   if (s.window == count) s.reach = count;
 }
 
-/// The systems after as many steps of cyclic reduction as pay and keep digits, and the shape with them.
+/// The systems after as many steps of cyclic reduction as are faster and accurate, and the shape with them.
 template <class Scalar>
 std::vector<ReducedSystem<Scalar>> halve_what_pays(const std::vector<ReducedSystem<Scalar>> &systems,
                                                    OnePassShape                             &shape)
 {
-  constexpr long double most_growth = 16; // of rounding: the probe lets a thousand pass
-  // A step, with its barrier, costs as much as three blocks of the inverse.
+  constexpr long double most_growth = 16; // of rounding errors: the probe accepts a thousand
+  // A step with its barrier costs as much as three blocks of the inverse.
   const auto cost = [](int window, int steps) { return window + 3 * steps + (steps > 0 ? 1 : 0); };
   auto       best = systems, next = systems;
   for (int steps = 1; cost(1, steps) < cost(shape.window, shape.halvings); ++steps) {
@@ -75,7 +75,7 @@ SquareBlock<Scalar, S> block_of_inverse(const ReducedSystem<Scalar> &system, con
   return square_block<Scalar, S>([&](int a, int b) { return system.inverse(c * S + a, q * S + b); });
 }
 
-/// What chunk c takes in step k.
+/// Factors by which chunk c adds other right-hand sides in step k.
 template <int S, class Scalar>
 StepBlocks<Scalar, S> blocks_of_step(const ReducedSystem<Scalar> &system, int k, int c)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file resident.hpp  One-pass kernel for contiguous lines with one matrix that is no stencil: teams stay,
-///   keep the numbers of all chunks in scratch, and take tile after tile.
+/// @file resident.hpp  One-pass kernel for contiguous lines with one matrix without a stencil: persistent
+///   teams keep the coefficients of all chunks in scratch and process tile after tile.
 ///
-/// What a team of one tile waits for, the numbers of both sweeps, which all teams ask the same lines of the
-/// L2 cache for, comes once. Where there is room tiles wait in two places: one is brought, and the one before
-/// is stored, while a third is swept.
+/// A team of one tile waits for the coefficients of both sweeps, because all teams read them from the same
+/// lines of the L2 cache. A persistent team loads them once. If there is enough scratch, a team has two
+/// tiles: one is stored, and the next one loaded, while the other is swept.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/one_pass.hpp>
@@ -35,7 +35,7 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
            (tiles + 1) * device::Arrival::bytes + (is_virtual ? threads * sizeof(State) : 0);
   }
 
-  /// Starts bringing the numbers of all chunks.
+  /// Starts copies of the coefficients of all chunks.
   template <class Team>
   KOKKOS_FUNCTION void bring_blocks(const Team &team, int v, Block *held,
                                     const device::Arrival &arrival) const
@@ -93,9 +93,9 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
         this->forward(team, p, s, HeldBlock<Block>{held + p.chunk}, r_own, r_left);
       });
       const auto bring_next = [&] {
-        // of the tile before, whose place is taken
+        // stores of the previous tile, whose place is reused
         threads.for_each([&](int, State &) { device::await_bulk_stores(); });
-        // by other threads than those that store it
+        // other threads may load it than those that store it
         if (!tile.template in_bulk<Team>(in, b)) team.barrier();
         threads.for_each([&](int v, State &) {
           if (next < tiles) place(round + 1).bring(team, v, own(next), in, b, (round + 1) / buffers);

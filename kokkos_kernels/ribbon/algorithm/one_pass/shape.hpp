@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file shape.hpp  How the one-pass kernel cuts lines and lays them out in a team.
+/// @file shape.hpp  Division of lines into chunks in the one-pass kernel, and their layout in a team.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -8,16 +8,16 @@
 
 namespace ribbon {
 
-/// How a line is cut: chunks of `length` rows, the first and the last one maybe shorter.
+/// Division of a line: chunks of `length` rows; the first and the last one may be shorter.
 struct ChunkSplit {
-  /// length: rows of the chunks between the first and the last
+  /// length: rows of the interior chunks
   int chunks = 0, length = 0, first = 0, last = 0;
 
   KOKKOS_INLINE_FUNCTION int begin(int c) const { return c == 0 ? 0 : first + (c - 1) * length; }
   KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : length; }
 
-  /// Cuts n rows into chunks of at least `least` and at most `length` rows; chunks == 0
-  /// for lines shorter than that.
+  /// Divides n rows into chunks of at least `least` and at most `length` rows; chunks == 0 if lines are too
+  /// short.
   static ChunkSplit make(int n, int least, int length)
   {
     if (n < least) return {};
@@ -27,7 +27,8 @@ struct ChunkSplit {
     if (s.last < least) s.share_ends(n);
     return s;
   }
-  /// Both ends of n rows as long as each other, but for whole packs of 16 bytes at the first.
+  /// Makes the first and the last chunk of n rows equally long, up to whole packs of 16 bytes in the first
+  /// one.
   void share_ends(int n)
   {
     const int both = n - (chunks - 2) * length;
@@ -37,8 +38,8 @@ struct ChunkSplit {
     last = both - first;
   }
 
-  /// Chunks of at most so many rows (twice `least` where that is more), for reduced systems that are solved
-  /// by cyclic reduction: a ring takes a power of two of them, which may be longer.
+  /// Chunks of at most `rows` rows (at least twice `least`), for reduced systems that are solved by cyclic
+  /// reduction. A ring needs a power of two of chunks, which may be longer.
   static ChunkSplit in_flight(int n, int least, int rows, bool ring)
   {
     rows             = std::max(rows, 2 * least);
@@ -58,44 +59,46 @@ struct ChunkSplit {
   }
 };
 
-/// What the kernel needs besides the numbers.
+/// Parameters of the kernel other than coefficients.
 struct OnePassShape {
   ChunkSplit split;
-  int        slots     = 0;     ///< unknowns a virtual thread has room for
+  int        slots     = 0;     ///< unknowns for which a virtual thread has space
   bool       ring      = false; ///< the first and the last chunk are neighbours
   bool       staged    = false;
   int        lane_bits = 5; ///< lines per team = 2^lane_bits
-  /// thread blocks of a team; chunks of a block, the last one may have fewer
+  /// thread blocks of a team; chunks of a block (the last block may have fewer)
   int blocks = 1, block_chunks = 0;
-  /// staged: teams stay with the numbers of all chunks in scratch, and so many tiles (one_pass/resident.hpp)
+  /// staged: tiles of a persistent team that keeps the coefficients of all chunks in scratch
+  /// (one_pass/resident.hpp); 0: not persistent
   int resident = 0;
-  int pack     = 1; ///< staged: numbers that are read and written together
+  int pack     = 1; ///< staged: scalars that are read and written together
   /// staged: distance of two lines in scratch; empty places before the last chunk of a line
   int pitch = 0, gap = 0;
-  /// staged: what lies between two lines in scratch lies between them in memory, too,
-  /// and comes and goes with them
+  /// staged: the memory between two lines is copied to scratch and back together with them
   bool behind = false;
-  /// staged: a line lies in 2^piece_bits pieces of as many chunks, with so many empty places between them
+  /// staged: a line is stored in 2^piece_bits parts with equal numbers of chunks, and piece_gap empty
+  /// places between them
   int piece_bits = 0, piece_gap = 0;
-  int idle = 0; ///< staged: threads before those of the last chunk that have none
-  /// steps of parallel cyclic reduction before the reduced inverse, that of the chunks 2^halvings apart
+  int idle = 0; ///< staged: threads without a chunk, before those of the last chunk
+  /// steps of parallel cyclic reduction before the reduced inverse, which is that of chunks 2^halvings
+  /// apart
   int halvings = 0;
-  /// step k has the same numbers for the chunks from same_begin + 2^(k+1) to same_end - 2^(k+1):
-  /// those of a constant stencil
+  /// step k has the same coefficients for the chunks from same_begin + 2^(k+1) to same_end - 2^(k+1): those
+  /// of a constant stencil
   int same_begin = 0, same_end = 0;
-  int window = 0; ///< blocks of the reduced inverse that are kept per block row
-  int reach  = 0; ///< of them, blocks to either side of the diagonal
+  int window = 0; ///< stored blocks of the reduced inverse per block row
+  int reach  = 0; ///< of these, blocks to either side of the diagonal
 
   KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
   KOKKOS_INLINE_FUNCTION int threads() const { return (split.chunks << lane_bits) + idle; }
-  /// The place among the threads with a chunk; -1 for a thread that has none.
+  /// The index among the threads with a chunk; -1 for a thread without one.
   KOKKOS_INLINE_FUNCTION int rank(int thread) const
   {
     const int before = (split.chunks - 1) << lane_bits;
     return thread < before ? thread : thread < before + idle ? -1 : thread - idle;
   }
-  /// The piece and the chunk of the threads that come after those of k others: what a warp reads at once is
-  /// of different pieces, and so in different banks.
+  /// The part of a line and the chunk of thread k. The chunks that a warp reads at once are in different
+  /// parts, and so in different banks.
   KOKKOS_INLINE_FUNCTION int piece_of(int k) const { return k & ((1 << piece_bits) - 1); }
   KOKKOS_INLINE_FUNCTION int chunk_of(int k) const
   {
@@ -103,9 +106,9 @@ struct OnePassShape {
   }
   KOKKOS_INLINE_FUNCTION int block_threads() const { return block_chunks << lane_bits; }
   void                       set_blocks(int n) { blocks = n, block_chunks = (split.chunks + n - 1) / n; }
-  /// Blocks of the team that read what chunk c writes: their chunks are at most 2 reach + 1 away (windows at
-  /// the ends of a line are shifted), in a ring, since the last chunk of any line reads the zero that the
-  /// first one writes for its left neighbour.
+  /// Blocks of the team that read the data of chunk c. Their chunks are at most 2 reach + 1 away
+  /// (windows at the ends of a line are shifted). The distance is that in a ring, since the last chunk of
+  /// any line reads the zero that the first one writes for its left neighbour.
   KOKKOS_INLINE_FUNCTION device::BlockRange readers(int c) const
   {
     const int T = split.chunks, away = 2 * reach + 1, each = block_chunks;
@@ -114,22 +117,22 @@ struct OnePassShape {
               last  = (c + away < T ? c + away : c + away - T) / each;
     return {first, last >= first ? last - first + 1 : last - first + 1 + blocks};
   }
-  /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
+  /// The chunk whose separators are left of chunk c; -1 at the end of an open line.
   KOKKOS_INLINE_FUNCTION int left_of(int c) const { return c > 0 ? c - 1 : ring ? split.chunks - 1 : -1; }
-  /// Staged: from slot 0 of chunk c to the first row of the next chunk, or to the line's first row where it
-  /// is the last. Lines in one piece.
+  /// Staged: distance from slot 0 of chunk c to the first row of the next chunk. For the last chunk it is
+  /// the distance to the first row of the line. For lines that are stored in one part.
   KOKKOS_INLINE_FUNCTION int to_next(int c) const
   {
     const int T = split.chunks;
     return c + 1 < T ? slots + (c + 2 == T ? gap : 0)
                      : slots - split.begin(c) - split.last - (T > 1 ? gap : 0);
   }
-  /// The chunk that keeps the numbers of chunk c in a step, so that few are read.
+  /// The chunk whose coefficients chunk c uses in a step, so that fewer are read.
   KOKKOS_INLINE_FUNCTION int alike(int c, int stride) const
   {
     return c > same_begin + 2 * stride && c < same_end - 2 * stride ? same_begin + 2 * stride : c;
   }
-  /// First block of the window of chunk c, after no step of cyclic reduction.
+  /// First block of the window of chunk c, without steps of cyclic reduction.
   KOKKOS_INLINE_FUNCTION int window_begin(int c) const
   {
     if (window == split.chunks) return 0;
@@ -137,7 +140,7 @@ struct OnePassShape {
     if (ring) return q < 0 ? q + split.chunks : q;
     return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
   }
-  /// The same after `halvings` steps: of the chunks c + k 2^halvings. Where these are fewer than the window
+  /// The same after `halvings` steps, for the chunks c + k 2^halvings. If these are fewer than the window,
   /// the last blocks are zero.
   KOKKOS_INLINE_FUNCTION int halved_window_begin(int c) const
   {
@@ -150,7 +153,7 @@ struct OnePassShape {
   }
 };
 
-/// @throws std::invalid_argument for rows that are named and that no kernel has.
+/// @throws std::invalid_argument if the caller asks for rows that no kernel has
 inline void check_rows_per_thread(int rows, const std::vector<int> &known, bool staged)
 {
   if (rows == 0 || std::find(known.begin(), known.end(), rows) != known.end()) return;
@@ -166,7 +169,7 @@ struct alignas(16) SquareBlock {
   Scalar a[S * S] = {};
 };
 
-/// What a chunk takes of the right-hand sides of two others in a step of cyclic reduction.
+/// Factors by which a chunk adds the right-hand sides of two others in a step of cyclic reduction.
 template <class Scalar, int S>
 struct alignas(16) StepBlocks {
   Scalar left[S * S] = {}, right[S * S] = {};
@@ -174,7 +177,7 @@ struct alignas(16) StepBlocks {
 
 struct NoRegularBlock { };
 
-/// Of what a forward sweep carried along.
+/// Ignores the state of a forward sweep.
 struct KeepNothing {
   template <class Sweep>
   KOKKOS_FUNCTION void operator()(const Sweep &) const
@@ -191,8 +194,8 @@ struct TypeTag {
 /// Scratch of a team.
 struct TeamRoom {
   std::size_t scratch         = 0;     ///< bytes of a block
-  bool        is_virtual      = false; ///< one thread stands for all and keeps their states there
-  int         multiprocessors = 0;     ///< that run teams side by side
+  bool        is_virtual      = false; ///< one thread runs all virtual threads; states are in scratch
+  int         multiprocessors = 0;     ///< that run teams at the same time
 
   template <class Exec>
   static TeamRoom of(const Exec &exec)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and
-///   out, and slots of 16 bytes.
+/// @file staged.hpp  Contiguous lines in the scratch of a one-pass team: copies of whole lines to and from
+///   scratch, and slots of 16 bytes.
 ///
-/// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on
-/// different banks; chunks begin at packs. Where lines begin at packs in memory too, the copy engine moves
-/// them; where they begin at pairs of floats, threads move pairs. Lines of an odd number of doubles, side by
-/// side in memory, lie so in scratch as well: the copy engine moves a tile as one, lanes read number by
-/// number, and an odd distance is good for the banks again.
+/// Lines are an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each use
+/// different banks. Chunks begin at packs. If lines begin at packs in memory too, the copy engine copies
+/// them. If they begin at pairs of floats, threads copy pairs. Lines of an odd number of doubles that are
+/// contiguous in memory are contiguous in scratch, too. Then the copy engine copies a tile as a whole,
+/// lanes read scalar by scalar, and the odd distance avoids bank conflicts again.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -15,18 +15,18 @@
 
 namespace ribbon {
 
-/// Neighbouring numbers that are read and written together.
+/// Neighbouring scalars that are read and written together.
 template <class Scalar, int numbers = device::pack<Scalar>>
 struct alignas(numbers * sizeof(Scalar)) Pack {
   static constexpr int size = numbers;
   Scalar               a[size];
 };
 
-/// The slots of a chunk in the order of a sweep. The first `pad` of them are empty; `full` tells at compile
-/// time that none is. Packs are read before they are needed: the compiler cannot know that writing one
-/// leaves the others as they are.
+/// The slots of a chunk in the order of a sweep. The first `pad` of them are empty; `full` means at compile
+/// time that no slot is. Packs are read before they are needed, because the compiler cannot know that
+/// writing one does not change the others.
 /// @tparam step  1 for a sweep from slot 0 to slot `slots` - 1, -1 for one back
-/// @tparam size  numbers of a pack
+/// @tparam size  scalars of a pack
 template <class Scalar, int slots, int step, bool full, int size>
 class PackedSlots {
   using Packed                 = Pack<Scalar, size>;
@@ -45,14 +45,14 @@ public:
   {
   }
 
-  /// Slot e is the first that is read.
+  /// Starts a sweep with slot e.
   KOKKOS_FUNCTION void start(int e)
   {
     held_ = e / size - step;
     RIBBON_UNROLL
     for (int k = 0; k < ahead; ++k) coming_[(e / size + k * step) % ahead] = pack(e / size + k * step);
   }
-  /// Slot e; zero where it is empty.
+  /// Slot e; zero if it is empty.
   KOKKOS_FUNCTION Scalar read(int e)
   {
     if (held_ != e / size) {
@@ -62,13 +62,13 @@ public:
     }
     return full || e >= pad_ ? arrived_.a[e % size] : Scalar(0);
   }
-  /// Slot e = value; `last` tells that the sweep is done with its pack.
+  /// Slot e = value; `last` means that the sweep does not access its pack again.
   KOKKOS_FUNCTION void write(int e, const Scalar &value, bool last)
   {
     leaving_.a[e % size] = value;
     if (last && !empty(e / size)) packs_[e / size] = leaving_;
   }
-  /// The same in a sweep back, where the first `shift` slots that are not empty belong to the chunk before.
+  /// The same in a sweep back. The first `shift` slots that are not empty belong to the previous chunk.
   KOKKOS_FUNCTION void write_behind(int e, const Scalar &value, int shift)
   {
     const int first      = (full ? 0 : pad_) + shift;
@@ -79,9 +79,9 @@ public:
   }
 };
 
-/// Sweeps over the rows of a staged chunk as loops, which leave empty slots out: for the few chunks of a
-/// stencil that are not regular, whose numbers lie in scratch too. (General matrices, all of whose chunks are
-/// so, lose by them: lanes of even lines read two rows at a time, at banks of their own.)
+/// Sweeps over the rows of a staged chunk as loops that skip empty slots. They are for the few irregular
+/// chunks of a stencil, whose coefficients are in scratch, too. General matrices have only irregular chunks
+/// and are slower with loops: lanes of even lines read two rows at a time without bank conflicts.
 template <class Scheme, int slots>
 struct ChunkLoops {
   using Scalar             = typename Scheme::Scalar;
@@ -108,7 +108,7 @@ struct ChunkLoops {
     for (int c = 0; c < S; ++c) f_sep[c] = tile[end + c];
   }
 
-  /// @param z  separators right (own) and left of the chunk
+  /// @param z  separators right (of this chunk) and left
   template <class Coefficients>
   KOKKOS_FUNCTION static void backward(Scalar *tile, int pad, const Coefficients &block,
                                        const Scalar (&z)[2][S], typename Scheme::Window &w)
@@ -129,27 +129,27 @@ struct ChunkLoops {
   }
 };
 
-/// Distance in scratch of lines of so many unknowns: an odd number of packs.
+/// Distance in scratch of lines of `unknowns` unknowns: an odd number of packs.
 template <class Scalar>
 int packed_pitch(std::int64_t unknowns)
 {
   return static_cast<int>(((unknowns + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) *
                           Pack<Scalar>::size);
 }
-/// Whether rows follow each other, and lines, with so many rows between them.
+/// Whether rows are contiguous, and lines too, except for `between` rows between them.
 inline bool lie_side_by_side(const LineSet &set, std::int64_t between)
 {
   return set.row_stride == 1 && set.components == 1 && set.stride0 == set.rows + between &&
          (set.count1 == 1 || set.stride1 == set.count0 * set.stride0);
 }
-/// The same, in memory as in scratch.
+/// The same, with equal distances in memory and in scratch.
 inline bool lie_as_in_scratch(const OnePassShape &s, const LineSet &set, std::int64_t between)
 {
   return s.staged && s.gap == 0 && s.piece_bits == 0 && s.pitch == set.rows + between &&
          lie_side_by_side(set, between);
 }
 
-/// The lines of a team between memory and scratch.
+/// Copies the lines of a team between memory and scratch.
 /// @tparam B  unknowns of a row
 template <class Scalar, int B>
 struct StagedTile {
@@ -157,13 +157,13 @@ struct StagedTile {
   Scalar             *tile;
   device::Arrival     arrival;
 
-  /// The first line of a team, and how many there are.
+  /// The first line of a team and the number of its lines.
   struct Lines {
     std::int64_t first;
     int          count;
   };
 
-  /// Whether the copy engine takes these lines. The same for all threads.
+  /// Whether the copy engine copies these lines. The same for all threads.
   template <class Team>
   KOKKOS_FUNCTION bool in_bulk(const LineSet &set, const Scalar *array) const
   {
@@ -176,13 +176,14 @@ struct StagedTile {
                             (set.count1 == 1 || whole(set.stride1));
   }
 
-  /// Whether it takes the lines of a team and what lies between them as one.
+  /// Whether it copies the lines of a team and the memory between them as a whole.
   template <class Team>
   KOKKOS_FUNCTION bool whole(const LineSet &set, const Scalar *array) const
   {
     return shape.behind && in_bulk<Team>(set, array);
   }
-  /// Numbers of these lines and of what lies between them that do not fill a pack: a thread moves them.
+  /// Scalars at the end of these lines and the memory between them that do not fill a pack. A thread copies
+  /// them.
   KOKKOS_FUNCTION int rest(const Lines &lines) const
   {
     return lines.count * shape.pitch % Pack<Scalar>::size;
@@ -192,7 +193,8 @@ struct StagedTile {
     return (lines.count * shape.pitch - rest(lines)) * static_cast<int>(sizeof(Scalar));
   }
 
-  /// Starts bringing the lines; they are there after await(). `round`: the team's tiles before this one.
+  /// Starts copies of the lines, which are complete after await(). `round`: tiles of the team before this
+  /// one.
   template <class Team>
   KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b,
                              int round = 0) const
@@ -220,7 +222,7 @@ struct StagedTile {
                  [&](std::int64_t at, Scalar *place) { arrival.copy(place, b + at, bytes(set)); });
     }
   }
-  /// A barrier of the team.
+  /// Waits for the copies. It contains a barrier of the team.
   template <class Team>
   KOKKOS_FUNCTION void await(const Team &team, const LineSet &set, const Scalar *b, int round = 0) const
   {
@@ -230,15 +232,15 @@ struct StagedTile {
     if (bulk) arrival.await(round);
   }
 
-  /// Stores the lines, a barrier of the team after all threads called release().
+  /// Stores the lines. Call it after all threads have called release() and after a barrier of the team.
   template <class Team>
   KOKKOS_FUNCTION void store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
     start_store(team, v, lines, set, x);
     device::await_bulk_stores();
   }
-  /// Lines in scratch may still be read afterwards: until device::await_bulk_stores(), or, of lines that
-  /// threads move, a barrier of the team.
+  /// Starts the stores. They read scratch until device::await_bulk_stores(), or, if threads copy the lines,
+  /// until a barrier of the team.
   template <class Team>
   KOKKOS_FUNCTION void start_store(const Team &team, int v, const Lines &lines, const LineSet &set,
                                    Scalar *x) const
@@ -274,13 +276,13 @@ private:
     return set.row_stride == B && (B == 1 || set.component_stride == 1);
   }
 
-  /// Of a piece of a line.
+  /// Bytes of a part of a line.
   KOKKOS_FUNCTION int bytes(const LineSet &set) const
   {
     return (static_cast<int>(set.rows) >> shape.piece_bits) * B * static_cast<int>(sizeof(Scalar));
   }
 
-  /// move(unknown, place in scratch) of the piece that virtual thread v moves, if it does.
+  /// Calls move(unknown, place in scratch) for the part that virtual thread v copies, if there is one.
   template <class Move>
   KOKKOS_FUNCTION void for_pieces(int v, const Lines &lines, const LineSet &set, const Move &move) const
   {
@@ -291,7 +293,7 @@ private:
            tile + line * shape.pitch + first + piece * shape.piece_gap);
   }
 
-  /// Whether neighbouring unknowns come and go two at a time: an even number of floats, in memory and in
+  /// Whether neighbouring unknowns are copied two at a time: an even number of floats, in memory and in
   /// scratch. The same for all threads.
   KOKKOS_FUNCTION bool in_pairs(const LineSet &set, const Scalar *array) const
   {
@@ -305,8 +307,8 @@ private:
     return false;
   }
 
-  /// The first of every two unknowns and its place in scratch; see for_unknowns(), but for the few
-  /// registers that the sweeps leave.
+  /// Calls move for the first of every two unknowns and its place in scratch, as for_unknowns(), but with
+  /// the few registers that the sweeps leave.
   template <class Team, class Move>
   KOKKOS_FUNCTION void for_pairs(const Team &team, int v, const Lines &lines, const LineSet &set,
                                  const Move &move) const
@@ -323,8 +325,8 @@ private:
     }
   }
 
-  /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours
-  /// at neighbouring unknowns.
+  /// Calls move for every unknown and its place in scratch: 32 virtual threads per line, with neighbours at
+  /// neighbouring unknowns.
   template <class Team, class Move>
   KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set,
                                     const Move &move) const

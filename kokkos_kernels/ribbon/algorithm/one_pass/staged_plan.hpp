@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file staged_plan.hpp  How many contiguous lines a one-pass team takes, and how they lie in its scratch.
-///   The numbers were measured on an H200.
+/// @file staged_plan.hpp  Number of contiguous lines of a one-pass team, and their layout in its scratch.
+///   The constants were measured on an H200.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/shape.hpp>
@@ -14,7 +14,7 @@ void lay_out_staged(OnePassShape &s, int bits)
   const int B = Scheme::block, unknowns = (s.split.begin(s.split.chunks - 1) + s.split.last) * B;
   s.lane_bits  = bits;
   s.gap        = (s.slots - s.split.last * B) % s.pack;
-  s.piece_bits = 0; // tiles of four lines lose by pieces
+  s.piece_bits = 0; // tiles of four lines are slower in parts
   for (const bool whole = !Scheme::always_ring && s.split.first * B == s.slots && s.split.last * B == s.slots;
        whole && s.lane_bits < 2 && s.lane_bits + s.piece_bits < 3 &&
        s.split.chunks % (2 << s.piece_bits) == 0;)
@@ -24,10 +24,10 @@ void lay_out_staged(OnePassShape &s, int bits)
   s.pitch = ((unknowns + s.gap + ((1 << s.piece_bits) - 1) * s.piece_gap + s.pack - 1) / s.pack | 1) * s.pack;
 }
 
-/// Lines of a team: small teams, so that many fit a multiprocessor; but lanes share what a chunk
-/// that is not regular brings.
+/// Lines of a team. Small teams are better, because many fit a multiprocessor. But lanes share the
+/// coefficients of an irregular chunk.
 /// @param regular  chunks that share a block
-/// @param few      no chunk is regular, and all blocks fit what is left of the L1 cache
+/// @param few      no chunk is regular, and all blocks fit the rest of the L1 cache
 /// @param scratch  scratch(shape): the bytes of a team
 template <class Scheme, class Scratch>
 void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, const Scratch &scratch)
@@ -35,11 +35,12 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
   using Scalar        = typename Scheme::Scalar;
   constexpr int  S    = Scheme::separators;
   constexpr bool wide = sizeof(Scalar) > 8;
-  /// threads: of 32 lines in float, which scratch has room for, registers leave a multiprocessor one team
+  /// threads: scratch has space for 32 lines in float, but the registers allow only one team per
+  /// multiprocessor
   constexpr int most     = sizeof(Scalar) < 8 ? 256 : 512;
   const int     unknowns = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
   const bool    all      = regular == s.split.chunks;
-  // is not regular: it has a warp of its own
+  // only the last chunk is irregular: it has a separate warp
   const bool last_only =
     regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots;
   const auto teams = [&] {
@@ -56,20 +57,20 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
                                     room.scratch / static_cast<std::size_t>(teams());
   };
   for (lay_out_staged<Scheme>(s, 5); s.lane_bits > 0 && !fits();) lay_out_staged<Scheme>(s, s.lane_bits - 1);
-  // one warp needs no other
+  // a single warp waits for no other
   if (sizeof(Scalar) < 8 && all && s.threads() == 64 && s.lane_bits == 5 && !room.is_virtual)
     lay_out_staged<Scheme>(s, 4);
   if (S != 2 || wide || Scheme::always_ring || room.is_virtual) return;
-  // pentadiagonal lines: a quarter of the lanes idle costs more than fewer teams; small teams gain where the
-  // last chunk has a warp of its own and the others fill theirs
+  // pentadiagonal lines: a quarter of the lanes idle costs more than fewer teams. Small teams are faster if
+  // the last chunk has a separate warp and the other chunks fill theirs
   const int idle = (32 - s.threads() % 32) % 32, half = (s.split.chunks - 1) << s.lane_bits >> 1;
   if (all && 4 * idle >= s.threads() + idle && s.lane_bits < 5) lay_out_staged<Scheme>(s, s.lane_bits + 1);
   else if (last_only && half % 32 == 0 && half >= 96 && s.lane_bits > 0)
     lay_out_staged<Scheme>(s, s.lane_bits - 1);
 }
 
-/// Whether sweeps over the chunks that are not regular are loops: beside regular ones, or where many slots
-/// are empty. Measured on an H200: full chunks lose by loops.
+/// Whether sweeps over irregular chunks are loops: if there are regular chunks, or if many slots are empty.
+/// Measured on an H200: full chunks are slower with loops.
 inline bool by_loops(const OnePassShape &s, int regular, int block)
 {
   const int slots = s.split.chunks * s.slots,
@@ -77,14 +78,14 @@ inline bool by_loops(const OnePassShape &s, int regular, int block)
   return regular > 0 || (s.pack == 1 || s.split.chunks == 2 ? 4 * empty > slots : 5 * empty > 2 * slots);
 }
 
-/// Lays teams that stay out (Kernel: a ResidentOnePassKernel): so that a multiprocessor has threads enough,
-/// a few hundred, and best two tiles for each team. False where lines are better swept by teams of one
-/// tile. Measured on an H200: 16 sizes from 160 to 2048 rows, 4 to 32 lines, one and two tiles; not on
-/// devices with less scratch.
+/// Layout of persistent teams (Kernel: a ResidentOnePassKernel), so that a multiprocessor has enough
+/// threads, a few hundred, and preferably two tiles for each team. Measured on an H200: 16 sizes from 160
+/// to 2048 rows, 4 to 32 lines, one and two tiles. Not on devices with less scratch.
+/// @return false if teams of one tile are faster
 template <class Kernel, class Scheme>
 bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
 {
-  constexpr int         enough = 320, fewest = 192; // threads of a multiprocessor
+  constexpr int         enough = 320, fewest = 192; // threads per multiprocessor
   constexpr std::size_t limit = std::size_t(227) << 10;
   int                   most  = 0;
   OnePassShape          best  = s;
@@ -108,8 +109,8 @@ bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
   return most > 0;
 }
 
-/// Teams of such a league: as many as run at once; on a host three tiles each, or a team for every
-/// thread, which is no gain there.
+/// Teams of such a league: as many as run at once. On a host, three tiles per team or one team per thread;
+/// persistent teams have no advantage there.
 template <class Kernel, class Exec>
 std::int64_t resident_teams(const Exec &exec, const device::League &tiles, std::int64_t &at_once)
 {
