@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut.hpp  How partition.hpp cuts lines in pieces, and what one launch solves of a batch.
+/// @file cut.hpp  Division of lines into segments for partition.hpp, and the subsets of a batch that one
+///   launch solves.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -13,20 +14,20 @@
 
 namespace ribbon {
 
-/// How lines are cut. Part 0 are the pieces, part 1 the tails.
+/// Division of lines. Part 0 are the segments, part 1 the tails.
 struct PartitionCut {
   std::int64_t rows = 0, lines = 0; ///< of the batch
   std::int64_t piece  = 0;          ///< R
   std::int64_t pieces = 0;          ///< Q, per line
-  std::int64_t tail   = 0;          ///< rows after the last piece
+  std::int64_t tail   = 0;          ///< rows after the last segment
   int          K = 1, B = 1;
   bool         ring = false, lines_fastest = true;
-  /// lines at one stride, the pieces of which are numbered together where lines are fastest; 0: all of them
+  /// lines at one stride, whose segments have consecutive indices if lines are fastest; 0: all lines
   std::int64_t run = 0;
 
   KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
   KOKKOS_INLINE_FUNCTION std::int64_t parts() const { return pieces + (tail > 0 ? 1 : 0); }
-  /// Separators per line, in groups of K rows: those of all pieces, and of the tail where it closes a ring.
+  /// Separators per line, in groups of K rows: those of all segments, and of the tail if it closes a ring.
   KOKKOS_INLINE_FUNCTION std::int64_t separators() const { return pieces + (tail > 0 && ring ? 1 : 0); }
   KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t q) const { return q * piece; }
   KOKKOS_INLINE_FUNCTION std::int64_t size(std::int64_t q) const { return q < pieces ? piece : tail; }
@@ -45,7 +46,7 @@ struct PartitionCut {
   {
     return p + 1 < parts() ? p + 1 : ring ? 0 : -1;
   }
-  /// Number of (line, piece) among the lines of the batch of pieces, and back.
+  /// Index of (line, segment) among the lines of the batch of segments, and the inverse.
   KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t l, std::int64_t q) const
   {
     if (!lines_fastest) return l * pieces + q;
@@ -62,13 +63,14 @@ struct PartitionCut {
   }
 };
 
-/// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3
-/// K. Cut as `exact` says, or, where others leave no tail, in pieces of half to five quarters as many rows.
+/// Division of these lines; pieces == 0 if they are too short.
+/// @param piece  rows of a segment, at least 3 K
+/// @param exact  false: segments may have half to five quarters as many rows, if no tail remains then
 template <class Scalar, class Memory>
 PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands, std::int64_t piece,
                            bool exact)
 {
-  constexpr std::int64_t long_piece = 512; // longer ones are cut so that kernels like their interiors
+  constexpr std::int64_t long_piece = 512; // the interiors of longer ones have lengths that suit kernels
   const LineSet          lines      = of.merged();
   PartitionCut           c;
   c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block,
@@ -76,7 +78,7 @@ PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands
   c.lines_fastest = !lines.is_contiguous();
   if (c.lines_fastest && lines.count1 > 1) c.run = lines.count0;
   if (lines.rows < 2 * piece) return c;
-  // interiors of whole chunks, which the copy engine takes where lines are contiguous
+  // interiors of whole chunks that the copy engine can copy if lines are contiguous
   if (piece > long_piece) {
     if (lines.is_contiguous() && bands.lhs == Lhs::shared && c.B == 1 && sizeof(Scalar) == 8) c.K += c.K % 2;
     piece += c.K - piece % 32;
@@ -88,7 +90,8 @@ PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands
           return c;
         }
   }
-  // a tail is either nothing or long enough for one_pass or, where no piece leaves such, for its couplings
+  // a tail is empty, or long enough for one_pass; if no segment length gives such a tail, it is long enough
+  // for its couplings
   for (int groups : {2, 1})
     for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) {
       c.tail = c.rows % c.piece, c.pieces = c.rows / c.piece;
@@ -98,13 +101,13 @@ PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands
   return c;
 }
 
-/// Pieces that have one matrix because they are rows of one stencil (Bands::repeats): `count` of
-/// them from piece `first` on.
+/// Segments that have the same matrix because they are rows of one stencil (Bands::repeats): `count` of
+/// them from segment `first` on.
 struct EqualPieces {
   std::int64_t first = 0, count = 1;
 
   EqualPieces() = default;
-  /// @param look  false: every piece has a matrix of its own
+  /// @param look  false: one matrix per segment
   template <class Scalar, class Memory>
   EqualPieces(const PartitionCut &cut, const Bands<Scalar, Memory> &bands, bool look)
   {
@@ -114,7 +117,7 @@ struct EqualPieces {
     first = (begin + cut.piece - 1) / cut.piece;
     count = std::max<std::int64_t>(1, std::min(cut.pieces, left / cut.piece + 1) - first);
   }
-  /// The matrix of a piece, and the first piece that has it.
+  /// The matrix of a segment, and the first segment of a matrix.
   KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t piece) const
   {
     return repeated_row(piece, first, count);
@@ -125,8 +128,8 @@ struct EqualPieces {
   }
 };
 
-/// Pieces (part 0) or tails (part 1) of some lines of a batch, numbered one after another, that lie as the
-/// lines of a LineSet: what one launch solves.
+/// Segments (part 0) or tails (part 1) of some lines of a batch that form the lines of a LineSet and have
+/// consecutive indices: one launch solves them.
 struct PartitionBatch {
   std::int64_t line = 0, lines = 0;   ///< of the batch
   std::int64_t piece = 0, pieces = 0; ///< of each line
@@ -134,7 +137,7 @@ struct PartitionBatch {
   /// All of a part.
   static PartitionBatch all(const PartitionCut &cut) { return {0, cut.lines, 0, cut.pieces}; }
 
-  /// The number of the first piece.
+  /// The index of the first segment.
   std::int64_t first(const PartitionCut &cut, int part) const
   {
     return part == 1 ? line : cut.place(line, piece);
@@ -153,13 +156,13 @@ struct PartitionBatch {
     return s;
   }
 
-  /// Calls f(batch) for as few batches as cover a part of lines that lie as those of `in` and `out`.
-  /// @param one  line by line where not all are taken at once
+  /// Calls f(batch) for a minimum of batches that cover a part of lines with the layouts of `in` and `out`.
+  /// @param one  line by line, unless all lines form one batch
   template <class F>
   static void each(const PartitionCut &cut, int part, bool one, const LineSet &in, const LineSet &out,
                    const F &f)
   {
-    // the numbers of pieces go on from run to run
+    // indices of segments continue from run to run
     const bool         runs     = part == 0 && cut.lines_fastest && cut.run > 0;
     const std::int64_t most     = runs ? cut.run : cut.lines;
     std::int64_t       together = most;
@@ -173,7 +176,7 @@ struct PartitionBatch {
   }
 };
 
-/// Lines [first, first + cut.lines) of a LineSet, the pieces of which have the same strides.
+/// Lines [first, first + cut.lines) of a LineSet, whose segments have the same strides.
 inline LineSet group_of_lines(const PartitionCut &cut, const LineSet &of, std::int64_t first)
 {
   const LineSet set = of.merged();
@@ -187,7 +190,7 @@ inline LineSet group_of_lines(const PartitionCut &cut, const LineSet &of, std::i
   return s;
 }
 
-/// Whether right-hand sides and solution lie in different places.
+/// Whether the memory of right-hand sides and solution does not overlap.
 template <class Scalar>
 bool lie_apart(const Scalar *b, const LineSet &in, const Scalar *x, const LineSet &out)
 {

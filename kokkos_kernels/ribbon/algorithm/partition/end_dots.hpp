@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file end_dots.hpp  The first and the last unknowns of lines, by dot products of the right-hand sides with
-///   rows of the inverse: the lines themselves are not solved.
+/// @file end_dots.hpp  The first and the last unknowns of lines, from dot products of the right-hand sides
+///   with rows of the inverse, without a solve of the lines.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/dot_run.hpp>
@@ -10,9 +10,9 @@
 
 namespace ribbon {
 
-/// The first and the last `width` rows of A^-1, one or two (known_separators.hpp), A a matrix that
-/// lines share: word (column, unknown) of matrix c at (c 2 width + column) unknowns + unknown, the last
-/// rows in columns width and on.
+/// The first and the last `width` rows of A^-1, one or two (known_separators.hpp), of a matrix A that lines
+/// share. Word (column, unknown) of matrix c is at (c 2 width + column) unknowns + unknown. The last rows
+/// are in columns from `width` on.
 template <class Scalar, class Memory>
 struct InverseEnds {
   Kokkos::View<Scalar *, Memory> words;
@@ -20,16 +20,16 @@ struct InverseEnds {
   int                            width    = 0;
 };
 
-/// y_first and y_last of every part, as sums over `splits` runs of its rows: sum v of run t of part q of line
-/// l at ((t parts + q) 2 width + v) lines + l. A group of 32 threads has 32 lines that lie side by side, or
-/// rows of one line, and of several parts, so that it reads the rows of the inverse once for all.
-/// @tparam Parts  a PartitionCut `cut` and matrix(l, q), the number of the matrix of part q of line l; parts
-///   that are no pieces of one line have a part_stride of their own
+/// y_first and y_last of every part, as sums over `splits` runs of its rows: sum v of run t of part q of
+/// line l is at ((t parts + q) 2 width + v) lines + l. A group of 32 threads has 32 neighbouring lines, or
+/// rows of one line. It has several parts, so that it reads the rows of the inverse once for all of them.
+/// @tparam Parts  a PartitionCut `cut` and matrix(l, q), the index of the matrix of part q of line l; parts
+///   of different lines have a separate part_stride
 template <class Scalar, class Memory, class Parts>
 struct DotKernel {
-  /// bounds the registers to 80; warps of 32 threads that run side by side then
+  /// limits the registers to 80. Then `warps` warps of 32 threads run at the same time
   static constexpr int max_threads = 768, warps = 24;
-  /// threads of a team and of a group; most sums that a thread forms
+  /// threads of a team and of a group; maximum number of sums per thread
   static constexpr int        size = 128, group = 32, pitch = group + 1, together = 8;
   Parts                       parts;
   InverseEnds<Scalar, Memory> ends[2]; ///< of parts, and of tails
@@ -37,7 +37,7 @@ struct DotKernel {
   Scalar                     *y;
   LineSet                     in;
   std::int64_t                part_stride; ///< of the right-hand sides
-  /// rows at the begin and at the end of a part that matter; all of them where these meet
+  /// rows at the beginning and at the end of a part that matter; all rows if these overlap
   int reach[2];
   int bits; ///< 2^bits lines of a group
   int splits;
@@ -58,7 +58,7 @@ struct DotKernel {
     return {(groups() * tiles() * splits + each - 1) / each, size,
             device::align16(static_cast<std::size_t>(each * together * pitch) * sizeof(Scalar)) + size};
   }
-  /// As many as fill the device several times.
+  /// Enough to fill the device several times.
   static int most_splits(const DotKernel &one, int multiprocessors)
   {
     const std::int64_t n = one.rows(one.parts.cut.interior(0)) * static_cast<std::int64_t>(one.parts.cut.B),
@@ -67,8 +67,7 @@ struct DotKernel {
       std::max<std::int64_t>(1, std::min<std::int64_t>({fill, 16, (n << one.bits) / 128})));
   }
 
-  /// What thread `first` of `step` adds to the sums of `count` parts with one matrix,
-  /// part q the first of them.
+  /// Terms of thread `first` of `step` in the sums of `count` parts with one matrix; q is the first part.
   template <int width, int count>
   KOKKOS_FUNCTION void add(std::int64_t l, std::int64_t q, int split, std::int64_t matrix, int first,
                            int step, Scalar *to) const
@@ -114,7 +113,7 @@ struct DotKernel {
       add<width, 1>(l, q + p, split, parts.matrix(l, q + p), first, step, to + p * 2 * width * pitch);
   }
 
-  /// What a group has.
+  /// Work of a group.
   struct Share {
     std::int64_t q, line; ///< its first part and line
     int          count, split;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file joined_boundaries.hpp  What pieces want to know to find the separators beside them by themselves
+/// @file joined_boundaries.hpp  Coefficients with which segments compute their adjacent separators
 ///   (JoinedPieces): rows of the inverse of the reduced system of a long line.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace ribbon {
 
-/// Made of the reduced system of one matrix, most of whose boundaries are alike. Separators that are so far
-/// away that they do not matter are left out.
+/// Computes these from the reduced system of one matrix, most of whose boundaries are equal. Separators
+/// whose coefficients have decayed are omitted.
 template <class Scalar, class Memory>
 class JoinedBoundaries {
 public:
@@ -20,11 +20,12 @@ public:
   JoinedBoundaries() = default;
 
   /// @param reduced  of every boundary the blocks lower, diag, upper, row-major
-  /// @param ends     of every boundary the rows of [Ls Us]: couplings to the last and the first
-  ///   rows of the pieces beside it
+  /// @param ends     of every boundary the rows of [Ls Us]: couplings to the last and the first rows of the
+  ///   adjacent segments
   /// @param width    of these rows those that matter: the last of Ls, the first of Us
   /// @param records  of a launch of all lines
-  /// Empty where the inverse reaches too far, or where the boundaries differ.
+  ///
+  /// Empty if the inverse decays too slowly, or if the boundaries differ.
   template <class Exec>
   JoinedBoundaries(const Exec &exec, const Blocks &reduced_blocks, const Words &end_rows, int separators,
                    int width, std::int64_t records, std::int64_t lines)
@@ -37,7 +38,7 @@ public:
       for (std::size_t k = 0; k < blocks.extent(2); ++k) reduced.push_back(blocks(0, p, k));
     const std::int64_t S = separators, count = static_cast<std::int64_t>(ends.size()) / (2 * S * S),
                        far = 2 * most_reach + 2;
-    std::vector<std::int64_t> unlike, places; // boundaries with a row of their own; the first of each class
+    std::vector<std::int64_t> unlike, places; // boundaries that need a separate row; the first of each class
     const auto                same = [&](std::int64_t p, std::int64_t q) {
       return std::equal(&reduced[at(p * 3 * S * S)], &reduced[at(p * 3 * S * S)] + 3 * S * S,
                                        &reduced[at(q * 3 * S * S)]) &&
@@ -89,7 +90,7 @@ public:
     separate(exec, lines);
   }
 
-  /// Records of its own, for launches that need not follow those of a copy.
+  /// Allocates separate records, for launches that need not be ordered with those of a copy of this object.
   template <class Exec>
   void separate(const Exec &exec, std::int64_t lines)
   {
@@ -109,9 +110,9 @@ public:
            classes_.size() * sizeof(int);
   }
 
-  /// For a launch, but for its lines and their tails.
-  /// @param alone  one line of several, the records of which such launches share: a launch clears what the
-  ///   next one of its kind writes
+  /// Arguments of a launch, without its lines and tails.
+  /// @param alone  one line of several. Such launches share records, because a launch clears the buffer of
+  ///   the next one of its kind
   JoinedPieces<Scalar> pieces(bool alone = false) const
   {
     const Words         &records = records_[alone];
@@ -148,7 +149,7 @@ private:
     return row;
   }
 
-  /// Boundaries on either side of p that matter: as ReducedSystem::reach().
+  /// Boundaries on either side of p that matter, as in ReducedSystem::reach().
   int reach(const std::vector<Scalar> &reduced, const Dense<Wide> &row, std::int64_t p,
             std::int64_t far) const
   {

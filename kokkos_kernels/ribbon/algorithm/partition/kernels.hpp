@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kernels.hpp  The kernels of partition.hpp that couple the pieces.
+/// @file kernels.hpp  The kernels of partition.hpp that couple the segments.
 #pragma once
 
 #include <ribbon/algorithm/partition/pieces.hpp>
@@ -9,14 +9,14 @@
 
 namespace ribbon {
 
-/// The kernels of a partition, in one place of types.
+/// Kernels of a partition.
 template <class Scalar, class Memory>
 struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
   using typename PartitionPieceKernels<Scalar, Memory>::Matrix;
   using typename PartitionPieceKernels<Scalar, Memory>::Spikes;
   using typename PartitionPieceKernels<Scalar, Memory>::Values;
 
-  /// Everything a line's parts have, to be looked up by part.
+  /// Data of all parts of a line.
   struct Parts {
     Matrix       A;
     PartitionCut cut;
@@ -31,8 +31,8 @@ struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
     {
       return spikes[q < cut.pieces ? 0 : 1](unknown, column, matrix(l, q));
     }
-    /// Coupling of unknown a of separators p to unknown e of the last K interior rows left of it, or
-    /// of the first K right of it.
+    /// Coupling of unknown a of separators p to unknown e of the last K interior rows left of it, or of the
+    /// first K rows right of it.
     KOKKOS_FUNCTION Scalar Ls(std::int64_t l, std::int64_t p, int a, int e) const
     {
       const int B = cut.B;
@@ -45,18 +45,18 @@ struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
     }
   };
 
-  /// Words of a boundary's row for most_near separators and fewer: z_a from the right-hand side at the
-  /// separators, y left and y right of them.
+  /// Rows of a boundary exist for at most most_near separators. Such a row gives z_a from the right-hand
+  /// side at the separators, y left and y right of them.
   static constexpr int most_near = 4;
 
-  /// The matrix of the reduced system, and what is left of it where neighbouring separators do not couple: z
-  /// of a boundary = diag^-1 r, the row of unknown a of separators p of matrix l at ((l separators + p) S +
-  /// a) 3 S. Reduces to the largest entry of diag^-1 lower and diag^-1 upper.
+  /// The matrix of the reduced system. If neighbouring separators do not couple, z of a boundary is diag^-1
+  /// r, and the kernel writes the row of unknown a of separators p of matrix l at ((l separators + p)
+  /// S + a) 3 S. Reduces to the largest entry of diag^-1 lower and diag^-1 upper.
   struct AssembleKernel {
     Parts                          parts;
     Values                         to;   ///< (matrices, separators, 3 S^2)
-    Kokkos::View<Scalar *, Memory> near; ///< empty where S > most_near
-    /// Ls and Us of unknown a of separators p at ((p S + a) 2 S), of one matrix; empty where nobody asks
+    Kokkos::View<Scalar *, Memory> near; ///< empty if S > most_near
+    /// Ls and Us of unknown a of separators p at ((p S + a) 2 S), of one matrix; empty if not requested
     Kokkos::View<Scalar *, Memory> ends;
     KOKKOS_FUNCTION void           operator()(const std::int64_t k, real_t<Scalar> &coupling) const
     {
@@ -116,15 +116,15 @@ struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
     }
   };
 
-  /// x = y - V zl - W zr in the rows where that matters, and the separators themselves. A team has one part
-  /// of 32 lines that lie side by side, or of one line.
+  /// x = y - V zl - W zr in the rows that the spikes reach, and the separators. A team has one part of 32
+  /// neighbouring lines, or of one line.
   struct CorrectKernel {
     static constexpr int max_threads = 256;
     Parts                parts;
     const Scalar        *z;
     Scalar              *x;
     LineSet              out;
-    /// rows that V and W reach; rows: all that a piece corrects, separators included
+    /// rows that V and W reach; rows: all rows of a segment that are corrected, with separators
     std::int64_t left_rows, right_rows, rows;
 
     KOKKOS_FUNCTION int width() const { return parts.cut.lines_fastest ? 32 : 1; } ///< lines of a team
@@ -160,8 +160,8 @@ struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
       });
     }
 
-    /// Rows `row`, `row` + step, ... of a part, of band matrices: four are asked for together, and nothing
-    /// is multiplied but numbers.
+    /// Rows `row`, `row` + step, ... of a part, of band matrices. Loads of four rows are in flight
+    /// together, and the inner loop has only arithmetic.
     KOKKOS_FUNCTION void correct_all(std::int64_t l, std::int64_t q, int row, int step, std::int64_t left,
                                      std::int64_t right, std::int64_t matrix, Scalar *part) const
     {
@@ -225,16 +225,16 @@ struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
     }
   };
 
-  /// Gather, reduced system and correction at once, where neighbouring separators do not couple: z, and x = y
-  /// - W z left and y - V z right of it. A team has one boundary of 32 lines that lie side by side, or of one
-  /// line. Band matrices. Index arithmetic counts here: no divisions.
+  /// Gather, reduced system and correction in one kernel, if neighbouring separators do not couple: z,
+  /// x = y - W z left and y - V z right of it. A team has one boundary of 32 neighbouring lines, or of one
+  /// line. Band matrices. Index arithmetic is significant here, so there are no divisions.
   struct BoundaryKernel {
     static constexpr int max_threads = 256;
     Parts                parts;
     const Scalar        *near, *b;
     Scalar              *x;
     LineSet              in, out;
-    int                  left_rows, right_rows; ///< that V and W reach; pieces are longer than both together
+    int                  left_rows, right_rows; ///< that V and W reach; segments are longer than the sum
     std::int64_t         matrices;
 
     KOKKOS_FUNCTION int bits() const { return parts.cut.lines_fastest ? 5 : 0; } ///< 2^bits lines of a team
@@ -291,7 +291,7 @@ struct PartitionKernels : PartitionPieceKernels<Scalar, Memory> {
                   most              = next < 0 ? 0
                                                : static_cast<int>(cut.interior(next) < left_rows ? cut.interior(next)
                                                                                                  : left_rows);
-        // rows from the separators on
+        // row relative to the separators
         for (int j = (v >> bits()) - right_rows; j < K + most; j += threads() >> bits()) {
           if (j >= 0 && j < K) {
             to[(separator + j) * out.row_stride] = own[j << bits()];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file known_separators.hpp  Pieces of longer lines that are solved once, when the separators around them
-///   are known: their solver, and the rows of the inverse that the separators' right-hand sides want.
+/// @file known_separators.hpp  Segments of longer lines that are solved once, after the separators around
+///   them are known: their solver, and the rows of the inverse for the right-hand sides of the separators.
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
@@ -12,16 +12,17 @@
 
 namespace ribbon {
 
-/// A solver of such pieces. False where one_pass has no kernel for them, where that was measured to be slower
-/// than a correction, or where their matrices are not sound.
-/// @param bands  entries that leave the pieces are their couplings to the separators
+/// A solver of such segments.
+/// @param bands  entries in columns outside the segments are their couplings to the separators
+/// @return false if one_pass has no kernel for them, if a correction was measured to be faster, or if their
+///   factorization failed
 template <class Scalar, class Exec>
 bool continue_lines(const Exec &exec, const LineSet &lines,
                     const Bands<Scalar, typename Exec::memory_space> &bands, LineSolverOptions options,
                     LineSolver<Scalar, Exec> &solver)
 {
-  // measured on an H200: interleaved pentadiagonal pieces, which want kernels of 64 rows a
-  // thread, are better corrected
+  // measured on an H200: interleaved pentadiagonal segments need kernels of 64 rows a thread and are faster
+  // with a correction
   const bool faster = !is_device_space<Exec> || bands.half_bandwidth() <= 1 || lines.is_contiguous();
   if (!faster || (bands.lhs != Lhs::shared && bands.lhs != Lhs::classes) || bands.half_bandwidth() > 2 ||
       bands.block > 1)
@@ -35,16 +36,16 @@ bool continue_lines(const Exec &exec, const LineSet &lines,
   return solver.report().ok();
 }
 
-/// Rows at the begin in which the first rows of an inverse have not decayed below 1/32 of rounding, and rows
-/// at the end in which the last ones have not. However large the rows of the matrix are: those of a
-/// right-hand side may be as large.
+/// Rows at the beginning in which the first rows of an inverse have not decayed below 1/32 of rounding.
+/// Rows at the end in which the last ones have not. Entries of the inverse are multiplied by the size of
+/// their row of the matrix, because the right-hand side of a row may be as large.
 struct EndReach {
   std::int64_t first = 0, last = 0;
   std::int64_t most() const { return std::max(first, last); }
 };
 
-/// Fills in `ends` by solves with the transposed matrices, of which there are few. Entries that leave
-/// the matrices are ignored.
+/// Computes `ends` by solves with the transposed matrices, of which there are few. Entries outside the
+/// matrices are ignored.
 /// @pre as continue_lines(): tridiagonal or pentadiagonal, shared or classes
 template <class Scalar, class Exec>
 EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
@@ -94,8 +95,8 @@ EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memor
     .solve(exec, ends.words.data(), all, ends.words.data(), all);
   Kokkos::deep_copy(exec, words, ends.words);
   exec.fence();
-  // what a right-hand side adds is as large as its row, or larger: where unknowns are as large
-  // as their columns are small
+  // the contribution of a right-hand side is as large as its row, or larger if unknowns are large because
+  // their columns are small
   std::vector<double> column(static_cast<std::size_t>(ends.unknowns)), size[2] = {column, column},
                                                                        added(column.size());
   EndReach found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file near_boundaries.hpp  What kernels want to form the separators beside pieces of longer lines by
-///   themselves (NearSeparators), where the inverse decays within a few rows.
+/// @file near_boundaries.hpp  Coefficients with which kernels compute the separators between segments of
+///   longer lines (NearSeparators), if the inverse decays within a few rows.
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
@@ -11,7 +11,7 @@
 
 namespace ribbon {
 
-/// Made of the boundaries of one matrix, which are alike but for the last ones of a line.
+/// Computes these from the boundaries of one matrix, which are equal except for the last ones of a line.
 template <class Scalar, class Memory>
 class NearBoundaries {
 public:
@@ -20,9 +20,10 @@ public:
   NearBoundaries() = default;
 
   /// @param near   of every boundary the rows of PartitionKernels::AssembleKernel
-  /// @param ends   of the pieces, and of the tail
-  /// @param reach  rows at the ends of a piece that matter
-  /// Empty where the boundaries differ, or have other than two separators.
+  /// @param ends   of the segments, and of the tail
+  /// @param reach  rows at the ends of a segment that matter
+  ///
+  /// Empty if the boundaries differ, or do not have two separators.
   template <class Exec>
   NearBoundaries(const Exec &exec, const Words &near, const Ends (&ends)[2], const PartitionCut &cut,
                  int reach)
@@ -59,8 +60,8 @@ public:
   bool        empty() const { return weights_.size() == 0; }
   std::size_t bytes() const { return weights_.size() * sizeof(Scalar); }
 
-  /// @param z     where separators are to go, those before tails at least
-  /// @param only  all of them, and nothing else is done
+  /// @param z     destination of the separators, at least of those before tails
+  /// @param only  writes all separators and does not solve
   NearSeparators<Scalar> separators(Scalar *z, bool only) const
   {
     NearSeparators<Scalar> near;

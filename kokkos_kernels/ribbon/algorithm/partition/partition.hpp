@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file partition.hpp  Few long lines: every line is cut into pieces that are
-///   solved as a batch of their own.
+/// @file partition.hpp  Few long lines: every line is divided into segments that are solved as a batch of
+///   shorter lines.
 ///
-/// A piece is R rows, the last K of which are separators; what is left at the end of a line is its tail. With
-/// the interior A of a piece, zl and zr the separators left and right of it, and V = A^-1 (couplings to zl),
-/// W = A^-1 (couplings to zr),
+/// A segment has R rows, the last K of which are separators. The remaining rows at the end of a line are
+/// its tail. A is the interior of a segment, zl and zr are the separators left and right of it, V = A^-1
+/// (couplings to zl) and W = A^-1 (couplings to zr):
 ///
-///     1  y = A^-1 f for all pieces, a batch of lines with K-th neighbours apart,
+///     1  y = A^-1 f for all segments, a batch of lines with K rows between them,
 ///     2  r = f_separators - Ls y_last - Us y_first(next) and the reduced system R z = r, a line of S x S
 ///        blocks, S = K B,
 ///     3  x = y - V zl - W zr, where V and W have not decayed below rounding.
 ///
-/// Pieces that one_pass takes are solved once, with their separators known: r comes from dot products with
-/// the first and the last rows of A^-1 (y_first and y_last alone are needed), and x = A^-1 (f - couplings to
-/// zl and zr) is all that is written. Three passes over memory instead of four.
+/// Segments that one_pass supports are solved once, with known separators. r needs only y_first and y_last,
+/// which are dot products with the first and the last rows of A^-1. Only x = A^-1 (f - couplings to zl and
+/// zr) is written. This has three passes over memory instead of four.
 ///
-/// Where V and W have decayed over a piece, R is block diagonal, and r is z times small matrices (truncated
-/// SPIKE); the other algorithms of pieces have one kernel that does 2 and 3 for each boundary.
+/// If V and W decay within a segment, R is block diagonal, and z is r times small matrices
+/// (truncated SPIKE). Then the other algorithms have one kernel for 2 and 3 at each boundary.
 ///
-/// Launches of a solve; pieces and tails one each, tails where there are any:
+/// Launches of a solve; segments and tails one each, tails only if there are any:
 ///
-///     joined      pieces; with tails dot products before, and tails
-///     near        pieces; with tails these; in place one more before
-///     known       dot products (not where they read a few rows), right-hand side of the reduced system, that
-///                 system unless separators do not couple, pieces, tails
-///     corrected   pieces, tails, then right-hand side, reduced system and correction, or one where
+///     joined      segments; with tails, dot products before and tails after them
+///     near        segments, tails; in place one more launch before
+///     known       dot products (unless they read few rows), right-hand side of the reduced system, that
+///                 system unless separators do not couple, segments, tails
+///     corrected   segments, tails, then right-hand side, reduced system and correction, or one kernel if
 ///                 separators do not couple
 ///
-/// and as often for every right-hand side of a matrix. Lines at two strides have their pieces, and their
-/// tails, solved by a launch for each run of lines at one stride (joined: for each line); b and x that break
-/// the runs of the lines that were factored by one for every piece of these.
+/// The same launches repeat for every right-hand side of a matrix. Segments and tails of lines at two
+/// strides need one launch for each run of lines at one stride (joined: for each line). If the layouts of b
+/// and x split the runs of the factored lines, every segment of these runs needs a launch.
 ///
-/// (Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel", Parallel
-/// Computing 21, 1995; Polizzi & Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by
-/// LineSolver, so that a reduced system that is long is cut again.
+/// Source: Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel",
+/// Parallel Computing 21, 1995; Polizzi & Sameh, SPIKE, 2006. LineSolver solves the segments and the
+/// reduced system, so that a long reduced system is divided again.
 #pragma once
 
 #include <ribbon/algorithm/partition/joined_boundaries.hpp>
@@ -64,11 +64,12 @@ public:
   using Ends         = InverseEnds<Scalar, Memory>;
   using Index        = Kokkos::IndexType<std::int64_t>;
 
-  /// measured on an H200: the reduced systems of longer pentadiagonal pieces take too long for joined ones
+  /// measured on an H200: the reduced systems of longer pentadiagonal segments take too long if they are
+  /// joined
   static constexpr std::int64_t long_joined = 1280;
 
-  /// Factors. `failure` tells where the pieces, the tails or the reduced system could not be factored.
-  /// @param known  pieces are solved with separators that are known, where that can be done
+  /// Factors. `failure` says where the segments, the tails or the reduced system could not be factored.
+  /// @param known  segments are solved with known separators, if possible
   Partition(const Exec &exec, const LineSet &of, const Input &bands, const PartitionCut &cut, bool known,
             std::string &failure)
       : known_(known)
@@ -95,13 +96,13 @@ public:
       share<Scalar>(exec, part, 64);
       if (shared && (cut.lines > 1 || equal.count > 1))
         spread_over_pieces<Scalar>(exec, part, count, cut, equal);
-      // layout and numbers; where pieces lie is told when they are solved
+      // only layout and coefficients; the place of segments is an argument of the solve
       PartitionBatch like = PartitionBatch::all(cut);
       if (cut.run > 0 && !tails) like.lines = cut.run, like.pieces *= cut.lines / cut.run;
       factor(exec, k, like.of(cut, lines, k), part);
       find(solver_[k].report(),
            [&](std::int64_t line, std::int64_t row) { return place_of(part, k, line, row); });
-      if (shared && !solver_[k].report().ok()) { // else the other lines are solved
+      if (shared && !solver_[k].report().ok()) { // otherwise the other lines are solved
         failure = tails ? "a tail is singular" : "a piece is singular";
         return;
       }
@@ -131,8 +132,8 @@ public:
                             Kokkos::Max<real_t<Scalar>>(coupling));
     corrected_rows_             = std::min(left_rows_ + right_rows_ + cut.K, cut.piece);
     const std::int64_t shortest = cut.interior(cut.ring && cut.tail > 0 ? cut.pieces : 0);
-    // two more of them on either side: zeros beyond the ends of a line, and what is
-    // left of a ring's first piece
+    // two more groups on either side: zeros beyond the ends of a line, and the separators left of the first
+    // segment of a ring
     z_words_ = static_cast<std::size_t>((separators + 4) * cut.S() * cut.lines),
     z_       = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", z_words_);
     if (coupling > unit_roundoff<Scalar>() / 32 ||
@@ -174,19 +175,20 @@ public:
     all += joined_.bytes() + near_boundaries_.bytes();
     return all;
   }
-  /// Of the pieces and of the reduced system: the smallest pivot, or what is wrong with the first piece, tail
-  /// or reduced system that cannot be factored, and its place in the lines. The other lines are solved.
+  /// Result for the segments and the reduced system: the smallest pivot, or the failure of the first
+  /// segment, tail or reduced system that cannot be factored, and its place in the lines. The other lines
+  /// are solved.
   const FactorReport &found() const { return found_; }
   const PartitionCut &cut() const { return parts_.cut; }
-  /// Rows of a piece that are corrected, of all its rows.
+  /// Rows of a segment that are corrected, out of all its rows.
   std::int64_t corrected_rows() const { return corrected_rows_; }
   std::string  pieces_by() const { return solver_[0].report().algorithm; }
-  /// Pieces are solved with separators that are known, until it is asked for the correction of what
-  /// they were solved to without.
+  /// Whether segments are solved with known separators. correct_pieces() selects the correction of a
+  /// solution without neighbours instead.
   bool with_known_separators() const { return known_; }
   void correct_pieces() { known_ = false, joined_ = {}, near_boundaries_ = {}; }
 
-  /// Workspace of its own, for solves that need not follow those of a copy.
+  /// Allocates separate workspace, for solves that need not be ordered with those of a copy of this object.
   void separate(const Exec &exec)
   {
     z_ = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", z_words_);
@@ -195,8 +197,8 @@ public:
     joined_.separate(exec, parts_.cut.lines);
   }
 
-  /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of
-  /// as many as were factored.
+  /// x = A^-1 b. Asynchronous on exec. In place if b == x and both layouts agree. Lines are solved in
+  /// groups of the size that was factored.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     const PartitionCut &cut = parts_.cut;
@@ -256,7 +258,8 @@ private:
     return Kokkos::RangePolicy<Exec, Index>(exec, 0, n);
   }
 
-  /// Calls f(batch, in, out) for the launches that solve a part of a group of lines, with the lines of each.
+  /// Calls f(batch, in, out) for the launches that solve a part of a group of lines, with the lines of
+  /// each.
   template <class F>
   void each(int part, const LineSet &in, const LineSet &out, const F &f) const
   {
@@ -267,7 +270,7 @@ private:
                          });
   }
 
-  /// A part, with the separators beside it known.
+  /// Solves a part with known separators.
   void solve_known(const Exec &exec, int part, const Scalar *b, const LineSet &from, Scalar *x,
                    const LineSet &to) const
   {
@@ -276,16 +279,16 @@ private:
     });
   }
 
-  /// Unknowns of separators p of all lines, p = -1 left of the first piece.
+  /// Unknowns of separators p of all lines; p = -1 is left of the first segment.
   Scalar *z(std::int64_t p) const { return z_.data() + (2 + p) * parts_.cut.S() * parts_.cut.lines; }
-  /// Lines side by side that a team of the dot products takes, as a power of two.
+  /// log2 of the neighbouring lines in a group of the dot products.
   int lane_bits() const
   {
     int bits = 0;
     while (parts_.cut.lines_fastest && bits < 5 && (1 << bits) < parts_.cut.lines) ++bits;
     return bits;
   }
-  /// The separators beside the pieces (part 0) or tails (part 1) of a batch.
+  /// The separators of the segments (part 0) or tails (part 1) of a batch.
   KnownRows<Scalar> known(int part, const PartitionBatch &batch) const
   {
     const PartitionCut &cut = parts_.cut;
@@ -299,9 +302,10 @@ private:
     return rows;
   }
 
-  /// A few rows at the ends of the pieces, which the kernel of the separators reads by itself.
+  /// Whether the ends of the segments have only a few rows, which the kernel of the separators reads
+  /// itself.
   bool dots_beside_separators() const { return near_.size() > 0 && end_rows_ <= 128; }
-  /// Of all parts, or, where pieces are joined, of the tails alone.
+  /// Of all parts, or, if segments are joined, only of the tails.
   Dots dot_products(const Scalar *b, const LineSet &in) const
   {
     const int reach = static_cast<int>(end_rows_);
@@ -311,7 +315,7 @@ private:
     return dots;
   }
 
-  /// Pieces find what lies beside them by themselves; tails before and after them.
+  /// Segments compute their adjacent separators; tails are processed before and after them.
   void join(const Exec &exec, const Scalar *b, const LineSet &from, Scalar *x, const LineSet &to) const
   {
     const PartitionCut &cut = parts_.cut;
@@ -330,7 +334,7 @@ private:
     solve_known(exec, 1, b, from, x, to);
   }
 
-  /// z, from the solution y of the pieces or what dot products left of it.
+  /// Computes z from the solution y of the segments or from the dot products.
   void reduce(const Exec &exec, const Scalar *b, const Scalar *y, const LineSet &from,
               const LineSet &to) const
   {
@@ -357,8 +361,8 @@ private:
     if (cut.ring) Kokkos::deep_copy(exec, group(-1), group(cut.separators() - 1));
   }
 
-  /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel.
-  /// Pieces are not cut again.
+  /// Segments of shared matrices use one_pass with known separators, if it has a kernel. Segments are not
+  /// divided again.
   void factor(const Exec &exec, int k, const LineSet &set, const Input &part)
   {
     known_ = known_ && continue_lines(exec, set, part, {}, solver_[k]);
@@ -368,7 +372,7 @@ private:
     solver_[k]        = LineSolver<Scalar, Exec>(exec, set, part, whole);
   }
 
-  /// What the report of a part says, with place(line, row) in the lines.
+  /// Reads the report of a part; place(line, row) converts to the lines.
   template <class Place>
   void find(const FactorReport &report, const Place &place)
   {
@@ -378,7 +382,7 @@ private:
     std::tie(found_.line, found_.row) = place(report.line, report.row);
   }
 
-  /// Line and row of a row of part k, of a line of its batch or of a class of these.
+  /// Line and row for a row of part k, of a line of its batch or of a class.
   std::pair<std::int64_t, std::int64_t> place_of(const Input &part, int k, std::int64_t place,
                                                  std::int64_t row) const
   {
@@ -407,7 +411,7 @@ private:
     LineSet all{rows, s.matrices * s.columns, 1, cut.B * s.columns * s.matrices, 1, 0, 0};
     all.components = cut.B, all.component_stride = s.columns * s.matrices;
     if (part.lhs == Lhs::per_line) solver_[k].solve(exec, s.words.data(), all, s.words.data(), all);
-    else { // every matrix as the line of its own number
+    else { // every matrix as one line
       Input one         = part;
       one.lhs           = Lhs::per_line;
       one.class_of_line = {};
@@ -415,7 +419,7 @@ private:
       lines.count0      = s.matrices;
       LineSolver<Scalar, Exec>(exec, lines, one).solve(exec, s.words.data(), all, s.words.data(), all);
     }
-    // of every matrix by itself: those of a bad line may be larger than all others
+    // for every matrix separately, because the spikes of a bad line may be larger than all others
     const auto largest = allocate_zeros<Kokkos::View<double *, Memory>>(
       exec, "ribbon::partition::largest", parts_.A.shared ? 1 : static_cast<std::size_t>(s.matrices));
     const double tolerance = static_cast<double>(unit_roundoff<Scalar>()) / 32;
@@ -435,16 +439,16 @@ private:
   Parts                    parts_;
   LineSolver<Scalar, Exec> solver_[2], reduced_;
   Ends                     ends_[2];
-  /// near_: rows of the boundaries, where separators do not couple
+  /// near_: rows of the boundaries, if separators do not couple
   Kokkos::View<Scalar *, Memory> y_, z_, near_;
-  /// runs of rows of a part in which its dot products are formed
+  /// runs of rows of a part in its dot products
   int                              splits_ = 1;
   JoinedBoundaries<Scalar, Memory> joined_;
   std::size_t                      z_words_ = 0;
   FactorReport                     found_;
   NearBoundaries<Scalar, Memory>   near_boundaries_;
   std::int64_t                     left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
-  bool                             known_; ///< pieces are solved with separators that are known
+  bool                             known_; ///< segments are solved with known separators
 };
 
 } // namespace ribbon

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file pieces.hpp  The pieces of partition.hpp: their bands and spikes, and the kernels that make them.
+/// @file pieces.hpp  The segments of partition.hpp: their bands and spikes, and the kernels that compute
+///   them.
 #pragma once
 
 #include <ribbon/algorithm/partition/cut.hpp>
@@ -9,12 +10,12 @@
 
 namespace ribbon {
 
-/// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices +
-/// matrix; columns 0 .. S-1 are V.
+/// V and W of the segments or the tails: word (row, column, matrix) at (row (2 S) + column)
+/// matrices + matrix; columns 0 .. S-1 are V.
 template <class Scalar, class Memory>
 struct PartitionSpikes {
   Kokkos::View<Scalar *, Memory> words;
-  /// of every line of the batch; empty: its own or, where there is one only, that
+  /// of every line of the batch; empty: one matrix per line, or a single matrix
   Kokkos::View<int *, Memory> matrix_of;
   std::int64_t                matrices = 0;
   int                         columns  = 0;
@@ -29,7 +30,7 @@ struct PartitionSpikes {
   }
 };
 
-/// The kernels that make the bands and the spikes of pieces, in one place of types.
+/// The kernels that compute the bands and the spikes of segments.
 template <class Scalar, class Memory>
 struct PartitionPieceKernels {
   using Values = typename Bands<Scalar, Memory>::values_type;
@@ -45,18 +46,19 @@ struct PartitionPieceKernels {
     }
   };
 
-  /// Bands of the pieces (or tails): rows [first, first + rows) of part q. Entries that leave an open line at
-  /// its begin are those of the next piece: they have no meaning, and equal pieces shall look equal.
+  /// Bands of the segments (or tails): rows [first, first + rows) of part q. Entries before the beginning
+  /// of an open line are copied from the next segment: they are meaningless, and equal segments must have
+  /// equal bands.
   struct CutKernel {
     Matrix       from;
     PartitionCut cut;
     Values       to;
     std::int64_t rows;
-    /// one_line: shared bands, matrices are numbered by piece
+    /// one_line: shared bands, matrices are indexed by segment
     bool tails, one_line;
-    /// empty: bands of a line have its number
+    /// empty: line l has bands l
     typename Bands<Scalar, Memory>::classes_type class_of_line = {};
-    /// with one_line: pieces that have one matrix
+    /// with one_line: segments that share a matrix
     EqualPieces          equal = {};
     KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
@@ -98,14 +100,14 @@ struct PartitionPieceKernels {
     }
   };
 
-  /// The largest numbers of V and W, or the rows of V from its begin (of W from its end) that matter beside
-  /// them. A bad line has numbers that are not finite: they do not count.
+  /// The largest values of V and W, or the rows of V from its beginning (of W from its end) that matter
+  /// relative to them. Values of a bad line that are not finite do not count.
   struct ReachKernel {
     Spikes                         spikes;
     int                            B, S;
     std::int64_t                   rows;
-    double                         tolerance; ///< of the largest number
-    Kokkos::View<double *, Memory> largest;   ///< of every matrix, or one of all
+    double                         tolerance; ///< relative to the largest value
+    Kokkos::View<double *, Memory> largest;   ///< of every matrix, or one for all
     bool                           size, right;
     KOKKOS_FUNCTION void           operator()(const std::int64_t k, std::int64_t &most) const
     {
@@ -121,7 +123,7 @@ struct PartitionPieceKernels {
   };
 };
 
-/// Matrices that are numbered by piece, for the pieces of all lines.
+/// Repeats matrices that are indexed by segment for the segments of all lines.
 template <class Scalar, class Exec>
 void spread_over_pieces(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &part,
                         std::int64_t count, const PartitionCut &cut, const EqualPieces &equal)

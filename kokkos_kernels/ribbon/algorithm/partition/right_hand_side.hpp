@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file right_hand_side.hpp  The right-hand side of partition's reduced system, from the solution of the
-///   pieces or, before they are solved, by dot products.
+/// @file right_hand_side.hpp  The right-hand side of the reduced system of partition, from the solution of
+///   the segments or, before they are solved, from dot products.
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
@@ -12,23 +12,23 @@ struct PartitionRightHandSide {
   using Parts = typename PartitionKernels<Scalar, Memory>::Parts;
   using Ends  = InverseEnds<Scalar, Memory>;
 
-  /// r, from the right-hand side at the separators and y beside them, or z where neighbouring separators do
-  /// not couple. Unknown a of separators p of line l at (p S + a) lines + l.
+  /// r, from the right-hand side at the separators and adjacent y; or z if neighbouring separators do not
+  /// couple. Unknown a of separators p of line l at (p S + a) lines + l.
   struct GatherKernel {
     /// strands: threads for each side of a boundary
     static constexpr int max_threads = 128, most = PartitionKernels<Scalar, Memory>::most_near, strands = 2;
     Parts                parts;
-    Ends                 ends[2];      ///< width 0: y is a solution of the pieces, else what a DotKernel left
-    const Scalar        *b, *y, *near; ///< near: see AssembleKernel; null where separators couple
-    LineSet              in, out;      ///< out: of y, if that is a solution
-    /// rows of the dot products, where they are formed here; 0: where they are in y
+    Ends                 ends[2];      ///< width 0: y is a solution, otherwise that of a DotKernel
+    const Scalar        *b, *y, *near; ///< near: see AssembleKernel; null if separators couple
+    LineSet              in, out;      ///< out: of y, if it is a solution
+    /// rows of the dot products, if they are computed here; 0: they are in y
     int          reach;
     int          splits;
     std::int64_t matrices;
     Scalar      *r;
 
-    /// Where dot products are formed or added up here 2 `strands` threads for a boundary,
-    /// else one for each unknown.
+    /// If dot products are computed or added up here, a boundary has 2 `strands` threads. Otherwise an
+    /// unknown has one.
     device::League league() const
     {
       const std::int64_t threads =
@@ -41,7 +41,8 @@ struct PartitionRightHandSide {
       return set(l, i) + a * set.component_stride;
     }
 
-    /// Thread `first` of `strands` of y of part q: the first `width` unknowns (side 0), or the last.
+    /// Terms of thread `first` of `strands` in y of part q: the first `width` unknowns (side 0), or the
+    /// last.
     template <int width>
     KOKKOS_FUNCTION void find(std::int64_t l, std::int64_t q, int side, int first, Scalar *value) const
     {
@@ -65,8 +66,7 @@ struct PartitionRightHandSide {
       for (int v = 0; v < width; ++v) value[v] = sum[0][v];
     }
 
-    /// What multiplies unknown e of the first S of the part right of separators p,
-    /// or of the last S of part p.
+    /// Factor of unknown e of the first S of the part right of separators p, or of the last S of part p.
     KOKKOS_FUNCTION Scalar factor(std::int64_t l, std::int64_t p, int side, int a, int e) const
     {
       const int S = parts.cut.S();
@@ -85,7 +85,7 @@ struct PartitionRightHandSide {
       const PartitionCut &cut = parts.cut;
       Scalar             *to  = r + (p * cut.S() + a) * cut.lines + l;
       *to                     = value;
-      // left of the first piece
+      // left of the first segment
       if (near && cut.ring && p + 1 == cut.separators())
         *(to - cut.separators() * cut.S() * cut.lines) = value;
     }
