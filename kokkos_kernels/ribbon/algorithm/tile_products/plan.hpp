@@ -11,15 +11,15 @@
 
 namespace ribbon {
 
-/// Matrices of eight unknowns, as the kernel reads them, and in extended precision.
+/// Matrices of eight unknowns in the order of the kernel, in extended precision.
 using TileMatrix = std::array<long double, device::tile_matrix>;
 
-/// The numbers of one chunk: what the recurrences of its rows do to tiles.
+/// The coefficients of one chunk: the effect of the recurrences of its rows on tiles.
 class ChunkProducts {
 public:
   using Tables = ChunkTables<long double>;
 
-  /// @param padded  separators with empty places
+  /// @param padded  number of separators with empty places
   ChunkProducts(const HostMatrix<double> &A, const Tables &tables, const TileShape &shape, int size,
                 int padded)
       : t_(tables), shape_(shape), size_(size), padded_(padded), K_(shape.separators / A.block), B_(A.block),
@@ -27,7 +27,7 @@ public:
   {
   }
 
-  /// All matrices in the kernel's order.
+  /// All matrices in the order of the kernel.
   std::vector<TileMatrix> matrices() const
   {
     constexpr int           tiles = TileShape::tiles;
@@ -65,8 +65,8 @@ private:
   {
     return t_.backward[at(i * t_.backward_words + K_ * B_ * B_ + a * S_ + e)];
   }
-  /// Where separator e of the left (side 0) or of the own (1) is in the tiles of separators: their
-  /// number, and the place there.
+  /// Place of separator e of the left (side 0) or of this chunk (1) in the tiles of separators: index of
+  /// the tile, and the place in it.
   std::pair<int, int> separator(int side, int e) const
   {
     return padded_ == 4 ? std::pair(0, side * 4 + e) : std::pair(side, e);
@@ -129,7 +129,7 @@ private:
       }
   }
 
-  /// What f adds to the reduced right-hand sides: own = f_sep - Lg g, left = Us y_first.
+  /// Contribution of f to the reduced right-hand sides: own = f_sep - Lg g, left = Us y_first.
   void reduced(std::vector<TileMatrix> &R) const
   {
     const int          m  = interior();
@@ -139,8 +139,8 @@ private:
       const auto [number, column] = separator(side, e);
       return entry(R[at(tile(row) * (padded_ / 4) + number)], place(row, b), column);
     };
-    // own is side 0, left side 1. Weights of g in own, rows from the last to the first: those of g_i go on to
-    // f_i and to the rows before
+    // own is side 0, left is side 1. Weights of g in `own`, rows from the last to the first: those of g_i
+    // continue to f_i and to the previous rows
     for (int e = 0; e < S_; ++e) {
       std::vector<long double> w(at(m * B_), 0);
       for (int q = 0; q < K_; ++q)
@@ -164,7 +164,7 @@ private:
 };
 
 /// The sweeps of one_pass as products of tiles: one matrix for all lines, in double, at most eight
-/// separators. Construct = factor.
+/// separators. The constructor factors.
 template <class Exec>
 class TileProductsPlan {
   using Words = Kokkos::View<double *, typename Exec::memory_space>;
@@ -199,7 +199,7 @@ public:
 
   std::size_t bytes() const { return (tables_.size() + inverse_.size()) * sizeof(double); }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec. In place if b == x and both layouts agree.
   void solve(const Exec &exec, const double *b, const LineSet &in, double *x, const LineSet &out) const
   {
     padded_ == 4 ? launch<4>(exec, b, in, x, out) : launch<8>(exec, b, in, x, out);
@@ -214,8 +214,8 @@ private:
     return words;
   }
 
-  /// From what chunks add to the reduced right-hand sides, r_q = own_q - left_(q+1), to the separators left
-  /// of each chunk and its own.
+  /// Maps the contributions of chunks to the reduced right-hand sides, r_q = own_q - left_(q+1), to the
+  /// separators left of each chunk and in it.
   std::vector<TileMatrix> reduced_inverse(const ReducedSystem<double> &system) const
   {
     const int               T = shape_.split.chunks, S = shape_.separators, sides = padded_ / 4;
@@ -242,7 +242,7 @@ private:
     return all;
   }
 
-  /// Whether pairs of unknowns of a tile are 16 bytes that one instruction moves.
+  /// Whether pairs of unknowns of a tile are 16 bytes that one instruction copies.
   bool in_pairs(const double *from, const LineSet &set) const
   {
     const auto even = [](std::int64_t n) { return n % 2 == 0; };

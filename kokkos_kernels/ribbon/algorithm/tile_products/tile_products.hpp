@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_products.hpp  The one-pass kernel whose sweeps are products of tiles with small matrices,
-///   for one matrix of any width.
+/// @file tile_products.hpp  The one-pass kernel whose sweeps are products of tiles with small matrices, for
+///   one matrix of any width.
 ///
-/// The elimination is that of chunk.hpp, and what a team does that of one_pass.hpp: chunks of four tiles, two
-/// sweeps, one barrier between them. But a step of a sweep is a tile of eight unknowns of 32 lines, and what
-/// eight rows of the recurrences do to it is one matrix,
+/// The elimination is that of chunk.hpp, and a team works as in one_pass.hpp: chunks of four tiles, two
+/// sweeps, one barrier between them. But a step of a sweep is a tile of eight unknowns of 32 lines. The
+/// effect of eight rows of the recurrences on it is one matrix,
 ///
-///     forward    g_j = F_j f_j + P_j g_(j-1),                   r = sum_j R_j f_j      (what the chunk adds to the reduced system)
-///     backward   x_j = B_j g_j + N_j x_(j+1) + Z_j [zl, zr],                           [zl, zr] = sum G r,
+///     forward    g_j = F_j f_j + P_j g_(j-1),                 r = sum_j R_j f_j    (to the reduced system)
+///     backward   x_j = B_j g_j + N_j x_(j+1) + Z_j [zl, zr],  [zl, zr] = sum G r,
 ///
-/// so that wide bands and blocks cost what narrow ones do: 26 matrix instructions or so for 512 unknowns, and
-/// no number of the matrix is anyone's register. Products of eight rows keep digits that a product with the
-/// inverse of a chunk would lose.
+/// so that wide bands and blocks cost as much as narrow ones: about 26 matrix instructions for 512
+/// unknowns. Coefficients need no registers of threads. Products of eight rows are accurate where a product
+/// with the inverse of a chunk would be inaccurate.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/staged.hpp>
@@ -20,10 +20,10 @@
 
 namespace ribbon {
 
-/// How a line lies in tiles.
+/// Layout of a line in tiles.
 struct TileShape {
-  static constexpr int tiles       = 4;  ///< of a chunk
-  static constexpr int most_chunks = 16; ///< of a line
+  static constexpr int tiles       = 4;  ///< per chunk
+  static constexpr int most_chunks = 16; ///< per line
   ChunkSplit           split;
   int                  block = 1, rows = 8; ///< unknowns of a row, rows of a tile
   int                  inverse    = 256;    ///< 256 / block, rounded up
@@ -31,11 +31,11 @@ struct TileShape {
   bool                 ring       = false;
   /// blocks of the reduced inverse that matter to either side of the diagonal
   int reach = 0;
-  /// chunks that matter to one, on both sides of it and of its left neighbour
+  /// chunks that matter to a chunk, on both sides of it and of its left neighbour
   int window = 1;
 
-  /// The shape for lines of so many rows, which couple with `reach` rows on either side; split.chunks == 0
-  /// where they are too short, too long, or couple too far.
+  /// The shape for lines of n rows that couple with `reach` rows on either side; split.chunks == 0 if they
+  /// are too short, too long, or couple too far.
   static TileShape choose(int n, int reach, int block, bool periodic)
   {
     TileShape s;
@@ -45,7 +45,7 @@ struct TileShape {
     if (s.split.chunks > most_chunks_of(s.separators)) s.split.chunks = 0;
     return s;
   }
-  /// Chunks of a line: those of many separators take more registers.
+  /// Maximum number of chunks of a line: those of many separators need more registers.
   KOKKOS_INLINE_FUNCTION static constexpr int most_chunks_of(int separators)
   {
     return separators <= 4 ? most_chunks : 12;
@@ -64,14 +64,15 @@ struct TileShape {
   }
 };
 
-/// @tparam Padded  separators of a chunk, with empty places: 4 or 8
+/// @tparam Padded  separators of a chunk with empty places: 4 or 8
 template <int Padded>
 struct TileProducts {
   static constexpr int tiles = TileShape::tiles, unknowns = device::tile_unknowns,
                        matrix = device::tile_matrix;
-  /// tiles for zl and zr together, or for what a chunk adds to its own and to its left neighbour's equations
+  /// tiles for zl and zr together, or for the contributions of a chunk to its equations and those of its
+  /// left neighbour
   static constexpr int sides = Padded / 4;
-  /// bounds the registers: 128 or 168
+  /// limits the registers: 128 or 168
   static constexpr int max_threads = 32 * TileShape::most_chunks_of(Padded);
   /// Matrices of a chunk, in this order.
   static constexpr int F = 0, P = F + tiles, R = P + tiles - 1, B = R + tiles * sides, N = B + tiles,
@@ -83,13 +84,12 @@ struct TileProducts {
   TileShape     shape;
   const double *tables;                           ///< (table, matrix)
   int           table_of[TileShape::most_chunks]; ///< chunk -> table
-  const double *inverse;                          ///< G: (chunk, chunk of its window, tile of that one, side)
+  const double *inverse;                          ///< G: (chunk, chunk of its window, its tile, side)
   std::int64_t  lines = 0;
-  /// of the result: unknowns 2 k and 2 k + 1 of a tile are neighbours in memory, the first
-  /// at a multiple of 16 bytes
+  /// of the result: unknowns 2 k and 2 k + 1 of a tile are neighbours in memory, the first at a multiple of
+  /// 16 bytes
   bool in_pairs = false;
-  /// lines of the first team that lie before line 0, so that tiles begin at
-  /// multiples of their width in memory
+  /// lines of the first team before line 0, so that tiles begin at multiples of their width in memory
   int shift = 0;
 
   template <class Team>
@@ -101,7 +101,7 @@ struct TileProducts {
     Tile<Team> tile[tiles];
   };
 
-  /// Distance of two lines in the array of what chunks add to the reduced right-hand sides.
+  /// Distance of two lines in the array of contributions to the reduced right-hand sides.
   KOKKOS_FUNCTION static int pitch(const TileShape &s) { return (s.split.chunks * sides | 1) * unknowns; }
   static std::size_t         scratch(const TileShape &s, std::size_t state)
   {
@@ -122,15 +122,16 @@ struct TileProducts {
     return shape.split.size(c) == tiles * shape.rows && shape.holds(unknowns - 1);
   }
 
-  /// Where what a thread holds of a chunk is: the lines of its slots, and its places in the tiles.
+  /// Places of the unknowns that a thread holds of a chunk: the lines of its slots, and its places in the
+  /// tiles.
   template <class Team, class Pointer>
   struct Places {
-    Pointer line[Tile<Team>::slots]; ///< another one where there is no such line
+    Pointer line[Tile<Team>::slots]; ///< another line if there is no such line
     bool    exists[Tile<Team>::slots];
     int     first, size; ///< the first place of the thread in every tile, rows of the chunk
 
-    /// Where the place that is so many behind the thread's first is in tile j, from the begin of the chunk.
-    /// One that holds nothing gets another that does.
+    /// Offset from the beginning of the chunk, in tile j, of the place `ahead` places after the first of
+    /// the thread. For an empty place it is the offset of another one that is not empty.
     KOKKOS_FUNCTION std::int64_t operator()(const TileShape &shape, const LineSet &set, int j,
                                             int ahead) const
     {
@@ -139,7 +140,7 @@ struct TileProducts {
       return (of_chunk < size ? of_chunk : size - 1) * set.row_stride +
              (component < shape.block ? component : 0) * set.component_stride;
     }
-    /// The same in a chunk that nothing is missing of.
+    /// The same in a chunk without empty places.
     KOKKOS_FUNCTION std::int64_t of_whole(const TileShape &shape, const LineSet &set, int j, int ahead) const
     {
       const int k = first + ahead, row = shape.row(k);
@@ -175,7 +176,7 @@ struct TileProducts {
     return line % set.count0 * set.stride0 + line / set.count0 * set.stride1;
   }
 
-  /// The chunk, and anything where it has no unknown: what is multiplied by zero.
+  /// Loads the chunk. Empty places get arbitrary values, which are multiplied by zero.
   template <class Team>
   KOKKOS_FUNCTION void load(const Team &team, int c, int lane, State<Team> &s) const
   {
@@ -191,8 +192,8 @@ struct TileProducts {
     else each([&](int j, int ahead) { return from(shape, in, j, ahead); });
   }
 
-  /// The forward sweep, and what it adds to the reduced right-hand sides: (line, chunk, own separators, then
-  /// those of the left neighbour).
+  /// The forward sweep and its contribution to the reduced right-hand sides: (line, chunk, separators of
+  /// the chunk, then those of the left neighbour).
   template <class Team>
   KOKKOS_FUNCTION void forward(int c, int lane, State<Team> &s, double *reduced) const
   {
@@ -218,7 +219,7 @@ struct TileProducts {
       });
   }
 
-  /// The separators around the chunk, left and own.
+  /// The separators left of the chunk and in it.
   template <class Team>
   KOKKOS_FUNCTION void separators(int c, int lane, const double *reduced, Sums<Team> (&z)[sides]) const
   {
@@ -226,7 +227,7 @@ struct TileProducts {
     RIBBON_UNROLL
     for (int side = 0; side < sides; ++side) z[side].clear();
     int q = shape.window_begin(c);
-    RIBBON_UNROLL_TWICE // all of it would take too many registers
+    RIBBON_UNROLL_TWICE // unrolling all of it would need too many registers
       for (int w = 0; w < shape.window; ++w)
     {
       RIBBON_UNROLL
@@ -246,7 +247,7 @@ struct TileProducts {
     }
   }
 
-  /// The backward sweep, and the solution.
+  /// The backward sweep; stores the solution.
   template <class Team>
   KOKKOS_FUNCTION void backward(const Team &team, int c, int lane, State<Team> &s,
                                 const Tile<Team> (&z)[sides]) const
