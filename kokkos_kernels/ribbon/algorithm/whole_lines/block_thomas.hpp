@@ -55,8 +55,8 @@ struct BlockSolveTiles {
   }
 
 private:
-  /// Calls whole(TileLines) where lines are contiguous unknowns and begin with lane 0, else one(value of the
-  /// tile, place) for every unknown.
+  /// Calls whole(TileLines) if lines are contiguous unknowns and begin with lane 0. Otherwise calls
+  /// one(value of the tile, place) for every unknown.
   template <class One, class Whole>
   void move(const LineSet &set, std::int64_t line, int lane, int count, Scalar *tile, const One &one,
             const Whole &whole) const

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_thomas_factor.hpp  Factors of block tridiagonal lines on hosts, one matrix per line or one for
-///   all lines: the lines of a tile are SIMD lanes.
+/// @file block_thomas_factor.hpp  Factors of block tridiagonal lines on hosts, one matrix per line or one
+///   for all lines: the lines of a tile are SIMD lanes.
 ///
-/// A = L U is computed unknown by unknown, without row exchanges. This is the elimination of a band with
-/// 2 B - 1 diagonals on either side, so that the certificate of bands holds (certificate.hpp). Inverses of
-/// blocks would have no certificate. Where row exchanges are needed there is no certificate either, and
+/// A = L U is computed unknown by unknown, without row exchanges. This is the elimination of a band with 2
+/// B - 1 diagonals on either side, so that the certificate of bands holds (certificate.hpp). Inverses of
+/// blocks would have no certificate. If row exchanges are necessary, there is no certificate either, and
 /// looped.hpp solves the lines.
 #pragma once
 
@@ -38,9 +38,9 @@ struct BlockTiles {
   std::int64_t room() const { return rows * block * lanes; }
 };
 
-/// Factors the lines of a tile: all at once where the tile is full, else in packs, and the remaining lines
-/// one by one. The reduction finds the smallest pivot (SmallestPivot). B is known at run time only: a kernel
-/// for each B takes 10% less time for B = 2, and no less for larger blocks.
+/// Factors the lines of a tile: all at once if the tile is full, otherwise in packs, and the remaining
+/// lines one by one. The reduction finds the smallest pivot (SmallestPivot). B is known at run time only: a
+/// kernel for each B takes 10% less time for B = 2, and no less for larger blocks.
 template <class Scalar>
 struct BlockFactorTiles {
   using Real     = real_t<Scalar>;
@@ -54,7 +54,7 @@ struct BlockFactorTiles {
   BandEntries<Scalar, Kokkos::HostSpace> entry; ///< kl = ku = 1, not periodic
   Tiles                                  factors;
   Real                                  *rcond;     ///< lower bound for each line; -1: no certificate
-  Real                                   tolerance; ///< a line with a pivot no larger is bad
+  Real                                   tolerance; ///< a line with a pivot at or below it is bad
   ComponentUnits<Real>                   units = {};
 
   void operator()(const std::int64_t t, Smallest &smallest) const
@@ -116,7 +116,7 @@ private:
           const Sizes junk     = (pivot[a][k] - pivot[a][k]) + (sum[a][k] - sum[a][k]);
           Sizes       relative = largest[a][k] > Real(0) ? pivot[a][k] * units[a] / largest[a][k] : Sizes{};
           relative             = junk == Real(0) ? relative : Sizes{} - Real(1);
-          // a zero pivot stays the least: later pivots are infinite because of it
+          // a zero pivot remains the smallest: later pivots are infinite because of it
           const auto smaller = (relative < least[k]) & (least[k] != Real(0));
           least[k]           = smaller ? relative : least[k];
           place[k] = smaller ? Places{} + static_cast<decltype(Of<Pack>::lane(place[k], 0))>(i) : place[k];
@@ -241,8 +241,8 @@ private:
     }
   }
 
-  /// The largest entry of M(U)^-1 z, divided by the units, and the last computed entry,
-  /// which is NaN if any entry is.
+  /// The largest entry of M(U)^-1 z, divided by the units, and the last computed entry, which is NaN if any
+  /// entry is.
   template <class Pack, int N, class Sizes>
   void bound(const Scalar *at, const Real *z, Sizes (&most)[N], Sizes (&last)[N]) const
   {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file certified_factor.hpp  Factors one band matrix per line, not periodic, and proves what
-///   it can (certificate.hpp).
+/// @file certified_factor.hpp  Factors one band matrix per line, not periodic, and computes certificates
+///   (certificate.hpp).
 ///
-/// One pass forwards eliminates and checks row sums of |L| |U|; one pass backwards bounds the inverse. A
-/// thread has a line on a device; on a host the lines of a tile are the SIMD direction, and a tile stays in
+/// A forward pass eliminates and checks row sums of |L| |U|. A backward pass bounds the inverse. On a
+/// device a thread has a line. On a host the lines of a tile are the SIMD direction, and a tile stays in
 /// the cache between the two passes.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace ribbon {
 
-/// Lanes of one pack, which is a number or a vector of numbers.
+/// Lanes of one pack, which is a scalar or a vector of scalars.
 template <class Scalar, class Pack>
 struct CertifiedPack {
   using Real                  = real_t<Scalar>;
@@ -30,7 +30,7 @@ struct CertifiedPack {
     if constexpr (alone) size = magnitude(a);
     else size = a < Real(0) ? -a : a;
   }
-  /// Entries (i, i + d) of the matrices from c on, (a, b) of the blocks there.
+  /// Entries (i, i + d) of the matrices from c on, with the indices (a, b) in blocks.
   template <class Memory>
   KOKKOS_FUNCTION static void load(const BandEntries<Scalar, Memory> &entry, std::int64_t c, std::int64_t i,
                                    int d, int a, int b, Pack &to)
@@ -66,9 +66,9 @@ struct CertifiedFactorKernel {
   BandEntries<Scalar, Memory> entry; ///< kl, ku <= P, not periodic
   Scalar                     *words;
   std::int64_t                count;
-  Real                       *rcond;     ///< of each line; -1: nothing is proved
-  Real                       *work;      ///< rows * count numbers; null on hosts
-  Real                        tolerance; ///< of a bad line
+  Real                       *rcond;     ///< of each line; -1: no certificate
+  Real                       *work;      ///< rows * count values; null on hosts
+  Real                        tolerance; ///< a line with a pivot at or below it is bad
 
   template <class Pack>
   KOKKOS_FUNCTION void store(std::int64_t l, std::int64_t i, int word, const Pack &a) const
@@ -76,8 +76,8 @@ struct CertifiedFactorKernel {
     host::store_pack(a, words + (i * width + word) * count + l, false);
   }
 
-  /// Asks for row i of the lines of the next tile: rows lie far apart, in pages that
-  /// no processor fetches ahead.
+  /// Prefetches row i of the lines of the next tile: rows are far apart, in pages that processors do not
+  /// prefetch.
   KOKKOS_FUNCTION void fetch_next(std::int64_t first, std::int64_t i) const
   {
     constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(Scalar)), ahead = 2 * line;
@@ -90,7 +90,7 @@ struct CertifiedFactorKernel {
   }
 
   /// Factors N packs of lines from l on.
-  /// @param z  room for rows * step numbers
+  /// @param z  workspace of rows * step values
   template <class Pack, int N>
   KOKKOS_FUNCTION void factor(std::int64_t l, Real *z, std::int64_t step, Smallest &smallest) const
   {
@@ -134,7 +134,7 @@ struct CertifiedFactorKernel {
         Sizes relative = largest > Real(0) ? pivot / largest : Sizes{};
         junk += pivot - pivot;
         relative = junk == Real(0) ? relative : Sizes{} - Real(1);
-        // what follows a zero pivot is infinite because of it
+        // values after a zero pivot are infinite because of it
         const auto smaller = (relative < least[k]) & (least[k] != Real(0));
         least[k]           = smaller ? relative : least[k];
         place[k]           = smaller ? Places{} + static_cast<decltype(lane(place[k], 0))>(i) : place[k];
@@ -192,7 +192,7 @@ struct CertifiedFactorKernel {
     for (int k = 0; k < N; ++k)
       for (int e = 0; e < lanes; ++e) {
         const std::int64_t line    = l + k * lanes + e;
-        const Real         largest = lane(most[k], e), first = lane(y[0][k], e); // NaN reaches the first row
+        const Real         largest = lane(most[k], e), first = lane(y[0][k], e); // NaN reaches y[0]
         rcond[line]   = lane(unproved[k], e) == 0 && is_finite(largest) && is_finite(first) && largest > 0
                           ? 1 / largest
                           : Real(-1);
@@ -210,13 +210,13 @@ struct CertifiedFactorKernel {
   }
 };
 
-/// The same of a host: a tile of lines at a time, those that are left one by one.
+/// The same on a host: a tile of lines at a time, the remaining lines one by one.
 template <class Scalar, int P, class Memory>
 struct CertifiedFactorTiles {
   using Kernel   = CertifiedFactorKernel<Scalar, P, Memory>;
   using Smallest = typename Kernel::Smallest;
   using Pack     = typename host::PackOf<Scalar>::type;
-  /// reciprocals of several are under way at a time
+  /// several reciprocals are computed at a time
   static constexpr int packs = std::is_same_v<Pack, Scalar> ? 1 : P > 2 ? 2 : 4;
   static constexpr int lanes = packs * CertifiedPack<Scalar, Pack>::lanes;
 
@@ -235,7 +235,7 @@ struct CertifiedFactorTiles {
   }
 };
 
-/// The smallest number of an array and its place.
+/// The smallest value of an array and its place.
 template <class Real, class Memory>
 struct SmallestOf {
   Kokkos::View<const Real *, Memory> from;

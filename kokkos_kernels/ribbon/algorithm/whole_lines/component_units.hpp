@@ -32,8 +32,8 @@ struct ComponentUnits {
   Real operator[](int b) const { return unit[static_cast<std::size_t>(b)]; }
   bool operator==(const ComponentUnits &other) const { return unit == other.unit; }
 
-  /// @param ratio  largest |a_ab| / |a_aa| of all rows at a * B + b; infinite: a diagonal entry
-  ///   is zero, there are no units
+  /// @param ratio  largest |a_ab| / |a_aa| of all rows at a * B + b; infinite: a diagonal entry is zero,
+  ///   and there are no units
   static ComponentUnits solve(const std::vector<Real> &ratio, int B)
   {
     for (Real t = 1; t <= 8; t *= 2) { // rounding may double the ratio; certificates accept ratios up to 16

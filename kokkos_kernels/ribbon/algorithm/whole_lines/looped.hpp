@@ -2,13 +2,13 @@
 /// @file looped.hpp  Elimination along whole lines for every bandwidth and block size: one thread per line,
 ///   widths known at run time.
 ///
-/// One kernel per scalar and scheme instead of one per system: PlainScheme and OrthogonalScheme with loops
-/// over run-time widths, a line being one chunk (chunk.hpp, orthogonal.hpp). The numbers of a row lie `word`
-/// apart: 1 where lines share a table, the number of lines where every line has its own, so that neighbouring
-/// threads read neighbouring words.
+/// There is one kernel per scalar and scheme instead of one per system: PlainScheme and OrthogonalScheme
+/// with loops over run-time widths. A line is one chunk (chunk.hpp, orthogonal.hpp). The coefficients of a
+/// row are `word` apart: 1 if lines share a table, the number of lines for one matrix per line, so that
+/// neighbouring threads read neighbouring words.
 ///
-/// Lines may be long: of the W + 1 equations in the window the one with the largest entry leaves
-/// (orthogonal.hpp: the oldest), and sums in the window are compensated (docs/methods/kernels.md).
+/// Lines may be long. So the equation with the largest entry leaves the window of W + 1 equations
+/// (in orthogonal.hpp the oldest). Sums in the window are compensated (docs/methods/kernels.md).
 #pragma once
 
 #include <ribbon/elimination/elimination.hpp>
@@ -59,10 +59,10 @@ struct LoopedShape {
   }
 };
 
-/// Solves lines with tables of a LoopedShape. Rows of an orthogonal table are unknowns: block
-/// matrices are seen as bands.
-/// @tparam Max  most separators. Loops run to Max and leave early, so that on a device small
-///   arrays stay in registers.
+/// Solves lines with tables of a LoopedShape. Rows of an orthogonal table are unknowns: block matrices are
+/// treated as bands.
+/// @tparam Max  most separators. Loops run to Max and leave early, so that small arrays stay in registers
+///   on a device
 template <class Scalar, bool orthogonal, int Max>
 struct LoopedKernel {
   LoopedShape   shape;
@@ -116,8 +116,8 @@ struct LoopedKernel {
     each(S, [&](int a) { each(S, [&](int e) { z[a] += read(at, S * S + a * S + e) * residual[e]; }); });
   }
 
-  /// R z = r by the triangular factors of R with its rows in order: backward stable,
-  /// however close to singular R is.
+  /// R z = r by the triangular factors of R with its rows in order: backward stable even if R is close to
+  /// singular.
   KOKKOS_FUNCTION void close_pivoted(const Scalar *at, const Scalar *r, Scalar *z) const
   {
     const int W = shape.separators();
@@ -147,16 +147,16 @@ struct LoopedKernel {
     });
   }
 
-  /// Whether v belongs to the row that a reflection takes out of the window: its v is larger than 1 and those
-  /// of the others are smaller (|v|^2 = 2).
+  /// Whether v belongs to the row that a reflection removes from the window: its v is larger than 1 and
+  /// those of the others are smaller (|v|^2 = 2).
   KOKKOS_FUNCTION static bool leaves(const Scalar &v)
   {
     if constexpr (std::is_floating_point_v<Scalar>) return v * v > 1;
     else return v.real() * v.real() + v.imag() * v.imag() > 1;
   }
 
-  /// A window goes on by a row: the newest values first. Either rows have one unknown
-  /// or the window has one row.
+  /// Moves a window by a row: the newest values first. Either rows have one unknown or the window has one
+  /// row.
   KOKKOS_FUNCTION static void push(int S, int B, const Scalar *v, Scalar *w)
   {
     if (B == 1) {
@@ -171,8 +171,8 @@ struct LoopedKernel {
     } else each(B, [&](int a) { w[a] = v[a]; });
   }
 
-  /// Backward sweep of the rows before the separators: unknowns of row k go to rows k + shift. w: what lies
-  /// right of them, nearest first.
+  /// Backward sweep of the rows before the separators: unknowns of row k go to rows k + shift. w: the
+  /// unknowns right of them, nearest first.
   KOKKOS_FUNCTION void backward(const Scalar *from, std::int64_t m, int shift, const Scalar *z, Scalar *w,
                                 Scalar *to) const
   {
@@ -191,8 +191,8 @@ struct LoopedKernel {
       each(B, [&](int a) { at[a * out.component_stride] = v[a]; });
     }
   }
-  /// Word of the coupling of unknown a of a row to number q of a window: K blocks of B x B, of
-  /// which there is one, or B is.
+  /// Word of the coupling of unknown a of a row to value q of a window. There are K blocks of B x B, with
+  /// K = 1 or B = 1.
   KOKKOS_FUNCTION int u_word(int q, int a) const { return a * shape.row_block() + q; }
 
   KOKKOS_FUNCTION void plain(const Scalar *mine, const Scalar *f, Scalar *to) const
@@ -234,7 +234,7 @@ struct LoopedKernel {
   }
 
   /// In place, row k + W of the right-hand side is read before unknown k + ku is written: the first ku
-  /// unknowns come last. `rest` is what rounding took from t.
+  /// unknowns are computed last. `rest` holds the rounding errors of t.
   KOKKOS_FUNCTION void householder(const Scalar *mine, const Scalar *f, Scalar *to) const
   {
     const int          W = shape.separators(), shift = shape.upper;
@@ -245,7 +245,7 @@ struct LoopedKernel {
     for (std::int64_t i = 0; i < rows; ++i) {
       const Scalar *row      = mine + i * shape.forward_words() * word;
       const Scalar  arriving = read(row, W + 2) * f[place(in, i)];
-      if (i < W) { // the window fills, then one row leaves for each that arrives
+      if (i < W) { // the window fills first, then one row leaves for each new row
         each(W, [&](int q) {
           if (q == i) t[q] = arriving;
         });
@@ -262,7 +262,7 @@ struct LoopedKernel {
       Scalar newest = arriving, of_newest(0);
       subtract_compensated(newest, of_newest, last * dot);
       Scalar gone = newest;
-      each(W, [&](int q) { // rows behind the one that leaves move on
+      each(W, [&](int q) { // rows after the leaving row move by one
         Scalar v = t[q], of_v = rest[q];
         subtract_compensated(v, of_v, read(row, q) * dot);
         if (q < leaving) t[q] = v, rest[q] = of_v;
@@ -288,7 +288,7 @@ struct LoopedKernel {
   }
 };
 
-/// Whole-line factors of a LoopedShape; solve as often as wanted.
+/// Whole-line factors of a LoopedShape. solve() may be called any number of times.
 template <class Scalar, class Exec>
 class Looped {
 public:
@@ -332,7 +332,7 @@ public:
     exec.fence();
   }
 
-  /// Takes over tables that were made where the coefficients live: word k of line l at k * lines + l.
+  /// Uses tables that were computed in the memory of the coefficients: word k of line l at k * lines + l.
   Looped(const LoopedShape &shape, std::int64_t rows, std::int64_t lines, Table table)
       : shape_(shape), rows_(rows), matrices_(lines), word_(lines), next_(1), table_(table)
   {
@@ -349,13 +349,13 @@ public:
   std::size_t        bytes() const { return table_.size() * sizeof(Scalar); }
   const LoopedShape &shape() const { return shape_; }
   const Table       &table() const { return table_; }
-  /// The same with tables in other memory, to be filled.
+  /// The same with new tables, without values.
   Looped beside(const Exec &exec) const
   {
     return Looped(shape_, rows_, matrices_, allocate<Table>(exec, "ribbon::looped::table", table_.size()));
   }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  /// x = A^-1 b for all lines. Asynchronous on exec. In place if b == x and both layouts agree.
   /// @param first  of one matrix per line, that of the first line
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
              const int *class_of_line, std::int64_t classified, std::int64_t first = 0) const
@@ -371,7 +371,7 @@ public:
       run(std::false_type{}, std::integral_constant<int, 4>{});
     else if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});
     else {
-      // in float they take the loops of wider ones: the library has as many kernels as it may
+      // in float they use the loops of wider ones, to limit the number of kernels of the library
       if constexpr (sizeof(Scalar) > 4)
         if (shape_.separators() <= 4) return run(std::true_type{}, std::integral_constant<int, 4>{});
       run(std::true_type{}, std::integral_constant<int, most_separators>{});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file looped_factor.hpp  Tables of looped.hpp for one matrix per line, made where the coefficients
-///   live, one thread per line.
+/// @file looped_factor.hpp  Tables of looped.hpp for one matrix per line, computed in the memory of the
+///   coefficients, one thread per line.
 ///
-/// The elimination is that of elimination.hpp in the scalar's own precision. Intermediate values lie in the
-/// table itself, since arrays as wide as the widest system would cost every thread of a device kilobytes.
+/// The elimination is that of elimination.hpp in the precision of the scalar. Intermediate values are in
+/// the table itself, since arrays of the largest width would cost every thread of a device kilobytes.
 #pragma once
 
 #include <ribbon/device/temporary.hpp>
@@ -28,8 +28,8 @@ struct LoopedFactorKernel {
   Scalar                     *table;
   Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines, twice
   std::int64_t                first_line = 0, workers = 1;
-  Real                        tolerance  = 0; ///< of a bad line
-  std::int64_t                table_line = 0; ///< the first one of the table
+  Real                        tolerance  = 0; ///< a line with a pivot at or below it is bad
+  std::int64_t                table_line = 0; ///< the first line of the table
 
   /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines].
   template <class See>
@@ -57,7 +57,7 @@ struct LoopedFactorKernel {
       return row[(m * shape.forward_words() + i * shape.backward_words() + q * BB + e) * lines];
     };
     auto H = [&](std::int64_t i, int a, int s) -> Scalar & { return U(i, K, a * S + s); };
-    // the row under elimination: its entry at distance d, in the place that will hold what becomes of it
+    // the row under elimination: its entry at distance d, in the place of the resulting coefficient
     auto at = [&](std::int64_t i, int d, int e) -> Scalar & {
       return d < 0 ? L(i, -1 - d, e) : d == 0 ? inv(i, e) : U(i, d - 1, e);
     };
@@ -82,7 +82,7 @@ struct LoopedFactorKernel {
       if (B == 1) {
         Watch::see(magnitude(inv(i, 0)), scale, l * rows + i, smallest);
         inv(i, 0) = Scalar(1) / inv(i, 0);
-      } else { // rows scaled to one size: their equations may have any units
+      } else { // rows are scaled to one size, because their equations may have any units
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, a);
         const Real one = scale > 0 && is_finite(scale) ? Real(1) : scale;
@@ -91,7 +91,7 @@ struct LoopedFactorKernel {
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, b);
       }
-      for (int q = 0; q < 2 * K; ++q) { // L and U become -inv times what they hold, column by column
+      for (int q = 0; q < 2 * K; ++q) { // L and U are multiplied by -inv, column by column
         for (int b = 0; b < B; ++b) {
           Scalar column[most_block];
           for (int a = 0; a < B; ++a) {
@@ -164,7 +164,7 @@ struct LoopedFactorKernel {
         Lg(a, e) = Scalar(0);
         for (int q = 0; q < S; ++q) Lg(a, e) += Ls(a, q) * back[q];
       }
-      // the interior for a unit separator e, which lies on both sides
+      // the interior for a unit separator e, which is on both sides
       Scalar first[most_block], last[most_block];
       for (int q = 0; q < S; ++q) w[q] = Scalar(q == e ? -1 : 0);
       for (std::int64_t i = m - 1; i >= 0; --i) {
@@ -186,7 +186,7 @@ struct LoopedFactorKernel {
     Real scale[most_block]; // of rows of R
     for (int a = 0; a < S; ++a) {
       const Real largest = entry.row_max(l, m + a / B, a % B);
-      // before exchanges of rows hide which one it was
+      // checked before row exchanges, which would hide the row
       if (!(largest > 0)) Watch::see(largest, largest, l * rows + m + a / B, smallest);
       scale[a] = entry.power_of_two_for(largest);
       for (int e = 0; e < S; ++e) G(a, e) = R(a, e) * scale[a];
@@ -209,7 +209,7 @@ struct LoopedFactorKernel {
     auto          window = [&](int i, int e) -> Scalar          &{
       return mine[static_cast<std::int64_t>(i * width + e) * workers];
     };
-    // what rounding took
+    // rounding errors
     auto rest = [&](int i, int e) -> Scalar & { return window(W + 1 + i, e); };
     for (std::int64_t r = 0; r < n; ++r) {
       auto       f       = [&](int e) -> Scalar             &{ return words[(r * shape.forward_words() + e) * lines]; };
@@ -258,7 +258,7 @@ struct LoopedFactorKernel {
       for (int i = 0; i < W; ++i) {
         const int from = i < p ? i : i + 1;
         for (int e = 0; e < width; ++e) {
-          const int shifted = e < W ? e + 1 : e; // columns of the window move on, zl stays
+          const int shifted = e < W ? e + 1 : e; // columns of the window move by one, zl stays
           window(i, e)      = e == W ? Scalar(0) : window(from, shifted);
           rest(i, e)        = e == W ? Scalar(0) : rest(from, shifted);
         }
@@ -290,8 +290,8 @@ struct LoopedFactorKernel {
   }
 };
 
-/// Tables of one matrix per line. Returns what solves with them and the smallest pivot
-/// (see LoopedFactorKernel).
+/// Tables of one matrix per line.
+/// @return their solver and the smallest pivot (see LoopedFactorKernel)
 template <class Scalar, class Exec, bool orthogonal>
 Looped<Scalar, Exec>
 factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
@@ -328,7 +328,7 @@ factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> 
   return Looped<Scalar, Exec>(shape, n, lines, table);
 }
 
-/// The smallest pivot of matrices whose factors are not kept, eliminated line by line.
+/// The smallest pivot of matrices whose factors are not stored, eliminated line by line.
 template <class Scalar, class Exec>
 auto smallest_pivot_of_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
                              real_t<Scalar> tolerance)
@@ -354,7 +354,7 @@ auto smallest_pivot_of_lines(const Exec &exec, const Bands<Scalar, typename Exec
   return smallest;
 }
 
-/// Plain tables for matrices of other values, in the place of those of `plan`, for as many lines and no
+/// Overwrites the tables of `plan` with plain tables for matrices of other values, for as many lines and no
 /// wider. Asynchronous on exec, one kernel.
 template <class Scalar, class Exec>
 void factor_lines_again(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file per_line_factor.hpp  Factors one banded matrix per line where the coefficients
-///   live, one thread per line.
+/// @file per_line_factor.hpp  Factors one banded matrix per line in the memory of the coefficients, one
+///   thread per line.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas.hpp>
@@ -28,9 +28,9 @@ struct PerLineFactorKernel {
 
   BandEntries<Scalar, Memory> entry; ///< kl, ku <= P
   Scalar                     *words, *closures;
-  std::int64_t                count;          ///< lines whose words are kept
+  std::int64_t                count;          ///< lines whose words are stored
   std::int64_t                first_line = 0; ///< of the words
-  Real                        tolerance  = 0; ///< of a bad line
+  Real                        tolerance  = 0; ///< a line with a pivot at or below it is bad
 
   KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
   {
@@ -115,12 +115,12 @@ struct PerLineFactorKernel {
       scale[a] = entry.row_scale(first_line + l, m + a);
       for (int b = 0; b < P; ++b) {
         Scalar s = entry(first_line + l, m + a, b - a);
-        for (int q = 0; q < P; ++q) { // neighbours on both sides are this chunk itself
+        for (int q = 0; q < P; ++q) { // the neighbour on both sides is this chunk itself
           const Scalar Ls = entry(first_line + l, m + a, q - P - a),
                        Us = entry(first_line + l, m + a, q + P - a);
           s -= Ls * (last[0][q][b] + last[1][q][b]) + Us * (first[0][q][b] + first[1][q][b]);
           if (b > 0) continue;
-          // to g of row m - 1 - q, which is y but for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
+          // to g of row m - 1 - q, which is y except for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
           Scalar Lg = entry(first_line + l, m + a, -1 - q - a);
           if (P == 2 && q == 0) Lg += entry(first_line + l, m + a, -2 - a) * word(m - P, 1 + P);
           c[(a * P + q) * count] = Lg, c[(P * P + a * P + q) * count] = Us;

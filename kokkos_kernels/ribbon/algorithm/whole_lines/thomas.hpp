@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas.hpp  Elimination along whole lines: one thread per line on a device, one
-///   SIMD lane per line on a host.
+/// @file thomas.hpp  Elimination along whole lines: one thread per line on a device, one SIMD lane per line
+///   on a host.
 ///
 /// The Thomas algorithm and its pentadiagonal form (Engeln-Muellges & Uhlig, Numerical Algorithms with C,
-/// 1996; Gloster, O Naraigh & Pang, cuPentBatch, 2018, eqs. 8-12) with the factorization kept: a line is
+/// 1996; Gloster, O Naraigh & Pang, cuPentBatch, 2018, eqs. 8-12) with a stored factorization: a line is
 /// one chunk of chunk.hpp. A periodic line ends in P separators that close the ring (bordering, Navon 1987)
-/// and still takes two sweeps.
+/// and still needs only two sweeps.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas_factors.hpp>
@@ -16,8 +16,8 @@
 
 namespace ribbon {
 
-/// One thread per line: 2 reads and 2 writes of the right-hand side. Rows are read in groups, so that several
-/// reads are under way although each row waits for the one before.
+/// One thread per line: 2 reads and 2 writes of the right-hand side. Rows are read in groups, so that
+/// several reads are in flight although each row waits for the previous one.
 template <class Scalar, int P, class Factors>
 struct ThomasLineKernel {
   static constexpr int group = 8;
@@ -82,8 +82,8 @@ struct ThomasLineKernel {
   }
 };
 
-/// Solves all lines; `staged` asks for blocks of rows through scratch, which a device takes where lines are
-/// contiguous. Asynchronous on exec; in place where b == x and both layouts agree.
+/// Solves all lines. With `staged`, blocks of rows pass through scratch if lines are contiguous on a
+/// device. Asynchronous on exec. In place if b == x and both layouts agree.
 template <class Exec, class Scalar, int P, class Factors>
 void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool staged, const Scalar *b,
                   const LineSet &in, Scalar *x, const LineSet &out)
@@ -109,8 +109,8 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
                  ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32)
                  : 0);
   } else {
-    constexpr int         line  = 64 / static_cast<int>(sizeof(Scalar)); // of the cache
-    constexpr std::size_t most  = std::size_t(64) << 20;                 // longer lines go one by one
+    constexpr int         line  = 64 / static_cast<int>(sizeof(Scalar)); // of a cache line
+    constexpr std::size_t most  = std::size_t(64) << 20;                 // longer lines: one by one
     const auto            tiles = [&](auto lanes) {
       using Kernel = ThomasTileKernel<Scalar, P, lanes(), Factors>;
       if (Kernel::scratch(in.rows) > most) return false;
@@ -118,9 +118,8 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
                                 Kernel{factors, b, x, in, out, periodic});
       return true;
     };
-    // Two lines of the cache a row, so that what a sweep carries along fits the registers; four
-    // where memory brings more of each: matrices of their own, rows that share lines of the cache
-    // with those of the next tile.
+    // Two cache lines per row, so that the state of a sweep fits the registers. Four if this uses memory
+    // better: for one matrix per line, and for rows that share cache lines with those of the next tile.
     const bool whole_lines =
       out.row_stride == 1 ||
       (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas_factors.hpp  Where the kernels of thomas.hpp find the coefficients of a line: a few
+/// @file thomas_factors.hpp  Sources of the coefficients of a line for the kernels of thomas.hpp: a few
 ///   matrices, or one per line.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace ribbon {
 
-/// What closes a periodic line: R z = r with G = R^-1, row-major P x P.
+/// Closes a periodic line: R z = r with G = R^-1, row-major P x P.
 template <class Scalar, int P>
 struct alignas(16) RingClosure {
   typename PlainScheme<Scalar, P>::Edge edge;
@@ -66,8 +66,8 @@ struct SharedFactors {
   }
 };
 
-/// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for
-/// periodic lines D[P], H[P].
+/// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for periodic
+/// lines D[P], H[P].
 template <class Scalar, int P>
 struct PerLineFactors {
   static constexpr bool shared = false;

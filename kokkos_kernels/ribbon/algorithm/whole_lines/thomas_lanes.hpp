@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas_lanes.hpp  Coefficients of the lines of a tile, for sweeps that take several lanes at a time.
+/// @file thomas_lanes.hpp  Coefficients of the lines of a tile, for sweeps over several lanes at a time.
 ///
-/// forward(i) and backward(i) tell where the numbers of row i of all lanes lie. A number of lane l is l
-/// places further, but where the lanes are the `same` and share it.
+/// forward(i) and backward(i) return the places of the coefficients of row i. A coefficient of lane l is l
+/// places further, unless the lanes are the `same` and share it.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas_factors.hpp>
@@ -10,7 +10,7 @@
 
 namespace ribbon {
 
-/// Of distance q: L[q * next], and so on.
+/// The coefficient of distance q is L[q * next], and likewise D.
 template <class Scalar>
 struct ForwardLanes {
   const Scalar *inv, *L, *D;
@@ -39,7 +39,7 @@ struct SameLanes {
   KOKKOS_FUNCTION auto closure(int) const { return line.closure(); }
 };
 
-/// Matrices of neighbouring lanes lie side by side, word by word (PerLineFactors).
+/// Matrices of neighbouring lanes are neighbours in memory, word by word (PerLineFactors).
 template <class Scalar, int P>
 struct NeighbourLanes {
   static constexpr bool                    same = false;
@@ -60,7 +60,7 @@ struct NeighbourLanes {
   KOKKOS_FUNCTION auto closure(int l) const { return line.neighbour(l).closure(); }
 };
 
-/// Every lane has its own place: its numbers are brought side by side. Lanes without a line have zeros.
+/// Lanes have coefficients in different places, which are gathered. Lanes without a line have zeros.
 template <class Scalar, int P, int Lanes, class Line>
 struct DifferentLanes {
   static constexpr bool same = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas_staged.hpp  Elimination along contiguous lines on a device: blocks of
-///   rows pass through scratch.
+/// @file thomas_staged.hpp  Elimination along contiguous lines on a device: blocks of rows pass through
+///   scratch.
 #pragma once
 
 #include <ribbon/elimination/chunk.hpp>
@@ -10,9 +10,9 @@
 
 namespace ribbon {
 
-/// One thread per line where the rows of a line lie side by side: blocks of rows of 32 lines pass
-/// through scratch, so that neighbouring threads touch neighbouring memory, and the next block is under
-/// way while one is worked on.
+/// One thread per line for lines with contiguous rows. Blocks of rows of 32 lines pass through scratch, so
+/// that neighbouring threads access neighbouring memory. The next block is in flight while one is
+/// processed.
 template <class Scalar, int P, class Factors>
 struct ThomasStagedKernel {
   static constexpr int lanes = 32, block = 32, pitch = block + 1, group = 8;
@@ -61,7 +61,7 @@ struct ThomasStagedKernel {
       s = State{};
       load(v, b, in, 0);
     });
-    // a block of rows in scratch: awaited, swept while the next one (k + step) is under way, and stored
+    // a block of rows in scratch: awaited, swept while the next one (k + step) is in flight, and stored
     const auto pass = [&](std::int64_t k, int step, const Scalar *from, const LineSet &set,
                           const auto &sweep) {
       threads.for_each([&](int v, State &) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file thomas_tile.hpp  Elimination along lines on a host: the lines of a tile are the SIMD direction.
 ///
-/// A tile holds the same row of all its lines side by side and stays in the second cache. Rows are loaded
-/// just before the forward sweep needs them and stored just after the backward sweep, so lines are read once
-/// and written once. Both sweeps bring lines of the next tile to the second cache, a little with every row,
-/// since one core reads at full speed only while many reads are under way.
+/// In a tile the same row of all its lines is contiguous. The tile stays in the L2 cache. Rows are loaded
+/// just before the forward sweep needs them and stored just after the backward sweep, so lines are read
+/// once and written once. Both sweeps prefetch lines of the next tile to the L2 cache, a few cache lines
+/// per row. One core reads at full speed only if many reads are in flight.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/thomas_lanes.hpp>
@@ -28,12 +28,12 @@ struct ThomasTileKernel {
   bool                 periodic;
 
   static constexpr std::size_t cache_line = 64;
-  /// Tiles of together some 64 KB: finish_copies() waits for about a microsecond.
+  /// Tiles of about 64 KB in total, because finish_copies() waits for about a microsecond.
   KOKKOS_FUNCTION static std::int64_t tiles_of_team(std::int64_t rows)
   {
     return 1 + static_cast<std::int64_t>(65536 / (scratch(rows) + 8192));
   }
-  /// Lines that lie side by side, which the same tile can have: teams do not go beyond their end.
+  /// Neighbouring lines that one tile may combine: teams do not cross the end of a run.
   struct Runs {
     std::int64_t length, teams, lines; ///< lines of a run, its teams, lines of a team
     KOKKOS_FUNCTION explicit Runs(const LineSet &set)
@@ -56,13 +56,13 @@ struct ThomasTileKernel {
     return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar) + cache_line;
   }
 
-  /// Whether the lines come from memory and go there, not to a cache.
+  /// Whether lines are read from and written to memory instead of a cache.
   KOKKOS_FUNCTION bool from_memory() const
   {
     return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20);
   }
-  /// Whether they come from beyond the second cache, where the next tile is to be when its turn comes.
-  /// Crowded lines push each other out of it.
+  /// Whether lines are read from beyond the L2 cache, to which the next tile is prefetched. Crowded lines
+  /// evict each other from it.
   KOKKOS_FUNCTION bool from_afar(const Tile &lines) const
   {
     return from_memory() ||
@@ -70,8 +70,8 @@ struct ThomasTileKernel {
             !lines.is_crowded());
   }
 
-  /// The lines of one tile, with coefficients of thomas_lanes.hpp. What the recurrences carry
-  /// along stays in registers.
+  /// Solves the lines of one tile, with coefficients of thomas_lanes.hpp. The state of the recurrences
+  /// stays in registers.
   template <bool Ring, class Lines>
   KOKKOS_FUNCTION void solve(Lines &coefficients, std::int64_t first, int lanes, Scalar *tile) const
   {
@@ -79,8 +79,8 @@ struct ThomasTileKernel {
     const Tile         from(in, first, lanes), to(out, first, lanes);
     const Tile         next(in, from_afar(from) ? first + lanes : in.lines(), lanes);
     const std::int64_t m = in.rows - (Ring ? P : 0);
-    // In place, lines are in a cache already when they are stored; lines of the cache that are filled in
-    // parts are fetched before they are.
+    // In place, lines are already in a cache when they are stored. Cache lines that are written in parts
+    // are fetched before.
     const bool           past = from_memory() && b != x && to.fills_cache_lines(x);
     const Tile           nothing(out, out.lines(), 0);
     typename Tile::Ahead ahead(next, b, 2 * m), room(from_afar(to) && b != x && !past ? to : nothing, x, m);
@@ -122,7 +122,7 @@ struct ThomasTileKernel {
     }
     for (int q = 0; q < P; ++q)
       for (int k = 0; k < packs; ++k) window[q][k] = z[q][k];
-    const bool runs = to.is_run(); // rows go straight to where they belong
+    const bool runs = to.is_run(); // rows are written directly to memory
     if (runs) to.store(tile, m, in.rows, x, past);
     for (std::int64_t i1 = runs ? m : in.rows; i1 > 0;) {
       const std::int64_t i0   = (i1 - 1) / Tile::block * Tile::block;
@@ -185,8 +185,8 @@ struct ThomasTileKernel {
     const std::int64_t begin = run * runs.length + of_run * runs.lines, last = (run + 1) * runs.length;
     const std::int64_t end = begin + runs.lines < last ? begin + runs.lines : last;
     for (std::int64_t next = begin; next < end; next += Lanes) {
-      // The last tile of a run begins before its time, and has lines of the one before again: full tiles
-      // take a fraction of the time.
+      // The last tile of a run begins earlier and repeats lines of the previous one: full tiles take a
+      // fraction of the time.
       const bool again = end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x;
       const std::int64_t first = again ? end - Lanes : next,
                          lanes = end - first < Lanes ? end - first : Lanes;
