@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file auto_table.hpp  What `auto` tries first on a device, and the shapes of one_pass. Made by
-///   ribbon-bench --make-table, but for what is named below.
+/// @file auto_table.hpp  The first choice of `auto` on a device, and the shapes of one_pass. Made by
+///   ribbon-bench --make-table, except for the entries named below.
 ///
 ///     machine  NVIDIA H200
 ///     date     2026-11-21
 ///     command  ribbon-bench --make-table auto_table.hpp --rows 64,128,192,256,512,1024,2048,4096,16384
 ///              --unknowns 67108864 --repeat 3
-///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had
-///              ended; contiguous lines with few matrices have had one shape since, 32 rows a thread; one_pass
-///              has been twice as fast since for shifted lines with one stencil, which are all that this was
-///              measured with: no thomas to 1024 rows; one matrix per line: one_pass was measured again on
-///              2026-11-22, and tile_products beside one_pass: their entries were written by hand,
-///              docs/performance/index.md)
+///
+/// These entries were written by hand (docs/performance/index.md):
+///
+///     contiguous blocks of 4, except one stencil of up to 512 rows: as blocks of 2 (the run had ended)
+///     contiguous lines, few matrices: one shape since then, 32 rows a thread
+///     shifted lines: no thomas up to 1024 rows. one_pass has become twice as fast for shifted lines with one
+///              stencil, and the run measured only those
+///     one matrix per line: one_pass was measured again on 2026-11-22, and tile_products with it
 #pragma once
 
 #include <ribbon/algorithm/choice.hpp>

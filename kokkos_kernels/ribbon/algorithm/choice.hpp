@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file choice.hpp  How a table of measurements is written down and looked up; auto_table.hpp is
-///   the one that `auto` goes by.
+/// @file choice.hpp  Format of a table of measurements, and lookup in it. `auto` uses auto_table.hpp.
 #pragma once
 
 #include <ribbon/algorithm/name.hpp>
@@ -12,15 +11,15 @@ namespace ribbon::choice {
 
 enum class Layout { interleaved, contiguous };
 
-/// Where the coefficients of a line come from.
+/// Origin of the coefficients of a line.
 enum class Source {
-  constant, ///< one matrix for all lines, whose rows agree but for a few at its ends
-  general,  ///< one matrix for all lines, or a few
-  per_line, ///< one for every line
+  constant, ///< one matrix for all lines, with equal rows except for a few at its ends
+  general,  ///< one matrix for all lines, or a few matrices
+  per_line, ///< one matrix per line
   shifted   ///< alpha_l A + beta_l B
 };
 
-/// A table names one_pass, tile_products, thomas and partition.
+/// A table can name one_pass, tile_products, thomas and partition.
 using ribbon::Algorithm;
 
 constexpr const char *to_string(Layout layout)
@@ -36,7 +35,7 @@ constexpr const char *to_string(Source source)
                                       : "shifted";
 }
 
-/// What a choice depends on besides the length of the lines.
+/// Properties that a choice depends on, in addition to the length of the lines.
 struct Key {
   int    K = 1, B = 1; ///< half-bandwidth, unknowns of a row
   Layout layout = Layout::interleaved;
@@ -50,16 +49,18 @@ struct Key {
 
 constexpr std::int64_t any_rows = std::numeric_limits<std::int64_t>::max();
 
-/// A line of a table: what is fastest for lines of up to `rows` rows, in a batch that fills the device.
+/// An entry of a table: the fastest algorithm for lines of up to `rows` rows, in a batch that fills the
+/// device.
 struct Entry {
   Key          key;
   std::int64_t rows      = any_rows;            ///< of B unknowns
-  Algorithm    algorithm = Algorithm::one_pass; ///< what `auto` tries first
-  /// of one_pass, be it chosen or asked for by name; 0: the kernel has one shape
+  Algorithm    algorithm = Algorithm::one_pass; ///< the first choice of `auto`
+  /// of one_pass, whether `auto` or the user chooses it; 0: the kernel has one shape
   int rows_per_thread = 0;
 };
 
-/// The first entry of the key that reaches to lines of so many rows; null where there is none.
+/// The first entry of the key whose `rows` is at least the length of the lines; null if there is no such
+/// entry.
 /// @param table  of Entry, an array or a vector
 template <class Table>
 constexpr const Entry *find(const Table &table, const Key &key, std::int64_t rows)
@@ -69,8 +70,8 @@ constexpr const Entry *find(const Table &table, const Key &key, std::int64_t row
   return nullptr;
 }
 
-/// The same. A system without entries gets one_pass in the kernel's own shape, and `auto` goes on
-/// where there is no such kernel.
+/// The same. A system without entries gets one_pass in the default shape of the kernel. `auto` tries other
+/// algorithms if there is no such kernel.
 template <class Table>
 constexpr Entry fastest(const Table &table, const Key &key, std::int64_t rows)
 {
@@ -78,10 +79,10 @@ constexpr Entry fastest(const Table &table, const Key &key, std::int64_t rows)
   return entry ? *entry : Entry{key};
 }
 
-/// The same in the table of auto_table.hpp, which is compiled once: a new table changes no kernel.
+/// The same in the table of auto_table.hpp. It is compiled once, so that a new table changes no kernel.
 Entry measured(const Key &key, std::int64_t rows);
 
-/// Whether every entry is reached, so that the rows of a key ascend, and lines of any length find one.
+/// Whether every entry can be found: the rows of a key ascend, and lines of any length have an entry.
 template <class Table>
 constexpr bool well_formed(const Table &table)
 {
