@@ -15,8 +15,8 @@ namespace ribbon {
 /// How many different matrices a batch has.
 enum class Lhs {
   shared,   ///< one matrix for all lines
-  classes,  ///< a few, with a table line -> class
-  per_line, ///< one for every line
+  classes,  ///< a few matrices, with a table line -> class
+  per_line, ///< one matrix per line
   shifted   ///< alpha_l A + beta_l B for line l
 };
 
@@ -28,7 +28,7 @@ inline const char *to_string(Lhs lhs)
                                 : "shifted";
 }
 
-/// Row i of a matrix of which row `middle` is stored once for `repeats` rows.
+/// Row i of a matrix whose row `middle` is stored once for `repeats` rows.
 KOKKOS_INLINE_FUNCTION std::int64_t repeated_row(std::int64_t i, std::int64_t middle, std::int64_t repeats)
 {
   const std::int64_t behind = i - (repeats - 1);
@@ -39,46 +39,46 @@ KOKKOS_INLINE_FUNCTION std::int64_t repeated_row(std::int64_t i, std::int64_t mi
 ///
 ///     A_c(i, i + d - kl) = values(c, i, d),    0 <= d <= kl + ku.
 ///
-/// With block = B > 1 the matrices are block tridiagonal (kl = ku = 1): row i stands for B
-/// unknowns, 2 <= B <= 8, and
+/// With block = B > 1 the matrices are block tridiagonal (kl = ku = 1): row i stands for B unknowns, 2 <= B
+/// <= 8, and
 ///
 ///     A_c(i, i + d - 1)(a, b) = values(c, i, (d B + a) B + b),    0 <= d <= 2,  0 <= a, b < B.
 ///
-/// A periodic matrix takes the column index modulo n (entries that fall on one place add up); otherwise
-/// entries outside the matrix are ignored, whatever their value. `values` runs fastest over c, so that lines
-/// that lie side by side read side by side.
+/// In a periodic matrix the column index is modulo n, and entries with equal indices add up. Otherwise
+/// entries outside the matrix are ignored, with any value. `values` runs fastest over c, so that
+/// neighbouring lines read neighbouring entries.
 ///
 /// With Lhs::shifted `values` holds A (c = 0) and B (c = 1), and line l has the matrix alpha(l) A + beta(l)
 /// B: the modes of a fast Poisson solver, Helmholtz families, parameter studies.
 ///
-/// Toeplitz matrices that are not so in a few rows at their ends need no more memory than these:
-/// `values` then holds an odd number of rows, and that in the middle stands for `repeats` rows of the
-/// matrix (toeplitz_bands()).
+/// Matrices that are Toeplitz except for a few rows at their ends store these rows and one other row:
+/// `values` then has an odd number of rows, and its middle row stands for `repeats` rows of the matrix
+/// (toeplitz_bands()).
 template <class Scalar, class MemorySpace>
 struct Bands {
   using values_type  = Kokkos::View<Scalar ***, Kokkos::LayoutLeft, MemorySpace>;
   using classes_type = Kokkos::View<int *, MemorySpace>;
   using scale_type   = Kokkos::View<Scalar *, MemorySpace>;
 
-  /// (matrices, or 2 for Lhs::shifted, rows (stored ones: see repeats), (kl + ku + 1) B^2)
+  /// (matrices, or 2 for Lhs::shifted; stored rows, see repeats; (kl + ku + 1) B^2)
   values_type values;
   bool        periodic = false;
   Lhs         lhs      = Lhs::shared;
-  /// (lines), read for Lhs::classes only; a class that no line has is factored, and reported, too
+  /// (lines), read for Lhs::classes only; a class without lines is factored and reported, too
   classes_type class_of_line;
   scale_type   alpha, beta;  ///< (lines), read for Lhs::shifted only
-  int          lower   = -1; ///< kl; -1 stands for half of the diagonals beside the main one
-  int          upper   = -1; ///< ku, likewise
+  int          lower   = -1; ///< kl; -1: half of the diagonals off the main one
+  int          upper   = -1; ///< ku; -1: likewise
   int          block   = 1;  ///< B
-  std::int64_t repeats = 1;  ///< rows that the middle one of `values` stands for
+  std::int64_t repeats = 1;  ///< rows that the middle row of `values` stands for
 
-  /// Different matrices of the batch.
+  /// The count of different matrices in the batch.
   std::int64_t matrices() const
   {
     return static_cast<std::int64_t>(lhs == Lhs::shifted ? alpha.extent(0) : values.extent(0));
   }
   std::int64_t rows() const { return static_cast<std::int64_t>(values.extent(1)) + repeats - 1; }
-  /// Row i of the matrices among those of `values`.
+  /// The row of `values` for row i of the matrices.
   std::int64_t stored(std::int64_t i) const
   {
     return repeated_row(i, static_cast<std::int64_t>(values.extent(1)) / 2, repeats);
@@ -89,7 +89,7 @@ struct Bands {
   int half_bandwidth() const { return kl() > ku() ? kl() : ku(); }
 };
 
-/// Whether the values of one can replace those of the other.
+/// Whether the values of one batch can replace those of the other.
 template <class Scalar, class Memory>
 bool same_shape(const Bands<Scalar, Memory> &a, const Bands<Scalar, Memory> &b)
 {
@@ -99,7 +99,7 @@ bool same_shape(const Bands<Scalar, Memory> &a, const Bands<Scalar, Memory> &b)
   return same;
 }
 
-/// The same matrices in memory of their own. Asynchronous on exec.
+/// The same matrices in separate memory. Asynchronous on exec.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space> copy(const Exec                                       &exec,
                                                 const Bands<Scalar, typename Exec::memory_space> &bands)
@@ -116,7 +116,7 @@ Bands<Scalar, typename Exec::memory_space> copy(const Exec                      
   return result;
 }
 
-/// A copy on the host; shifted matrices as one per line.
+/// A copy on the host; shifted matrices become one per line.
 template <class Scalar, class MemorySpace>
 Bands<Scalar, Kokkos::HostSpace> to_host(const Bands<Scalar, MemorySpace> &bands)
 {
@@ -141,15 +141,15 @@ Bands<Scalar, Kokkos::HostSpace> to_host(const Bands<Scalar, MemorySpace> &bands
   return host;
 }
 
-/// One matrix for all lines, with the same numbers in all rows but the first and the last few: `values` holds
-/// these and one of the others. Waits.
+/// One matrix for all lines, with the same entries in all rows but the first and the last few. `values`
+/// holds these and one of the others. Waits.
 /// @param rows     of the matrix
-/// @param stencil  entries of a row, in the order of Bands::values: kl + ku + 1 numbers, or 3 B^2 with
-///   blocks; for one that is not symmetric (kl != ku) set lower and upper of the result
-/// @param first    the first rows; entries outside a matrix that is not periodic are there, too
+/// @param stencil  entries of a row, in the order of Bands::values: kl + ku + 1 entries, or 3 B^2 with
+///   blocks; for an unsymmetric stencil (kl != ku) set lower and upper of the result
+/// @param first    the first rows, with the entries outside a matrix that is not periodic
 /// @param last     the last rows
-/// @throws std::invalid_argument where rows have other lengths than the stencil, or
-///   are more than the matrix has
+/// @throws std::invalid_argument if rows and stencil differ in length, or the matrix has fewer rows than
+///   are given
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space>
 toeplitz_bands(const Exec &exec, std::int64_t rows, const std::vector<Scalar> &stencil,

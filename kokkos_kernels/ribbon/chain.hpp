@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain.hpp  A banded matrix as the multifrontal solver sees it: one chain of unknowns, or several,
-///   each cut into the leaves of a tree.
+/// @file chain.hpp  A banded matrix in the multifrontal solver: one chain of unknowns, or several, each
+///   divided into the leaves of a tree.
 #pragma once
 
 #include <ribbon/lines_from_csr.hpp>
@@ -10,21 +10,21 @@
 
 namespace ribbon {
 
-/// Shape of `chains` equal banded matrices of `rows` rows each, one behind another. Row i couples with rows i
-/// - kl to i + ku; in a ring these wrap around.
+/// Shape of `chains` equal banded matrices of `rows` rows each, one after another. Row i couples with rows
+/// i - kl to i + ku; in a ring these wrap around.
 struct Chain {
   std::int64_t rows = 0, chains = 1;
   int          kl = 0, ku = 0;
   bool         ring = false;
-  /// A piece of a longer chain: columns -kl to -1, or rows to rows + ku - 1, are unknowns of the
-  /// neighbouring pieces. One chain only.
+  /// A sub-chain, that is, the rows of a longer chain on one rank: columns -kl to -1, or rows to
+  /// rows + ku - 1, are unknowns of the neighbouring sub-chains. One chain only.
   bool open_left = false, open_right = false;
 
-  /// Unknowns between two neighbours that both couple with.
+  /// Unknowns that both of two neighbouring leaves couple with.
   KOKKOS_INLINE_FUNCTION int  width() const { return kl + ku; }
   KOKKOS_INLINE_FUNCTION bool is_open_left() const { return ring || open_left; }
   KOKKOS_INLINE_FUNCTION bool is_open_right() const { return ring || open_right; }
-  /// Places from the diagonal of row i to a column.
+  /// Distance from the diagonal of row i to a column.
   KOKKOS_INLINE_FUNCTION int distance(std::int64_t i, std::int64_t column) const
   {
     const std::int64_t d = column - i;
@@ -32,20 +32,20 @@ struct Chain {
   }
 };
 
-/// Where the entries of a Chain are, in the memory of the space that factors. Every row has its entries in
-/// `local` and, in a piece, more in `outside`; columns ascend in both.
+/// The entries of a Chain, in the memory of the space that factors. Every row has entries in `local` and,
+/// in a sub-chain, more in `outside`; columns ascend in both.
 template <class Scalar, class Index>
 struct ChainMatrix {
-  CsrMatrix<Scalar, Index> local; ///< of chains x rows rows
+  CsrMatrix<Scalar, Index> local; ///< chains x rows rows
   CsrMatrix<Scalar, Index> outside = {0, nullptr, nullptr, nullptr};
   /// for every column of `outside`: its distance from row 0
   const std::int64_t *outside_column = nullptr;
-  /// place i of the chains is row row_of[i] of the matrix and the vectors; null: i
+  /// place i of the chains is row row_of[i] of the matrix and of the vectors; null: i
   const std::int64_t *row_of   = nullptr;
   const std::int64_t *place_of = nullptr; ///< the inverse
 };
 
-/// A ChainMatrix as kernels read it. @tparam Csr  CsrMatrix, or AnyCsrMatrix
+/// A ChainMatrix in the form that kernels read. @tparam Csr  CsrMatrix, or AnyCsrMatrix
 template <class Csr>
 struct ChainRows {
   Csr                 local, outside;
@@ -79,7 +79,7 @@ struct ChainRows {
   }
 };
 
-/// The rows of a ChainMatrix with indices of either width: a kernel for each would be twice as many.
+/// The rows of a ChainMatrix with indices of either width: a kernel per width would double the device code.
 template <class Scalar>
 struct ChainEntries : ChainRows<AnyCsrMatrix<Scalar>> {
   template <class Index>
@@ -88,22 +88,22 @@ struct ChainEntries : ChainRows<AnyCsrMatrix<Scalar>> {
                                         A.outside_column, A.row_of, A.place_of}
   {
   }
-  /// Calls f(rows) with ChainRows of one width, for loops over many rows, whose code
-  /// is then that of the width.
+  /// Calls f(rows) with ChainRows of one index width: loops over many rows are then compiled for that
+  /// width.
   template <class F>
   KOKKOS_INLINE_FUNCTION void with_indices(const F &f) const
   {
     if (this->local.row_begin.wide) f(as<std::int64_t>());
     else f(as<std::int32_t>());
   }
-  /// The same for code of hosts alone, which nvcc does not take from a function for both.
+  /// The same for host code, which nvcc rejects in a function for host and device.
   template <class F>
   void with_indices_of_host(const F &f) const
   {
     if (this->local.row_begin.wide) f(as<std::int64_t>());
     else f(as<std::int32_t>());
   }
-  /// The rows, whose indices have this width.
+  /// The rows with indices of this width.
   template <class Index>
   KOKKOS_INLINE_FUNCTION ChainRows<CsrMatrix<Scalar, Index>> as() const
   {
@@ -117,8 +117,8 @@ struct ChainEntries : ChainRows<AnyCsrMatrix<Scalar>> {
 
 namespace multifrontal {
 
-/// Calls f(integral_constant K), K = w where w is one of the widths, half-bandwidths with
-/// code of their own, else 0.
+/// Calls f(integral_constant K). K = w if w is one of the template arguments, the half-bandwidths with
+/// compiled code; else K = 0.
 template <int Width, int... Widths, class F>
 decltype(auto) with_half_bandwidth(int w, const F &f)
 {
@@ -132,26 +132,26 @@ struct NodeRange {
   std::int64_t begin, end;
 };
 
-/// The elimination tree of a Chain, which depends on nothing but the shape. Leaves are runs of rows; a node
-/// of level k + 1 joins two neighbours of level k, and what is left over at the end of a level is passed on.
+/// The elimination tree of a Chain. It depends only on the shape. Leaves are runs of rows. A node of level
+/// k + 1 joins two neighbours of level k; an odd node at the end of a level is passed on to the next level.
 /// Leaf j of a chain owns rows start(j) to start(j + 1) - 1. A cut at row c has the width() unknowns c - kl
-/// to c + ku - 1. Every node leaves over W = width() equations in the W unknowns of the cut before it and
-/// the W of the cut behind; where the chain ends these are zeros, as if ku rows of zeros came before its
-/// first and kl behind its last.
+/// to c + ku - 1. Every node passes on W = width() equations in the W unknowns of the cut before it and the
+/// W unknowns of the cut after it. At the ends of the chain these are zeros, as if ku rows of zeros
+/// preceded the first row and kl followed the last.
 struct Tree {
   static constexpr int most_levels = 48;
   Chain                chain;
   std::int64_t         leaves = 1; ///< of one chain
-  /// rows of the shortest leaf; leaves that have one more come first
+  /// rows of the shortest leaf; the first `longer` leaves have one more
   std::int64_t shortest = 0, longer = 0;
-  int          levels = 0; ///< joining ones; a ring has one more, where its ends meet
-  /// nodes of a chain on each level, those that are passed on among them
+  int          levels = 0; ///< levels with joins; a ring has one more, where its ends meet
+  /// nodes of a chain on each level, including those that are passed on
   std::int64_t count[most_levels];
-  /// number of the first node of a level among the joining nodes of a chain
+  /// index of the first node of a level among the joining nodes of a chain
   std::int64_t first[most_levels];
   std::int64_t joins = 0; ///< joining nodes of a chain
-  std::int64_t slots = 1; ///< places that factors keep for the leaves of a chain
-  int          stage = 5; ///< levels that teams of a factorization work off at a time
+  std::int64_t slots = 1; ///< places for the leaves of a chain in the factors
+  int          stage = 5; ///< levels that a team of a factorization processes at a time
 
   Tree() : count{1}, first{0} { }
   Tree(const Chain &shape, std::int64_t leaf_count)
@@ -169,7 +169,7 @@ struct Tree {
 
   /// Rows of the longest leaf.
   KOKKOS_INLINE_FUNCTION std::int64_t most_rows() const { return shortest + (longer > 0 ? 1 : 0); }
-  /// Columns that the leaves in slots first to first + n - 1 remove at most.
+  /// Most columns that a leaf in slots first to first + n - 1 removes.
   KOKKOS_INLINE_FUNCTION int most_steps(std::int64_t first_slot, int n) const
   {
     const std::int64_t at   = first_slot < slots ? first_slot : first_slot % slots;
@@ -195,24 +195,24 @@ struct Tree {
   {
     return level > levels ? leaves : first_leaf(level, node + 1);
   }
-  /// Whether the node joins two, or the ends of a ring.
+  /// Whether the node joins two nodes, or the ends of a ring.
   KOKKOS_INLINE_FUNCTION bool is_join(int level, std::int64_t node) const
   {
     return level > levels || (level > 0 && 2 * node + 1 < count[level - 1]);
   }
-  /// Goes down from a node that is passed on to the one that is.
+  /// Descends from a node that is passed on to the node below that is a join or a leaf.
   KOKKOS_INLINE_FUNCTION void resolve(int &level, std::int64_t &node) const
   {
     while (level > 0 && !is_join(level, node)) --level, node *= 2;
   }
-  /// Whether what is left over at the top goes to the pieces beside this one.
+  /// Whether the equations at the top go to the neighbouring sub-chains.
   KOKKOS_INLINE_FUNCTION bool is_piece() const { return chain.open_left || chain.open_right; }
-  /// The row where a join cuts its part of the chain.
+  /// The row of the cut that a join eliminates.
   KOKKOS_INLINE_FUNCTION std::int64_t cut(int level, std::int64_t node) const
   {
     return level > levels ? 0 : start((2 * node + 1) << (level - 1));
   }
-  /// The nodes of a level that are below a node of a higher one, or that node itself.
+  /// The nodes of a level below a node of a higher one, or that node itself.
   KOKKOS_INLINE_FUNCTION NodeRange below(int high, std::int64_t node, int level) const
   {
     if (level > levels) return {0, 1};
@@ -225,8 +225,8 @@ struct Tree {
   }
 };
 
-/// A run of levels that one launch works off: a team has one node of `top` and everything
-/// below it down to `bottom`.
+/// A range of levels that one launch processes: a team has one node of level `top` and all nodes below it
+/// down to level `bottom`.
 struct Levels {
   int bottom, top;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file compat.hpp  The only place that knows how Kokkos 3.4 and Kokkos 4.6+/5 differ.
+/// @file compat.hpp  The differences between Kokkos 3.4 and Kokkos 4.6+/5.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -10,11 +10,10 @@
 #include <type_traits>
 #include <vector>
 
-/// A function of a kernel that few threads call: its registers are not everybody's.
+/// A function that few threads of a kernel call. Inlining would raise the registers of all threads.
 #define RIBBON_NOINLINE __attribute__((noinline))
 
-/// In a reducer that has join(type &, const type &): Kokkos before 3.7 joins what threads
-/// share, which is volatile.
+/// For a reducer with join(type &, const type &): Kokkos before 3.7 passes volatile references.
 #if KOKKOS_VERSION < 30700
   #define RIBBON_JOIN_VOLATILE(type)                                                                         \
     KOKKOS_FUNCTION void join(volatile type &to, const volatile type &from) const                            \
@@ -54,8 +53,8 @@ KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar &a)
   else return Kokkos::conj(a);
 }
 
-/// sum += a b. Complex numbers: four multiply-adds, where their operators take two,
-/// two products and two sums.
+/// sum += a b. For complex scalars four multiply-adds. The operators need two multiply-adds, two products and
+/// two sums.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void add_product(Scalar &sum, const Scalar &a, const Scalar &b)
 {
@@ -75,7 +74,7 @@ KOKKOS_INLINE_FUNCTION void subtract_product(Scalar &sum, const Scalar &a, const
                  sum.imag() - a.real() * b.imag() - a.imag() * b.real());
 }
 
-/// False for NaN and both infinities (independent of -ffast-math style flags being absent).
+/// False for NaN and both infinities. @pre no -ffast-math
 template <class Real>
 KOKKOS_INLINE_FUNCTION bool is_finite(Real a)
 {
@@ -89,8 +88,8 @@ KOKKOS_INLINE_FUNCTION Real square_root(Real a)
   return sqrt(a);
 }
 
-/// 1 / a to about one unit of roundoff; NaN or Inf where a is zero. On CUDA an approximation and a cubic
-/// step: half the operations of a division, and no branch.
+/// 1 / a to about one unit of roundoff; NaN or Inf if a is zero. On CUDA an approximation and a cubic step:
+/// half the operations of a division, and no branch.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar &a)
 {
@@ -118,8 +117,8 @@ KOKKOS_INLINE_FUNCTION constexpr real_t<Scalar> unit_roundoff()
                                                : real_t<Scalar>(2.2204460492503131e-16);
 }
 
-/// True where kernels of Exec run on an accelerator: one Kokkos thread per virtual thread,
-/// scratch shared by a team.
+/// True if kernels of Exec run on an accelerator: one Kokkos thread per virtual thread, and scratch shared
+/// by a team.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Exec>
 inline constexpr bool is_device_space = std::is_same_v<Exec, Kokkos::Cuda>;
@@ -129,7 +128,7 @@ inline constexpr bool is_device_space =
   !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
 #endif
 
-/// Allocation on a given execution space instance, uninitialised. Kokkos 3.4's view_alloc refuses an
+/// Allocates without initialization on an execution space instance. view_alloc of Kokkos 3.4 rejects an
 /// instance of a host space.
 template <class ViewType, class Exec, class... Extents>
 ViewType allocate(const Exec &exec, const std::string &label, Extents... extents)
@@ -138,7 +137,7 @@ ViewType allocate(const Exec &exec, const std::string &label, Extents... extents
     return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
   else return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
 }
-/// The same, of zeros.
+/// The same, filled with zeros.
 template <class ViewType, class Exec, class... Extents>
 ViewType allocate_zeros(const Exec &exec, const std::string &label, Extents... extents)
 {
@@ -146,14 +145,14 @@ ViewType allocate_zeros(const Exec &exec, const std::string &label, Extents... e
   else return ViewType(label, extents...);
 }
 
-/// 0, 1, ..., n - 1 on exec, as 64-bit numbers.
+/// 0, 1, ..., n - 1 on exec, as 64-bit integers.
 template <class Exec>
 auto indices(const Exec &exec, std::int64_t n)
 {
   return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n);
 }
 
-/// A vector in memory of exec's space; waits for the copy.
+/// Copies a vector to the memory of exec's space; waits for the copy.
 template <class Exec, class Word>
 Kokkos::View<Word *, typename Exec::memory_space> upload(const Exec &exec, const std::string &label,
                                                          const std::vector<Word> &from)
@@ -166,7 +165,8 @@ Kokkos::View<Word *, typename Exec::memory_space> upload(const Exec &exec, const
   return to;
 }
 
-/// Reads a 16-byte aligned record that no kernel writes meanwhile, in wide loads that the compiler may move.
+/// Reads a 16-byte aligned record that no kernel writes meanwhile, with wide loads that the compiler may
+/// move.
 template <class Record>
 KOKKOS_INLINE_FUNCTION Record read_only(const Record *from)
 {
@@ -185,7 +185,7 @@ KOKKOS_INLINE_FUNCTION Record read_only(const Record *from)
 #endif
 }
 
-/// Reads a scalar that no kernel writes meanwhile: the load may be moved across stores.
+/// Reads a scalar that no kernel writes meanwhile. The compiler may move the load across stores.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar read_only_scalar(const Scalar *from)
 {
@@ -197,7 +197,7 @@ KOKKOS_INLINE_FUNCTION Scalar read_only_scalar(const Scalar *from)
 #endif
 }
 
-/// A number that others raise atomically meanwhile.
+/// Reads a value that other threads raise atomically meanwhile.
 KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -211,8 +211,8 @@ KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
 
 } // namespace ribbon
 
-/// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop.
-/// None where the body is long: instructions come through caches, too.
+/// Full unrolling, on a device, of loops that index register arrays. Hosts keep the loop. Long bodies are
+/// not unrolled: the code must fit the instruction caches.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   #define RIBBON_UNROLL       _Pragma("unroll")
   #define RIBBON_UNROLL_TWICE _Pragma("unroll 2")

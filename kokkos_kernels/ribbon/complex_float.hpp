@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file complex_float.hpp  LineSolver for Kokkos::complex<float>: it solves by the kernels
-///   of Kokkos::complex<double>.
+/// @file complex_float.hpp  LineSolver for Kokkos::complex<float>, with the kernels of
+///   Kokkos::complex<double>.
 ///
 ///     w = b  (widened);  w = A^-1 w;  x = w  (rounded)
 ///
-/// w is a workspace of complex<double>, whose lines lie without gaps, interleaved or contiguous as those that
-/// were factored. The library has no kernels for it: the two that convert are compiled where they are used.
-/// Every float is a double; what is beyond the range of float when it is rounded becomes Inf. A matrix that
-/// grows right-hand sides by so much is singular in double.
+/// w is a workspace of complex<double>. Its lines have no gaps and are interleaved or contiguous, as the
+/// factored lines. The library has no kernels for complex<float>: the two that convert are compiled in the
+/// user's code. Every float is a double; results outside the range of float become Inf. A matrix that
+/// causes such growth is singular in double.
 #pragma once
 
 #include <ribbon/line_solver.hpp>
@@ -19,15 +19,15 @@
 
 namespace ribbon {
 
-/// One work item: `run` numbers side by side (rows of a line, or lines of a row), complex
-/// numbers in another precision.
+/// One work item: `run` consecutive values (rows of a line, or lines of a row), converted to another
+/// precision.
 template <class To, class From>
 struct CastLinesKernel {
-  LineSet      in, out; ///< as many rows and components
+  LineSet      in, out; ///< same rows and components
   const From  *from;
   To          *to;
-  std::int64_t lines, first_in, first_out; ///< lines that are cast, and the first of them
-  std::int64_t run, runs;                  ///< runs: of a line or a row
+  std::int64_t lines, first_in, first_out; ///< count of converted lines, and the first of them
+  std::int64_t run, runs;                  ///< runs: per line or per row
   bool         contiguous;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
@@ -48,13 +48,13 @@ struct CastLinesKernel {
 };
 
 /// Lines [first_out, first_out + lines) of `to` = lines [first_in, first_in + lines) of `from`, complex
-/// numbers in another precision. Asynchronous on exec.
+/// scalars in another precision. Asynchronous on exec.
 template <class To, class From, class Exec>
 void cast_lines(const Exec &exec, const char *label, std::int64_t lines, const LineSet &in,
                 std::int64_t first_in, const From *from, const LineSet &out, std::int64_t first_out, To *to)
 {
   const bool contiguous = in.is_contiguous();
-  // a host divides once for a run
+  // longer runs on a host: one division per run
   const std::int64_t run  = is_device_space<Exec> ? 1 : 64,
                      runs = ((contiguous ? in.rows : lines) + run - 1) / run;
   Kokkos::parallel_for(
@@ -62,7 +62,7 @@ void cast_lines(const Exec &exec, const char *label, std::int64_t lines, const L
     CastLinesKernel<To, From>{in, out, from, to, lines, first_in, first_out, run, runs, contiguous});
 }
 
-/// Entries of `from` in those of `to`, of the same extents, complex numbers in another
+/// Copies the entries of `from` to those of `to`, of the same extents, complex scalars in another
 /// precision. Asynchronous on exec.
 template <class To, class From, class Exec>
 void cast_entries(const Exec &exec, const Bands<From, typename Exec::memory_space> &from,
@@ -93,7 +93,7 @@ void cast_entries(const Exec &exec, const Bands<From, typename Exec::memory_spac
   copy(one_line(from.beta), from.beta.data(), one_line(to.beta), to.beta.data());
 }
 
-/// The same matrices, of complex numbers, in another precision. Asynchronous on exec.
+/// The same complex matrices in another precision. Asynchronous on exec.
 template <class To, class From, class Exec>
 Bands<To, typename Exec::memory_space> cast_bands(const Exec                                     &exec,
                                                   const Bands<From, typename Exec::memory_space> &bands)
@@ -112,12 +112,13 @@ Bands<To, typename Exec::memory_space> cast_bands(const Exec                    
   return result;
 }
 
-/// As the others, with these differences. A solve is two kernels more, once for every right-hand side of a
-/// matrix: they go through the workspace one after another. Copies share the workspace, so that solves by a
-/// solver and its copies follow each other, on one stream; independent() makes one for another stream.
-/// Matrices are judged in double, with zero_pivot's default and rows that sum to zero in units of single
-/// precision. factor_and_solve() wants LineSolverOptions::refactors by every algorithm: that makes room for
-/// the widened matrices. Shapes (rows_per_thread) are those of complex<double>; joins() is false.
+/// Like the other solvers, with these differences. A solve has two kernels more. Several right-hand sides
+/// per matrix use the workspace one after another, with these kernels for each. Copies share the workspace:
+/// solves by a solver and its copies must follow each other on one stream; independent() makes a solver for
+/// another stream. Matrices are judged in double. The default of zero_pivot and the test of zero row sums
+/// use units of single precision. factor_and_solve() needs LineSolverOptions::refactors for every
+/// algorithm, to make room for the widened matrices. Shapes (rows_per_thread) are those of complex<double>;
+/// joins() is false.
 template <class Exec>
 class LineSolver<Kokkos::complex<float>, Exec> {
 public:
@@ -143,11 +144,11 @@ public:
     state_ = state;
   }
 
-  /// bytes: the workspace counts.
+  /// bytes: includes the workspace.
   const FactorReport &report() const { return state().report; }
   const LineSet      &lines() const { return lines_; }
 
-  /// Such matrices are widened first: a solver is made anew.
+  /// Always false: matrices must be widened first, so that the caller makes a new solver.
   bool refactor(const Exec &, const bands_type &) { return false; }
 
   LineSolver independent(const Exec &exec) const
@@ -171,7 +172,7 @@ public:
     solve(exec, b, in, x, out, {});
   }
 
-  /// Five kernels for each right-hand side where known.values is given and known.stored is not zero.
+  /// Five kernels per right-hand side if known.values is given and known.stored is not zero.
   void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out,
              const KnownRows<scalar_type> &known) const
   {
@@ -202,12 +203,12 @@ public:
   bool   joins() const { return false; }
   double inconsistency(const Exec &exec) const { return state().solver.inconsistency(exec); }
 
-  /// The kernels of complex<double>, and three (shifted matrices: five).
-  /// @throws std::invalid_argument as the others, without LineSolverOptions::refactors, and where one matrix
-  ///   per line is given and shifted ones were factored
+  /// The kernels of complex<double>, and three more (shifted matrices: five).
+  /// @throws std::invalid_argument as the other solvers, without LineSolverOptions::refactors, and for one
+  ///   matrix per line after shifted matrices were factored
   void factor_and_solve(const Exec &exec, const bands_type &bands, const scalar_type *b, scalar_type *x) const
   {
-    Bands<Wide, memory_space> widened; // in the room for it
+    Bands<Wide, memory_space> widened; // in `room`
     widened.periodic = bands.periodic, widened.lhs = bands.lhs, widened.lower = bands.lower,
     widened.upper = bands.upper, widened.block = bands.block, widened.repeats = bands.repeats;
     widened.values = decltype(widened.values)(state().room.data(), bands.values.extent(0),
@@ -238,7 +239,7 @@ private:
     Lhs        lhs   = Lhs::shared;
     int        reach = 1, block = 1;
     bool       continued = false, refactors = false;
-    /// beside: the known rows of continued lines, `reach` before a line and `reach` after it
+    /// beside: the known rows of continued lines, `reach` before and `reach` after each line
     Words        unknowns, beside;
     Words        room, alpha, beta; ///< of factor_and_solve(); room: entries
     FactorReport report;
@@ -261,7 +262,7 @@ private:
     }
   };
 
-  /// The same lines one after another, or side by side.
+  /// The same lines without gaps, contiguous or interleaved.
   static LineSet without_gaps(const LineSet &lines)
   {
     LineSet s = lines;
@@ -269,7 +270,7 @@ private:
     if (lines.is_contiguous()) s.row_stride = 1, s.stride0 = s.rows, s.stride1 = s.rows * s.count0;
     else s.row_stride = s.lines(), s.stride0 = 1, s.stride1 = s.count0;
     s = s.with_components(lines.components);
-    // extents that are refused stay as they are
+    // invalid extents stay as they are: the constructor rejects them
     return s.rows > 0 && s.count0 > 0 && s.count1 > 0 ? s.merged() : s;
   }
 

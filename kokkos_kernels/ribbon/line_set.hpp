@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_set.hpp  Where the unknowns of a batch of lines lie in memory, as one index formula.
+/// @file line_set.hpp  The places of the unknowns of a batch of lines in memory, as one index formula.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -13,10 +13,10 @@ namespace ribbon {
 ///     offset + i * row_stride + (s % count0) * stride0 + (s / count0) * stride1,
 ///     0 <= i < rows, 0 <= s < count0 * count1,
 ///
-/// and where an element stands for several unknowns (block matrices), unknown c of it lies c *
-/// component_stride further. An interleaved batch of M lines has row_stride = M, stride0 = 1; a contiguous
-/// one row_stride = 1, stride0 = rows. On an nx x ny x nz grid the x-lines have row_stride 1, the y-lines nx,
-/// the z-lines nx * ny. Offsets are 64-bit.
+/// In block matrices an element stands for several unknowns, and unknown c of an element lies
+/// c * component_stride further. An interleaved batch of M lines has row_stride = M, stride0 = 1; a
+/// contiguous batch has row_stride = 1, stride0 = rows. On an nx x ny x nz grid the x-lines have row_stride
+/// 1, the y-lines nx, the z-lines nx * ny. Offsets are 64-bit.
 struct LineSet {
   std::int64_t rows             = 0; ///< unknowns per line (n)
   std::int64_t count0           = 0; ///< lines along the first free direction
@@ -25,13 +25,13 @@ struct LineSet {
   std::int64_t stride0          = 0;
   std::int64_t stride1          = 0;
   std::int64_t offset           = 0;
-  int          components       = 1; ///< unknowns of an element
+  int          components       = 1; ///< unknowns per element
   std::int64_t component_stride = 1;
 
   KOKKOS_INLINE_FUNCTION std::int64_t lines() const { return count0 * count1; }
   KOKKOS_INLINE_FUNCTION std::int64_t unknowns() const { return rows * lines() * components; }
 
-  /// Rows of a line are nearer in memory than lines.
+  /// Whether rows of a line are closer in memory than neighbouring lines.
   bool is_contiguous() const
   {
     const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
@@ -49,7 +49,7 @@ struct LineSet {
     return begin(line) + row * row_stride;
   }
 
-  /// Every element split into `count` unknowns that lie side by side; all strides grow by that factor.
+  /// Splits every element into `count` adjacent unknowns; all strides grow by that factor.
   LineSet with_components(int count) const
   {
     LineSet s = *this;
@@ -57,7 +57,7 @@ struct LineSet {
     return s;
   }
 
-  /// M lines of n rows, neighbours in memory being the same row of neighbouring lines.
+  /// M lines of n rows; the same row of neighbouring lines is contiguous in memory.
   static LineSet interleaved(std::int64_t n, std::int64_t M) { return {n, M, 1, M, 1, 0, 0}; }
   /// M lines of n rows, one after another, `pitch` elements apart (n when not given).
   static LineSet contiguous(std::int64_t n, std::int64_t M, std::int64_t pitch = -1)
@@ -72,7 +72,7 @@ struct LineSet {
     return LineSet{size[d], size[d0], size[d1], stride[d], stride[d0], stride[d1], 0}.merged();
   }
 
-  /// The same lines at one stride (count1 == 1) where that is enough.
+  /// The same lines with one stride (count1 == 1), if one stride describes them.
   LineSet merged() const
   {
     LineSet s = *this;
