@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file algorithms.hpp  Seam between LineSolver and the files that instantiate its kernels.
+/// @file algorithms.hpp  Interface between LineSolver and the files that instantiate its kernels.
 #pragma once
 
 #include "instantiate.hpp"
@@ -18,17 +18,18 @@
 
 namespace ribbon::detail {
 
-/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value
-/// -1: not finite. That of the first line where it is no larger than the tolerance.
+/// Smallest pivot, relative to the largest entry of its row, and its line and row, of matrices that were
+/// factored in their memory space. -1: not finite. If pivots are below the tolerance: the smallest of the
+/// first such line.
 struct DevicePivot {
   double               tolerance = 0;
   double               smallest  = 1e300;
   std::int64_t         line = -1, row = -1;
-  double               log_abs_det = std::nan(""); ///< of one matrix, if it was found
+  double               log_abs_det = std::nan(""); ///< of one matrix, if it was computed
   std::complex<double> det_sign    = std::nan("");
 };
 
-/// A lower bound in place of the smallest pivot.
+/// A lower bound instead of the smallest pivot.
 inline DevicePivot bound_of_pivots(const RowDominance &dominance, double tolerance)
 {
   return {tolerance, dominance.pivot_bound, dominance.pivot_matrix, dominance.pivot_row};
@@ -37,57 +38,57 @@ inline DevicePivot bound_of_pivots(const RowDominance &dominance, double toleran
 /// Lines, factored by an algorithm.
 template <class Scalar, class Exec>
 struct Factored {
-  std::string  name;                    ///< of the algorithm, for people
+  std::string  name;                    ///< of the algorithm, for reports
   bool         orthogonal      = false; ///< eliminated by reflections
-  bool         growth_is_known = true;  ///< of entries, where the host eliminated
+  bool         growth_is_known = true;  ///< of entries, if the host eliminated
   std::size_t  bytes           = 0;
-  std::int64_t lines           = 0; ///< it solves multiples of so many lines; 0: any number
-  Certificate  certificate;         ///< what its elimination proved
+  std::int64_t lines           = 0; ///< solves multiples of this many lines; 0: any number
+  Certificate  certificate;         ///< the bounds of its elimination
   virtual ~Factored()                                                         = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
                      const int *class_of_line, std::int64_t classified) const = 0;
-  /// Solves lines that are pieces of longer ones, for algorithms that take LineSolverOptions::continued.
+  /// Solves segments or sub-lines of longer lines, for algorithms that support
+  /// LineSolverOptions::continued.
   virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &,
                              const int *, std::int64_t, const KnownRows<Scalar> &) const
   {
   }
-  /// The same for lines whose matrices are those of the lines from `first` on, for
-  /// algorithms of one matrix per line.
+  /// The same for lines with the matrices of the lines from `first` on, for algorithms with one matrix per
+  /// line.
   virtual void solve_lines(const Exec &, std::int64_t, const Scalar *, const LineSet &, Scalar *,
                            const LineSet &) const
   {
     throw std::logic_error("ribbon: " + name + " has no matrices of lines");
   }
-  /// The same with workspace of its own; empty where it has none.
+  /// The same with a separate workspace; empty if it has no workspace.
   virtual std::shared_ptr<Factored> independent(const Exec &) const { return {}; }
-  /// Factors matrices of the same extents with other values and solves; false where that cannot be done.
+  /// Factors matrices of the same extents with new values and solves; false if that is not supported.
   virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *,
                           const LineSet &, Scalar *, const LineSet &) const
   {
     return false;
   }
-  /// Factors matrices of the same extents with other values in the room of the old factors; false where there
-  /// is no such kernel, and nothing was changed.
+  /// Factors matrices of the same extents with new values in the memory of the old factors; false if there
+  /// is no such kernel, and nothing changed.
   virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &)
   {
     return false;
   }
-  /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
+  /// Enables iterative refinement of the reduced system; false if it cannot be enabled.
   virtual bool refine() { return false; }
   /// Whether whole lines were eliminated by reflections.
   bool is_pivoted_whole() const { return orthogonal && !inverts_reduced_system(); }
   /// Whether a solve multiplies with the inverse of a system of the separators of chunks.
   virtual bool inverts_reduced_system() const { return false; }
-  /// Whether lines that are pieces of longer ones may find what lies beside them by
-  /// themselves (KnownRows::joined).
+  /// Whether the kernels can compute the unknowns next to segments of longer lines (KnownRows::joined).
   virtual bool joins() const { return false; }
 };
 
 template <class Scalar, class Exec>
 using Made = std::shared_ptr<Factored<Scalar, Exec>>;
 
-/// one_pass for rows of B unknowns that couple with K rows on either side. Empty where no tile
-/// of lines fits: `why` tells.
+/// one_pass for rows of B unknowns that couple with K rows on either side. Empty if no tile of lines fits:
+/// `why` holds the reason.
 template <class Scalar, class Exec, int K, int B>
 Made<Scalar, Exec> make_one_pass(const Exec &exec, const LineSet &lines,
                                  const std::vector<HostMatrix<Scalar>> &matrices,
@@ -100,28 +101,28 @@ make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<
                       const LineSolverOptions &options, PivotWatch &watch, std::string &why);
 
 /// The same for one matrix per line, or alpha_l A + beta_l B; K <= 2, block 1.
-/// @param pivot  null: no pivots are looked at
+/// @param pivot  null: pivots are not examined
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines,
                                           const Bands<Scalar, typename Exec::memory_space> &bands,
                                           const LineSolverOptions &options, DevicePivot *pivot,
                                           std::string &why);
 
-/// The same for all other systems; no pivots are looked at.
+/// The same for all other systems; pivots are not examined.
 template <class Scalar, class Exec, int K, int B>
 Made<Scalar, Exec> make_one_pass_wide(const Exec &exec, const LineSet &lines,
                                       const Bands<Scalar, typename Exec::memory_space> &bands,
                                       const LineSolverOptions &options, std::string &why);
 
-/// Block tridiagonal lines, one matrix per line, not periodic, on a host: factors with a certificate, which
-/// are of use where it holds. Empty where lines are too long.
+/// Block tridiagonal lines, one matrix per line, not periodic, on a host. Without a valid certificate the
+/// factors are not used. Empty if lines are too long.
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_block_thomas(const Exec                                       &exec,
                                      const Bands<Scalar, typename Exec::memory_space> &bands,
                                      DevicePivot                                      &pivot);
 
-/// thomas, unrolled, for K <= 2, on a host for K <= 4 without rings: a few matrices, or one per line,
-/// `refactors` as LineSolverOptions has it.
+/// thomas, unrolled, for K <= 2, on a host for K <= 4 without rings: a few matrices, or one per line.
+/// `refactors` as in LineSolverOptions.
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged,
                                PivotWatch &watch);
@@ -135,11 +136,11 @@ Made<Scalar, Exec> make_thomas_per_line(const Exec                              
 template <class Exec>
 Made<double, Exec> make_tile_products(const Exec &exec, const HostMatrix<double> &A, PivotWatch &watch,
                                       std::string &why);
-/// Whether lines of so many rows fit its kernels.
+/// Whether lines of this many rows fit its kernels.
 bool tile_products_fit(std::int64_t rows, int reach, int block);
 
-/// Calls f(K, B) for the systems that have a one-pass kernel; K may be larger than asked for (float and
-/// complex have none of their own for 3).
+/// Calls f(K, B) for the systems with a one-pass kernel; K may be larger than requested (float and complex
+/// have no kernel for 3).
 template <class Scalar, class F>
 bool with_system(int K, int B, const F &f)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file all_rows.hpp  Bands as algorithms take them that know neither of repeated rows nor of classes.
+/// @file all_rows.hpp  Bands for algorithms that do not support repeated rows or classes.
 #pragma once
 
 #include <ribbon/algorithm/partition/kernels.hpp>
 
 namespace ribbon::detail {
 
-/// Bands with every row in its place (Bands::repeats == 1) and, where that is asked for, classes as one
-/// matrix per line. Entries that leave an open matrix stay: they may be couplings.
+/// Bands that store every row (Bands::repeats == 1) and, if requested, classes as one matrix per line.
+/// Entries outside a matrix that is not periodic are kept: they may be couplings.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space>
 all_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool per_line = false)
@@ -16,7 +16,7 @@ all_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &ban
   using Cut         = typename PartitionKernels<Scalar, Memory>::CutKernel;
   auto         from = bands, all = bands;
   PartitionCut whole;
-  // A and B of shifted matrices by themselves; no entry is outside
+  // A and B of shifted matrices are copied as two matrices; no entry is outside
   from.lhs = Lhs::per_line, from.periodic = true;
   if (per_line) all.lhs = Lhs::per_line, all.class_of_line = {};
   whole.rows = whole.piece = bands.rows(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file any_numbers.hpp  Numbers whose scalar is known at run time, for kernels that look at matrices once:
+/// @file any_numbers.hpp  Values whose scalar is known at run time, for kernels that read matrices once:
 ///   one kernel instead of one per scalar.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace ribbon::detail {
 
-/// An array of float, double or complex<double>, read in double precision, which holds all of them.
+/// An array of float, double or complex<double>, read in double precision.
 class AnyNumbers {
 public:
   using Complex = Kokkos::complex<double>;
@@ -25,7 +25,7 @@ public:
   {
     return bytes_ == sizeof(Complex) ? static_cast<const Complex *>(numbers_)[k] : Complex(real(k), 0);
   }
-  /// |number k|
+  /// |value k|
   KOKKOS_FUNCTION double size(std::int64_t k) const
   {
     if (bytes_ == sizeof(Complex)) return magnitude(static_cast<const Complex *>(numbers_)[k]);
@@ -33,9 +33,9 @@ public:
     return a < 0 ? -a : a;
   }
   KOKKOS_FUNCTION bool is_complex() const { return bytes_ == sizeof(Complex); }
-  /// Roundoff of their scalar.
+  /// Unit of roundoff of their scalar.
   KOKKOS_FUNCTION double roundoff() const { return eps_; }
-  /// Copies number k to place `at` of an array of the same scalar.
+  /// Copies value k to place `at` of an array of the same scalar.
   KOKKOS_FUNCTION void copy(std::int64_t k, void *to, std::int64_t at) const
   {
     if (bytes_ == sizeof(Complex)) static_cast<Complex *>(to)[at] = static_cast<const Complex *>(numbers_)[k];
@@ -52,7 +52,7 @@ private:
   }
 
   const void *numbers_;
-  int         bytes_; ///< of a number, which tell the scalar
+  int         bytes_; ///< size of a value, which determines the scalar
   double      eps_;
 };
 

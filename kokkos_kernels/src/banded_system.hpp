@@ -85,7 +85,7 @@ make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<
                       const LineSolverOptions &options, PivotWatch &watch, std::string &why)
 {
   LineSolverOptions shape = options;
-  shape.rows_per_thread   = 0; // names a shape of one_pass
+  shape.rows_per_thread   = 0; // this option is a shape of one_pass
   return make_chunked<OrthogonalScheme<Scalar, K>>(exec, lines, matrices, shape, watch, why);
 }
 
@@ -112,7 +112,7 @@ struct ThomasAlgorithm final : Factored<Scalar, Exec> {
   using Forward  = typename PlainScheme<Scalar, P>::Forward;
   using Backward = typename PlainScheme<Scalar, P>::Backward;
   using Closure  = RingClosure<Scalar, P>;
-  /// of records: a view of records would bring device kernels of Kokkos for every type
+  /// of records: a view of records would add device kernels of Kokkos for every type
   using Words = Kokkos::View<Scalar *, Memory>;
   Words        forward, backward, ring;
   std::int64_t interior;

@@ -28,7 +28,7 @@ struct BlockThomas final : Factored<Scalar, Exec> {
                              bands.lhs == Lhs::shared ? Tiles::lanes : bands.matrices(), bands.block},
         shared(bands.lhs == Lhs::shared)
   {
-    // lanes without a line
+    // zeros: some lanes have no line
     words = allocate_zeros<decltype(words)>(exec, "ribbon::block_thomas::words", factors.size());
     rcond =
       allocate<decltype(rcond)>(exec, "ribbon::block_thomas::rcond", static_cast<std::size_t>(factors.count));
@@ -57,7 +57,7 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   }
 
 private:
-  /// The matrix of all lines, once for each lane.
+  /// The matrix of all lines, once per lane.
   Input copies(const Exec &exec, const Input &bands) const
   {
     Input all = bands;
@@ -72,7 +72,7 @@ private:
             bands.values(0, static_cast<std::size_t>(bands.stored(i)), e);
     return all;
   }
-  /// Factors. Without a certificate: finds units and factors again.
+  /// Factors. Without a certificate, determines units and factors again.
   void factor(const Exec &exec, const Input &given, DevicePivot &pivot)
   {
     const Input bands = shared ? copies(exec, given) : given;
@@ -85,7 +85,7 @@ private:
     factor_in_units(exec, bands, pivot);
     find_determinant(pivot);
   }
-  /// Of one matrix: the product of its pivots, whose reciprocals are stored.
+  /// For one matrix: the product of its pivots, whose reciprocals are stored.
   void find_determinant(DevicePivot &pivot) const
   {
     if (!shared) return;
@@ -146,7 +146,7 @@ Made<Scalar, Exec> make_block_thomas(const Exec                                 
                                      DevicePivot                                      &pivot)
 {
   const BlockTiles<Scalar> shape{nullptr, bands.rows(), bands.matrices(), bands.block};
-  // one by one is as fast
+  // long lines: solving one by one is as fast
   if (static_cast<std::size_t>(shape.room()) * sizeof(Scalar) > (std::size_t(64) << 20)) return nullptr;
   return std::make_unique<BlockThomas<Scalar, Exec>>(exec, bands, pivot);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file candidates.hpp  The algorithms of a LineSolver: which lines each takes, and how it
-///   factors. policy.hpp says in
-/// which order they are tried, judge.hpp decides whether the factors are accurate.
+/// @file candidates.hpp  The algorithms of a LineSolver: the lines that each accepts, and how it factors.
+///   policy.hpp defines the order of trials; judge.hpp decides whether the factors are accurate.
 #pragma once
 
 #include "cyclic_reductions.hpp"
@@ -31,7 +30,7 @@ template <class Scalar, class Exec>
 struct Candidate {
   using Of = Problem<Scalar, Exec>;
   Algorithm algorithm;
-  /// Why these lines are refused; empty if no reason is known before factoring.
+  /// Reason why these lines are rejected; empty if no reason is known before factoring.
   std::string (*refusal)(const Of &);
   /// Factors. Returns null and sets `why` if no kernel or no tile fits.
   Made<Scalar, Exec> (*make)(const Of &, Pivots &, std::string &why);
@@ -46,7 +45,7 @@ class Candidates {
   using Row    = Candidate<Scalar, Exec>;
 
 public:
-  /// Thomas for one matrix per line; empty where there is no unrolled kernel.
+  /// Thomas for one matrix per line; empty if there is no unrolled kernel.
   static Output unrolled_thomas(const Of &problem, DevicePivot &found)
   {
     Output made;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_factor_impl.hpp  ChainSolver: the launches of a factorization, in files of their own since
+/// @file chain_factor_impl.hpp  ChainSolver: the launches of a factorization, in separate files because
 ///   their kernels take long to compile.
 #pragma once
 
@@ -23,7 +23,7 @@ template <class Scalar, class Exec>
 typename QrJoinKernel<Scalar>::Shape join_shape(const Exec &exec, int W)
 {
   using Join = QrJoinKernel<Scalar>;
-  // the reduced matrix of ranks is wider than what they share
+  // the reduced matrix of several ranks has a larger width
   const int columns = std::max(std::min(64, power_of_two_from(4 * W)), power_of_two_from(W));
   const int parts =
     !is_device_space<Exec>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_host_leaves.hpp  How many leaves a host cuts a chain into.
+/// @file chain_host_leaves.hpp  The number of leaves into which a host divides a chain.
 #pragma once
 
 #include <ribbon/chain.hpp>
@@ -10,22 +10,22 @@
 
 namespace ribbon::multifrontal {
 
-/// Threads from which on a chain is cut. On one core bundles take 0.9 (W = 2) to 2.5 times (W = 10) as long
-/// as band LU to factor, 0.9 to 3 times for one column and 2 to 4 times for eight; 5 to 6 times to factor for
-/// W = 12 to 16. Leaves one by one take 4 + W times.
+/// A chain is divided from this many threads on. Times on one core, relative to band LU, for W = 2 to 10:
+/// bundles take 0.9 to 2.5 to factor, 0.9 to 3 for one column, and 2 to 4 for eight. For W = 12 to 16 they
+/// take 5 to 6 to factor. Leaves one by one take 4 + W.
 constexpr int threads_for_leaves(int W)
 {
   return !has_bundles(W) ? 5 + W : W > 10 ? 8 : 4;
 }
-/// Rows from which on that is worth the launches.
+/// Rows from which on the division is worth the launches.
 constexpr std::int64_t rows_for_leaves = 8192;
 
-/// Rows of a leaf on a host at most: a row that stays for more steps is rounded so
-/// often that digits are lost.
+/// Most rows of a leaf on a host: a row that remains in the window for more steps is rounded so often that
+/// it is inaccurate.
 constexpr std::int64_t longest_leaf = 2048;
 
-/// Leaves of a chain on a host, as far as it has rows for them: a bundle for each thread, or one leaf where
-/// the band is too wide; one, for band LU, where that is as fast.
+/// Leaves of a chain on a host, if it has enough rows for them: a bundle per thread, or one leaf per thread
+/// if the band is too wide for bundles. One leaf, for band LU, if that is as fast.
 template <class Scalar>
 std::int64_t leaves_of_threads(std::int64_t threads, const Chain &chain, bool orthogonal)
 {
@@ -38,7 +38,7 @@ std::int64_t leaves_of_threads(std::int64_t threads, const Chain &chain, bool or
                   (chain.rows / longest_leaf + lanes - 1) / lanes * lanes);
 }
 
-/// Rows of a leaf on a host at least: fewer are not worth the join.
+/// Fewest rows of a leaf on a host: fewer are not worth the join.
 constexpr int shortest_leaf(int W)
 {
   return has_bundles(W) ? std::max(16, 6 * W) : std::max(64, 4 * W);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_plan.hpp  What solvers on a tree share: launches, and what was watched.
+/// @file chain_plan.hpp  Common parts of solvers on a tree: launches, and statistics of pivots.
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
@@ -14,8 +14,7 @@
 
 namespace ribbon::multifrontal {
 
-/// Calls f(integral_constant W) for the widths that have kernels of their own, on tiles of 32
-/// leaves; false for others.
+/// Calls f(integral_constant W) if the width has kernels for tiles of 32 leaves; returns false otherwise.
 template <class Scalar, class F>
 bool with_tiles(int W, const F &f)
 {
@@ -42,9 +41,9 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
-/// The chain as it is eliminated: where kl + ku is odd and the next number has tiles, which take a
-/// fifth to a tenth of the time, a device has a diagonal of zeros more. Pieces, and trees of what
-/// they pass, keep their shape.
+/// The chain that is eliminated. If kl + ku is odd and the next width has tiles, a device adds a diagonal
+/// of zeros: tiles take a fifth to a tenth of the time. Sub-chains, and trees of passed leaves, keep their
+/// shape.
 template <class Scalar, class Exec>
 Chain with_even_width(Chain chain, const ChainSolverOptions &options)
 {
@@ -55,7 +54,7 @@ Chain with_even_width(Chain chain, const ChainSolverOptions &options)
   return chain;
 }
 
-/// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
+/// Most right-hand sides that are solved at a time: a limit for the size of the data that nodes pass.
 constexpr std::int64_t most_columns = 128;
 
 inline int power_of_two_from(int n)
@@ -65,7 +64,7 @@ inline int power_of_two_from(int n)
   return p;
 }
 
-/// Lanes for a leaf with so many columns, and leaves of a team, each with so many bytes of scratch.
+/// Lanes per leaf with this many columns, and leaves per team with this many bytes of scratch each.
 template <class Exec>
 Groups leaf_groups(const Exec &exec, int columns, std::size_t bytes)
 {
@@ -74,7 +73,7 @@ Groups leaf_groups(const Exec &exec, int columns, std::size_t bytes)
   if (bytes > limit)
     throw std::invalid_argument("ribbon: a window of " + std::to_string(bytes) +
                                 " bytes for a leaf does not fit the scratch of a team");
-  // a warp works off 48 columns as fast as two that wait for each other
+  // one warp processes 48 columns as fast as two warps that wait for each other
   const int lanes  = columns <= 48   ? std::min(32, power_of_two_from(std::max(1, columns)))
                      : columns <= 64 ? 64
                                      : 128;
@@ -83,7 +82,7 @@ Groups leaf_groups(const Exec &exec, int columns, std::size_t bytes)
   return {lanes, groups};
 }
 
-/// Lanes of a leaf in a solve. Where leaves lie side by side, neighbouring lanes have neighbouring ones,
+/// Lanes of a leaf in a solve. If leaves are interleaved, neighbouring lanes have neighbouring leaves,
 /// unless there is a warp of columns.
 template <class Scalar, class Exec>
 typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std::int64_t columns,
@@ -100,8 +99,8 @@ typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std:
   return shape;
 }
 
-/// Calls f(integral_constant P) for the fewest such numbers that there is a kernel for; false where none has
-/// so many, and for few columns, of which many lanes share one.
+/// Calls f(integral_constant P) with the smallest compiled P >= W. False if there is none, and for few
+/// columns, where many lanes share one column.
 template <class Scalar, class Exec, class F>
 bool with_leaf_columns(int W, std::int64_t columns, const F &f)
 {
@@ -114,17 +113,18 @@ bool with_leaf_columns(int W, std::int64_t columns, const F &f)
   return true;
 }
 
-/// Most teams that run at the same time whatever their kernel; on hosts, where they
-/// need not, enough for tests.
+/// A count of teams that run at the same time with any kernel. On hosts, where teams need not run at the
+/// same time, a count that suffices for tests.
 template <class Exec>
 std::int64_t tiles_at_once(const Exec &exec)
 {
   return is_device_space<Exec> ? device::multiprocessors(exec) : 64;
 }
 
-/// Rows of a leaf on a device. A chain whose leaves are all worked off at the same time takes as long as one
-/// of them, so that these are short; of long chains with wide windows registers let three tiles of 32 leaves,
-/// instead of four, run on a multiprocessor, and more rows than these have at 64 a leaf take longer leaves.
+/// Rows of a leaf on a device. If all leaves of a chain run at the same time, the chain takes as long as
+/// one leaf, so that leaves are short. With wide windows, registers limit a multiprocessor to three tiles
+/// of 32 leaves instead of four. Chains with more rows than these tiles hold at 64 rows per leaf get longer
+/// leaves.
 template <class Scalar, class Exec>
 std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
 {
@@ -136,15 +136,15 @@ std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
   return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
 }
 
-/// Threads that a host cuts chains for.
+/// Threads for which a host divides chains.
 template <class Exec>
 int threads_of(const Exec &exec, const ChainSolverOptions &options)
 {
   return options.threads > 0 ? options.threads : static_cast<int>(exec.concurrency());
 }
 
-/// Cuts the joining levels of a tree into launches: one for trees of so many leaves that a team
-/// works them off, else two.
+/// Divides the joining levels of a tree into launches: one launch if a team can process all leaves, else
+/// two.
 inline std::vector<Levels> plan_of(const Tree &tree, std::int64_t most_leaves = 256)
 {
   const int top = tree.top(), middle = (top + 1) / 2;
@@ -153,7 +153,7 @@ inline std::vector<Levels> plan_of(const Tree &tree, std::int64_t most_leaves = 
   return {{0, middle}, {middle, top}};
 }
 
-/// The node at the top of every chain, where it is no node that is passed on.
+/// The join or leaf at the top of every chain.
 inline std::pair<int, std::int64_t> top_node(const Tree &tree)
 {
   int          level = tree.top();
@@ -164,7 +164,7 @@ inline std::pair<int, std::int64_t> top_node(const Tree &tree)
 
 template <class Record>
 inline constexpr std::size_t words = sizeof(Record) / sizeof(double);
-/// Records in a view of their words.
+/// Interprets a view of words as records.
 template <class Record, class View>
 Record *as_records(const View &view)
 {
@@ -173,8 +173,8 @@ Record *as_records(const View &view)
   return reinterpret_cast<Record *>(view.data());
 }
 
-/// Where the records of the nodes at the top are, those of all chains: every `stride`-th of the leaves' or
-/// the joins' from `first` on.
+/// The places of the records of the top nodes of all chains: every `stride`-th record of the leaves or the
+/// joins, from `first` on.
 struct TopRecords {
   bool        of_leaves;
   std::size_t first, stride, count;
@@ -189,7 +189,7 @@ struct TopRecords {
   std::size_t span() const { return count == 0 ? 0 : (count - 1) * stride + 1; }
 };
 
-/// Room on the host for the records of the nodes at the top; none where the host reads them where they are.
+/// Room on the host for the records of the top nodes; empty if the host can read the records in place.
 template <class Statistics, class Exec>
 StagedWords<Exec> room_for_tops(const Exec &exec, const Tree &tree)
 {
@@ -197,13 +197,15 @@ StagedWords<Exec> room_for_tops(const Exec &exec, const Tree &tree)
                                      is_device_space<Exec> ? TopRecords(tree).span() * words<Statistics> : 0);
 }
 
-/// Whether kernels can write there, too: without a copy the host waits a few microseconds less.
+/// Whether kernels can write to that room, too: without a copy the host waits a few microseconds less.
 template <class Exec>
 inline constexpr bool     writes_to_tops =
   is_device_space<Exec> &&Kokkos::SpaceAccessibility<Exec, typename StagingSpace<Exec>::type>::accessible;
 
-/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of
-/// their words; `room`: of room_for_tops(), `is_written`: by the kernels.
+/// Joins the statistics of the top nodes of all chains; waits for exec.
+/// @param leaves, joins  statistics, in views of their words
+/// @param room  of room_for_tops()
+/// @param is_written  whether the kernels have written to `room`
 template <class Statistics, class Exec, class View>
 Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins,
                           const StagedWords<Exec> &room, bool is_written = false)

@@ -11,7 +11,7 @@
 
 namespace ribbon {
 
-/// Where joins at the top write what was watched for the host; null where that is copied.
+/// The records in host memory to which joins at the top write statistics; null if statistics are copied.
 template <class Scalar, class Exec>
 typename ChainSolver<Scalar, Exec>::Implementation::Statistics *
 ChainSolver<Scalar, Exec>::Implementation::tops() const
@@ -21,7 +21,7 @@ ChainSolver<Scalar, Exec>::Implementation::tops() const
   return nullptr;
 }
 
-/// Copies what the node at the top passes, and says what the pivots were.
+/// Copies the equations that the top node passes, and reports the pivots.
 template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::Implementation::finish_report(const Exec &exec)
 {

@@ -17,7 +17,7 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Columns of a team at the joins: a warp, or so many that a host keeps what they need.
+/// Columns of a team at the joins: a warp, or a block that fits the caches of a host.
 constexpr int most_block = 16;
 template <class Scalar, class Exec>
 typename QrJoinSolveKernel<Scalar>::Shape join_solve_shape(const Exec &exec, int W, std::int64_t columns,
@@ -34,7 +34,7 @@ typename QrJoinSolveKernel<Scalar>::Shape join_solve_shape(const Exec &exec, int
   if (bytes() > limit) shape.is_staged = false;
   return shape;
 }
-/// Levels that a team of them works off at a time: on the way down every team has those above, too.
+/// Levels that a team processes at a time. On the way down, every team also processes the levels above.
 constexpr int stages_up = 4, stages_down = 5;
 /// The same tree with other stages.
 inline Tree with_stages(Tree tree, int levels)
@@ -43,7 +43,7 @@ inline Tree with_stages(Tree tree, int levels)
   return tree;
 }
 
-/// Puts the unknowns of the cuts at the ends of a piece that belong to it into x.
+/// Copies those unknowns of the cuts at the ends of a sub-chain that belong to it into x.
 template <class Scalar>
 struct PlaceCuts {
   QrSolve<Scalar>      solve;
@@ -95,8 +95,8 @@ ChainSolver<Scalar, Exec>::Implementation::columns_at(const Exec &exec, const Sc
            workspace_.data() + passed}};
 }
 
-/// Solves with the kernels for tiles of leaves; false where there are none, or the way up and the
-/// way down take a launch each.
+/// Solves with the kernels for tiles of leaves. False: there are no such kernels, or the way up and the way
+/// down need a launch each.
 template <class Scalar, class Exec>
 bool ChainSolver<Scalar, Exec>::Implementation::sweep_tiles(const Exec                          &exec,
                                                             const multifrontal::QrSolve<Scalar> &solve,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_solver_class.hpp  What a ChainSolver holds.
+/// @file chain_solver_class.hpp  The members of a ChainSolver.
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
@@ -60,11 +60,11 @@ struct ChainSolver<Scalar, Exec>::Implementation {
   Kokkos::View<std::int64_t *, Memory>   plain_, postponed_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_, grown_, doubtful_;
   double                                 doubtful_pivot_ = 1;
-  /// Statistics as words: views of records would bring device kernels of Kokkos for every type
+  /// Statistics as words: views of records would add device kernels of Kokkos for every type
   Kokkos::View<double *, Memory> leaf_statistics_, join_statistics_;
-  /// of the nodes at the top, on the host
+  /// of the nodes at the top of the tree, on the host
   StagedWords<Exec>                      top_statistics_;
-  mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve
+  mutable Kokkos::View<Scalar *, Memory> workspace_; ///< data that nodes pass in a solve
 };
 
 } // namespace ribbon

@@ -47,11 +47,11 @@ ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
   else
     count =
       std::min(leaves_of_threads<Scalar>(threads, chain, options.orthogonal), chain.rows / shortest_leaf(W));
-  tree_ = Tree(chain, std::max<std::int64_t>(1, count));
-  in_tiles_ =
-    (is_device_space<Exec> || options.leaf_size > 0) &&
-    chain.rows <= std::numeric_limits<std::int32_t>::max() &&
-    with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
+  tree_     = Tree(chain, std::max<std::int64_t>(1, count));
+  in_tiles_ = (is_device_space<Exec> || options.leaf_size > 0) &&
+              chain.rows <= std::numeric_limits<std::int32_t>::max() &&
+              // a host runs kernels of a device only for tests, one virtual thread after another
+              with_tiles<Scalar>(W, [](auto) {});
   is_lu_ = !is_device_space<Exec> && options.leaf_size == 0 && !options.orthogonal && tree_.leaves == 1 &&
            !chain.is_open_left() && !chain.is_open_right();
   const auto numbers = [&](const char *label, std::int64_t n) {
@@ -83,7 +83,7 @@ ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
     lu_.grown = grown_.data(), lu_.doubtful = doubtful_.data();
   } else {
     in_lanes_ = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(W);
-    // leaves whose factors lie side by side
+    // leaves whose factors are interleaved
     const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1;
     if (!in_tiles_) tree_.stage = 1;
     if (in_tiles_)
@@ -153,7 +153,7 @@ void ChainSolver<Scalar, Exec>::Implementation::factor(const Exec &exec, const C
         finish_report(exec);
       };
       eliminate(nullptr);
-      if (report_.status == FactorStatus::zero_pivot) { // of rows of different size perhaps
+      if (report_.status == FactorStatus::zero_pivot) { // perhaps because rows differ in size
         if (row_scale_.extent(0) == 0) {
           row_scale_ = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(
             exec, "ribbon::row_scale", static_cast<std::size_t>(tree_.chain.rows * tree_.chain.chains));
@@ -181,20 +181,20 @@ void ChainSolver<Scalar, Exec>::Implementation::factor_passed(const Exec &exec, 
   const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(
     passed, leaf_passed_.extent(0));
   Kokkos::deep_copy(exec, leaf_passed_, given);
-  if (has_leaves_) { // the first time, or leaves of its own were there
+  if (has_leaves_) { // the first time, or after a factorization of leaves
     const std::vector<Statistics> unseen(leaf_statistics_.extent(0) / multifrontal::words<Statistics>);
     Kokkos::deep_copy(
       exec, leaf_statistics_,
       Kokkos::View<const double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
         reinterpret_cast<const double *>(unseen.data()), leaf_statistics_.extent(0)));
-    exec.fence(); // before the numbers go
+    exec.fence(); // before `unseen` is destroyed
   }
   has_leaves_ = false;
   factor_joins(exec);
   finish_report(exec);
 }
 
-// The public face.
+// The public functions.
 
 template <class Scalar, class Exec>
 ChainSolver<Scalar, Exec>::ChainSolver() : implementation_(std::make_unique<Implementation>())

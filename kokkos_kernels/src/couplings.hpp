@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file couplings.hpp  What LineCouplings says of a matrix, row by row.
+/// @file couplings.hpp  Computes LineCouplings of a matrix, row by row.
 #pragma once
 
 #include "row_on_lines.hpp"
@@ -10,7 +10,7 @@
 
 namespace ribbon {
 
-/// What is found so far. Of rows the first one with the property counts; `none`: no row.
+/// The result so far. Members for rows hold the first row with the property; `none`: no row.
 struct CouplingsReducer {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
@@ -35,7 +35,7 @@ struct CouplingsReducer {
   }
 };
 
-/// Looks at row k.
+/// Examines row k.
 struct CouplingsKernel {
   CsrNumbers           A;
   LinePlaces           lines;
@@ -44,7 +44,7 @@ struct CouplingsKernel {
     const RowOnLines row(lines, k);
     bool             has_diagonal = false, is_finite_row = true, joins_components = false, wrapped = false,
          stored_wrapped = false;
-    // distances of entries that are not zero, of all
+    // distances of nonzero entries, of all entries
     int                     reach = 0, stored = 0, entries = 0;
     Kokkos::complex<double> sum(0);
     double                  largest = 0;
@@ -86,7 +86,7 @@ struct CouplingsKernel {
       r.zero_sums = 1;
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }
-  /// Whether a place, too far along the line to count, is on it.
+  /// Whether a place that is out of reach along the line is on it.
   KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const
   {
     return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other);
@@ -124,15 +124,15 @@ struct CouplingsOfHost {
   }
 
 private:
-  /// Entries of a row at distances from its diagonal.
+  /// Distances of the entries of a row from its diagonal.
   struct Pattern {
     std::vector<std::int64_t> distance;    ///< in rows; empty: no row so far
     std::vector<char>         counts;      ///< whether each is on the line
     std::int64_t              entries = 0; ///< on the line, without the diagonal block
   };
 
-  /// Position along its line of one unknown after the other. It divides only where the
-  /// position before does not tell.
+  /// Position along its line of one unknown after another. It divides only if the previous position does
+  /// not determine the next one.
   struct RowOfLine {
     const LineSet &lines;
     std::int64_t   row = 0, known = 0; ///< unknowns until the next division
@@ -190,7 +190,7 @@ private:
       const std::int64_t delta = row.at(A.column[e]) - row.k, size = delta < 0 ? -delta : delta;
       const bool         counts = entry.same || entry.distance != 0;
       const double       a      = kernel.A.value.size(e);
-      // on the line and out of reach, maybe
+      // possibly on the line and out of reach
       if (!(a > 0 && is_finite(a)) || (!counts && size < lines.rows * stride && size % stride == 0))
         return p.distance.clear();
       p.distance.push_back(A.column[e] - k), p.counts.push_back(counts);

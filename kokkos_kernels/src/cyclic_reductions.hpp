@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. Those that
-///   eliminate in every solve are
-/// taken where they are asked for, never by auto; factored_reduction is what auto takes for few wide lines.
+/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. Those that eliminate
+///   in every solve are used only if requested by name. auto chooses factored_reduction for few wide lines.
 #pragma once
 
 #include "algorithms.hpp"
@@ -78,7 +77,7 @@ struct FactoredReductionAlgorithm final : Factored<Scalar, Exec> {
     factor(exec, bands, pivot);
     return true;
   }
-  /// Of the odd equations, with the inverses of diagonal blocks.
+  /// The odd equations, with the inverses of diagonal blocks.
   bool inverts_reduced_system() const override { return true; }
 
 private:
@@ -91,8 +90,8 @@ private:
   }
 };
 
-/// factored_reduction, in the memory of the factors `again` where these are of the same algorithm and
-/// extents. Empty where it does not take these matrices: `why` tells.
+/// factored_reduction, in the memory of the factors `again` if these have the same algorithm and extents.
+/// Empty if it rejects these matrices: `why` holds the reason.
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_factored_reduction(const Exec &exec, const LineSet &lines,
                                            const Bands<Scalar, typename Exec::memory_space> &bands,
@@ -117,7 +116,8 @@ inline std::string no_room(const LineSet &lines)
   return "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";
 }
 
-/// cyclic_reduction, parallel_cyclic_reduction or cr_pcr. Empty where no line fits a team: `why` tells.
+/// cyclic_reduction, parallel_cyclic_reduction or cr_pcr. Empty if no line fits a team: `why` holds the
+/// reason.
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_reduction(const Exec &exec, Algorithm algorithm, const LineSet &lines,
                                   const Bands<Scalar, typename Exec::memory_space> &bands,
@@ -136,7 +136,7 @@ Made<Scalar, Exec> make_reduction(const Exec &exec, Algorithm algorithm, const L
   return std::make_unique<ReductionAlgorithm<Scalar, Exec>>(to_string(algorithm), std::move(plan));
 }
 
-/// toeplitz_cr. Empty where no line fits a team: `why` tells.
+/// toeplitz_cr. Empty if no line fits a team: `why` holds the reason.
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_toeplitz_cr(const Exec &exec, const LineSet &lines, const HostMatrix<Scalar> &A,
                                     const LineSolverOptions &options, PivotWatch &watch, std::string &why)

@@ -19,11 +19,11 @@ struct FactoredLines {
   Classes                      failed;     ///< 1 for each given matrix that is not solved; may be empty
   Classes                      given_class;
   std::int64_t                 given_matrices = 0, classified = 0; ///< classified: lines that have a class
-  Classes                      class_of_line;                      ///< as Problem has it
+  Classes                      class_of_line;                      ///< as in Problem
   std::int64_t                 matrices = 0;                       ///< likewise
 
   const FactorReport &report() const { return selection.report; }
-  /// Whether some line is solved.
+  /// Whether some lines are solved.
   bool       solves_some() const { return selection.factored && (selection.ok() || matrices > 1); }
   const int *classes(std::int64_t first) const
   {
@@ -35,7 +35,7 @@ struct FactoredLines {
     return {given_class.size() ? given_class.data() + first : nullptr, given_matrices, first, classified};
   }
 
-  /// Solves lines that have the matrices of the lines first, first + 1, ...
+  /// Solves lines with the matrices of the lines first, first + 1, ...
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
              std::int64_t first) const
   {

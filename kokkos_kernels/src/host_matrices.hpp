@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file host_matrices.hpp  The few matrices of a LineSolver on the host, in the forms
-///   that its algorithms take.
+/// @file host_matrices.hpp  The few matrices of a LineSolver on the host, in the forms that its algorithms
+///   need.
 #pragma once
 
 #include <ribbon/elimination/host_matrix.hpp>
 
 namespace ribbon::detail {
 
-/// Matrices of bands that are not shifted. @param continued  entries that leave them are couplings
+/// The matrices of bands that are not shifted. @param continued  entries outside a matrix are couplings
 template <class Scalar, class Memory>
 std::vector<HostMatrix<Scalar>> host_matrices(const Bands<Scalar, Memory> &bands, bool continued)
 {
@@ -34,7 +34,7 @@ std::vector<HostMatrix<Scalar>> padded(const std::vector<HostMatrix<Scalar>> &ma
   return all;
 }
 
-/// Bands of lines with at most kl + ku unknowns, as rings that store every entry once, one for every line.
+/// Bands of lines with at most kl + ku unknowns, as rings that store every entry once, one matrix per line.
 template <class Scalar, class Memory, class Exec>
 Bands<Scalar, Memory> folded(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices,
                              const Bands<Scalar, Memory> &bands)

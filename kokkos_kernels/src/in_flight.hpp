@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file in_flight.hpp  one_pass for one matrix per line, or alpha_l A + beta_l B: the
-///   kernel of a system, and the
-/// smallest pivot of its matrices or a bound of it.
+/// @file in_flight.hpp  one_pass for one matrix per line, or alpha_l A + beta_l B: the kernel of a system,
+///   and the smallest pivot of its matrices or a bound of it.
 #pragma once
 
 #include "algorithms.hpp"
@@ -10,7 +9,7 @@
 
 namespace ribbon::detail {
 
-/// Empty if there is no kernel, or if no tile of lines fits: `why` tells.
+/// Empty if there is no kernel, or if no tile of lines fits: `why` holds the reason.
 /// @param dominance  of the matrices, if it was computed
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file in_flight_algorithm.hpp  one_pass with matrices of their own as an algorithm of a LineSolver.
+/// @file in_flight_algorithm.hpp  one_pass with one matrix per line as an algorithm of a LineSolver.
 #pragma once
 
 #include "algorithms.hpp"
@@ -8,7 +8,7 @@
 
 namespace ribbon::detail {
 
-/// Matrices of their own, eliminated in every solve. Plan: OnePassPerLine or OnePassWide.
+/// One matrix per line, eliminated in every solve. Plan: OnePassPerLine or OnePassWide.
 template <class Scalar, class Exec, int K, int B, class Plan>
 struct InFlightAlgorithm final : Factored<Scalar, Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file judge.hpp  Factors by one candidate, and decides whether its solves are
-///   accurate: by what the elimination
-/// proves (certificate.hpp), else by test solves (probe.hpp).
+/// @file judge.hpp  Factors by one candidate, and decides whether its solves are accurate: by the bounds of
+///   the elimination (certificate.hpp), else by test solves (probe.hpp).
 #pragma once
 
 #include "candidates.hpp"
@@ -16,7 +15,7 @@ namespace ribbon::detail {
 /// The last factors and their report.
 template <class Scalar, class Exec>
 struct Selection {
-  std::shared_ptr<Factored<Scalar, Exec>> factored; ///< empty: nothing was made
+  std::shared_ptr<Factored<Scalar, Exec>> factored; ///< empty: there are no factors
   FactorReport                            report;
   std::string                             failure; ///< of the last candidate that failed
   /// largest accepted backward error of the last candidate
@@ -39,7 +38,7 @@ public:
 
   Judge(const Of &problem, Selection<Scalar, Exec> &selection) : problem_(problem), selection_(selection) { }
 
-  /// Factors by a candidate. True: it is taken. Otherwise the selection says what was wrong.
+  /// Factors by a candidate. True: the judge accepts it. Otherwise the selection holds the reason.
   bool attempt(const Candidate<Scalar, Exec> &candidate, Real limit, const std::string &reason)
   {
     Pivots      pivots;
@@ -59,7 +58,7 @@ public:
     return solves_accurately(pivots);
   }
 
-  /// A report of what the elimination met.
+  /// Writes a report of the pivots.
   void take(const Pivots &pivots, const std::string &reason)
   {
     FactorReport &r = selection_.report;
@@ -73,8 +72,8 @@ public:
                                                                             : FactorStatus::ok;
   }
 
-  /// Whether the elimination proved that every matrix is regular and every solve
-  /// accurate; the report says so then.
+  /// Whether the elimination proved that every matrix is regular and every solve accurate. If so, the
+  /// report holds the bounds.
   bool is_certified()
   {
     FactorReport      &r = selection_.report;
@@ -84,7 +83,7 @@ public:
     return true;
   }
 
-  /// Solves with the factors, and looks at the errors.
+  /// Solves with the factors and measures the errors.
   ProbeResult<Scalar> probe_factors(const ProbeOptions<Scalar> &options = {}) const
   {
     const std::int64_t          matrices = problem_.matrices;
@@ -159,7 +158,7 @@ private:
     auto          found = probe_factors();
     FactorReport &r     = selection_.report;
     // the error of an inaccurate algorithm depends on the right-hand side; with an inverted reduced system
-    // few right-hand sides show it
+    // few right-hand sides show the error
     const Real           enough = selection_.factored->inverts_reduced_system() ? 5 * Of::eps : sound;
     ProbeOptions<Scalar> options;
     while (found.error > enough && found.error <= selection_.limit && options.round < more) {
@@ -173,8 +172,8 @@ private:
     return found.error;
   }
 
-  /// Whether six right-hand sides of every matrix take no more memory than those of the
-  /// lines, or at most 64 MiB.
+  /// Whether six right-hand sides per matrix need at most the memory of the right-hand sides of all lines,
+  /// or at most 64 MiB.
   bool fits_six_times() const
   {
     const std::int64_t right_hand_sides = problem_.matrices * probe_kinds;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file line_solver_impl.hpp  Implementation of LineSolver; included by the files that instantiate it.
 ///
-/// problem.hpp has the lines and their matrices, candidates.hpp the algorithms, policy.hpp the order in which
-/// they are tried, judge.hpp the decision whether one is accurate, units.hpp scales and refinement for
+/// problem.hpp defines the lines and their matrices, candidates.hpp the algorithms, and policy.hpp their
+/// order. judge.hpp decides whether an algorithm is accurate. units.hpp handles scales and refinement for
 /// unknowns in different units.
 #pragma once
 
@@ -87,7 +87,7 @@ private:
     return own;
   }
 
-  /// Factors, in the memory of the factors `again` of matrices of the same extents where that can be done.
+  /// Factors, if possible in the memory of `again`, the factors of matrices of the same extents.
   void make(const Exec &exec, const LineSet &lines, const Input &bands, Made<Scalar, Exec> again = nullptr)
   {
     Problem<Scalar, Exec> problem;
@@ -109,7 +109,7 @@ private:
     this->report = lines_.report();
   }
 
-  /// Factors in the memory of factors that were certified. False: the new ones are not.
+  /// Factors in the memory of certified factors. False: the new factors are not certified.
   bool refactor_certified(const Exec &exec, const Input &bands)
   {
     if (!lines_.scale.empty() || !zero_mean_.empty()) return false;

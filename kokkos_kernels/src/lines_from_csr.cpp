@@ -15,8 +15,8 @@ namespace ribbon {
 
 namespace {
 
-/// Sets of lines, in a kernel. Kokkos sends functors of more than 512 bytes to a device through
-/// constant memory, and waits.
+/// Sets of lines, in a kernel. Kokkos copies functors of more than 512 bytes to a device through constant
+/// memory, and waits.
 using Sets = Kokkos::Array<LinePlaces, most_sets_of_lines>;
 static_assert(sizeof(Sets) <= 400, "kernels have other members");
 
@@ -35,7 +35,7 @@ Sets sets_of(const std::vector<LinePlaces> &lines)
 struct StrengthKernel {
   CsrNumbers A;
   Sets       sets;
-  /// -1: the row couples with none.
+  /// -1: the row has no couplings.
   KOKKOS_FUNCTION int bin_of(const LinePlaces &lines, const std::int64_t k) const
   {
     const RowOnLines row(lines, k);
@@ -61,15 +61,15 @@ struct StrengthKernel {
 struct RunsKernel {
   AnyIndices   row_begin, column;
   std::int64_t elements, components, length, far;
-  /// 1: other runs, or entries off them; 1: rings; 1 + an element of the first, of
-  /// the last run that closes one
+  /// [0] = 1: the runs are different, or entries are off them. [1] = 1: an entry closes a run to a ring.
+  /// [2], [3]: 1 + an element of the first and of the last run with such an entry
   std::int64_t *found;
 
   KOKKOS_INLINE_FUNCTION std::int64_t element(std::int64_t k) const
   {
     return components == 1 ? column[k] : column[k] / components;
   }
-  /// Whether an entry of element e leads to the one before.
+  /// Whether an entry couples element e with the element before it.
   KOKKOS_INLINE_FUNCTION bool leads_back(std::int64_t e) const
   {
     for (std::int64_t k = row_begin[e * components]; k < row_begin[(e + 1) * components]; ++k) {
@@ -111,14 +111,14 @@ struct WholeRunsKernel {
   }
 };
 
-/// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set.
-/// Atomics instead of parallel_reduce: under CUDA MPS a parallel_reduce of two integers (Kokkos 4.6.99) made
-/// later solves inaccurate, PETSc's own, too (docs/performance/index.md).
+/// Counts rows that couple along any set of a comparison, and those that prefer its set. Atomics instead of
+/// parallel_reduce: under CUDA MPS a parallel_reduce of two integers (Kokkos 4.6.99) made later solves
+/// inaccurate, including PETSc's (docs/performance/index.md).
 struct PreferenceKernel {
   CsrNumbers A;
   Sets       sets;
   int        count; ///< of sets
-  /// of each comparison: its set, and a bit for each of the others
+  /// of each comparison: its set, and a bit mask of the others
   Kokkos::Array<int, most_sets_of_lines> one, others;
   int                                    comparisons;
   double                                 factor;
@@ -146,8 +146,8 @@ struct PreferenceKernel {
   }
 };
 
-/// A kernel over one row of `every`, anywhere among these: equal distances would meet the same column
-/// of a grid again and again.
+/// A kernel over one row of `every`, at a pseudo-random place among these. Equal distances would always
+/// select the same column of a grid.
 template <class Kernel>
 struct SomeRows {
   Kernel                 kernel;
@@ -164,8 +164,8 @@ struct SomeRows {
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return (rows + every - 1) / every; }
 };
 
-/// Votes of some rows, for each set of lines: a thread takes every `threads`-th row. Neighbours have the same
-/// bin, mostly: few atomics.
+/// Votes of some rows, for each set of lines. A thread processes every `threads`-th row. Neighbours mostly
+/// have the same bin, so that there are few atomics.
 template <class Memory>
 struct VoteKernel {
   SomeRows<StrengthKernel>             some;
@@ -186,7 +186,8 @@ struct VoteKernel {
   }
 };
 
-/// Runs over the places on the lines, which need not be all of the matrix; the smaller stride runs fastest.
+/// Runs over the places on the lines, a subset of the places of the matrix; the smaller stride runs
+/// fastest.
 template <class Scalar, class Values>
 struct ExtractKernel {
   AnyCsrMatrix<Scalar> A;

@@ -22,12 +22,13 @@ std::size_t at(std::int64_t k)
   return static_cast<std::size_t>(k);
 }
 
-constexpr float tie = 0.99f; ///< couplings this close to the strongest of a group are of the group
-/// couplings this strong beside another one make triangles and quadrilaterals with it
+/// couplings this close to the strongest coupling of a group belong to the group
+constexpr float tie = 0.99f;
+/// couplings this strong relative to another one form triangles and quadrilaterals with it
 constexpr float  alike    = 0.9f;
-constexpr double rounding = 1 - 1e-5; ///< couplings are kept in float
-/// couplings of two rows from which quadrilaterals are no longer looked for: dense rows
-/// must not cost their square
+constexpr double rounding = 1 - 1e-5; ///< couplings are stored in float
+/// above this count of couplings of two rows there is no search for quadrilaterals: its cost for dense rows
+/// would be quadratic
 constexpr int long_rows = 256;
 
 /// Couplings of every row, compressed, without the diagonal.
@@ -46,7 +47,7 @@ struct Couplings {
     weight.push_back(w);
   }
   void end_row(std::int64_t i) { begin[at(i) + 1] = static_cast<std::int64_t>(column.size()); }
-  /// Weight of (i, j), 0 where they do not couple; columns have to be sorted.
+  /// Weight of (i, j), 0 if they do not couple. @pre columns are sorted
   float operator()(std::int64_t i, std::int64_t j) const
   {
     const auto first = column.begin() + begin[at(i)], last = column.begin() + begin[at(i) + 1];
@@ -127,7 +128,7 @@ Couplings<Index> symmetric_part(const Couplings<Index> &C)
   return sum;
 }
 
-/// Couplings that may be on a line.
+/// Couplings that can be on a line.
 template <class Index>
 Couplings<Index> strong_ones(const Couplings<Index> &C, const LinesOfGraphOptions &options)
 {
@@ -169,7 +170,7 @@ public:
     std::vector<char> seen(neighbour_.size(), 0);
     result.order.reserve(neighbour_.size());
     for (std::size_t first = 0; first < neighbour_.size(); ++first) {
-      if (seen[first] || neighbour_[first][1] >= 0) continue; // an inner row
+      if (seen[first] || neighbour_[first][1] >= 0) continue; // an interior row
       result.begin.push_back(static_cast<std::int64_t>(result.order.size()));
       for (Index before = -1, row = static_cast<Index>(first); row >= 0;) {
         result.order.push_back(row);
@@ -207,10 +208,10 @@ private:
       });
       for (auto e = first; e != last; ++e) {
         if (!may_join(e->i, e->j, e->weight)) continue;
-        // upwards first: a ring is cut between its last row and its first
+        // upwards first: a ring is opened between its last row and its first
         const Index ends[2] = {other_end_[at(e->j)], other_end_[at(e->i)]};
         join(e->i, e->j);
-        for (Index end : ends) // both ends grow while there are equals
+        for (Index end : ends) // both ends grow while there are ties
           while (end >= 0) end = grow(end, least);
       }
       first = last;
@@ -219,10 +220,10 @@ private:
 
   bool is_end(Index i) const { return neighbour_[at(i)][1] < 0; }
 
-  /// A path through i cannot go from k on to j: k, i and j are corners of a triangle whose third side is
-  /// about as strong as (i, j), or of a quadrilateral k, i, j, m that has one such side, any fourth one,
-  /// and no diagonal (i, m) as strong. A ring of three or four rows that couple strongly with nothing
-  /// else has no other way to go.
+  /// Whether a path through i must not continue from k to j. k, i and j are corners of a triangle whose
+  /// third side is about as strong as (i, j); or they are corners of a quadrilateral k, i, j, m with one
+  /// such side, any fourth side, and no diagonal (i, m) as strong. Exception: a ring of three or four rows
+  /// that couple strongly with no other rows.
   bool turns(Index k, Index i, Index j, float weight) const
   {
     if (k < 0) return false;
@@ -258,7 +259,7 @@ private:
     other_end_[at(b)] = a;
   }
 
-  /// Joins the end of a path to the nearest row that it may go on to; returns the new end, or -1.
+  /// Joins the end of a path to the nearest row that can continue it; returns the new end, or -1.
   Index grow(Index end, float least)
   {
     Index best = -1, nearest = 0;
@@ -276,19 +277,19 @@ private:
     return new_end;
   }
 
-  /// corners are told by all couplings, lines go along strong ones
+  /// all couplings define corners, strong ones define lines
   const Couplings<Index>           &all_, &strong_;
-  std::vector<std::array<Index, 2>> neighbour_; ///< on the path, -1: none; the second one is set last
-  std::vector<Index>                other_end_; ///< of the path, known at its ends
+  std::vector<std::array<Index, 2>> neighbour_; ///< on the path, -1: no neighbour; the second one is set last
+  std::vector<Index>                other_end_; ///< of the path, valid at its ends
 };
 
-/// Best fit of lines, the longest first, to pieces: put(line, piece, first element) for each line.
-/// Returns the number of pieces.
+/// Best fit of lines, the longest first, into packed lines: put(line, packed line, first element) for each
+/// line. Returns the count of packed lines.
 template <class Put>
 std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t> &longest_first,
                       std::int64_t rows, const Put &put)
 {
-  // pieces by their free elements, the oldest first
+  // packed lines by their free elements, the oldest first
   std::map<std::int64_t, std::deque<std::int64_t>> with_room;
   std::int64_t                                     pieces = 0;
   for (std::size_t k = 0; k < longest_first.size();) {
@@ -302,7 +303,7 @@ std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t>
       fit->second.pop_front();
       if (fit->second.empty()) with_room.erase(fit);
     }
-    // what is left of the piece is the best fit of the next line if that is as long
+    // the rest of the packed line is the best fit for the next line of the same length
     for (; room >= length && k < longest_first.size() &&
            lines.begin[at(longest_first[k]) + 1] - lines.begin[at(longest_first[k])] == length;
          ++k, room -= length)

@@ -60,7 +60,7 @@ struct LoopedAlgorithm final : Factored<Scalar, Exec> {
   }
 };
 
-/// Few long lines, cut in pieces.
+/// Few long lines, split into segments.
 template <class Scalar, class Exec>
 struct PartitionAlgorithm final : Factored<Scalar, Exec> {
   Partition<Scalar, Exec> plan;
@@ -83,7 +83,7 @@ struct PartitionAlgorithm final : Factored<Scalar, Exec> {
     other->plan.separate(exec);
     return other;
   }
-  /// Without dot products, which lose digits where the inverse of a piece is large.
+  /// Without dot products, which are inaccurate if the inverse of a segment is large.
   bool refine() override
   {
     const bool known = plan.with_known_separators();

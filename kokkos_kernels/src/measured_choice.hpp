@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file measured_choice.hpp  What a device takes first: for large batches by the table, for
-///   few long lines by a rule.
+/// @file measured_choice.hpp  The algorithm that a device tries first: for large batches from the table,
+///   for few long lines by a rule.
 #pragma once
 
 #include "algorithms.hpp"
@@ -20,9 +20,9 @@ bool is_narrow(const Bands<Scalar, Memory> &bands)
   return bands.half_bandwidth() <= 2 && bands.block == 1;
 }
 
-/// Whether wide bands and blocks that have matrices of their own are eliminated in flight faster than thomas
-/// solves from factors: blocks of 2, and K = 3 to 128 rows, in double; K = 4 and blocks of 4 are not (64 to
-/// 512 rows, measured on an H200, docs/performance/index.md).
+/// Whether in-flight elimination of one matrix per line is faster than thomas with stored factors, for wide
+/// bands and blocks. In double it is faster for blocks of 2, and for K = 3 to 128 rows. It is not for K = 4
+/// and blocks of 4 (64 to 512 rows, measured on an H200, docs/performance/index.md).
 template <class Scalar, class Memory>
 bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
@@ -30,30 +30,29 @@ bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
          (bands.block == 2 || (bands.block == 1 && bands.half_bandwidth() == 3 && lines.rows <= 128));
 }
 
-/// Fewer lines than these leave threads of `thomas` idle: with one matrix per line narrow ones are eliminated
-/// in flight then, wide ones and blocks by factored_reduction. Blocks of 4 on an H100, one direction,
-/// milliseconds of `thomas` and factored_reduction: 193 lines of 193 rows 1.33 and 0.036, 4225 of 65 0.99 and
-/// 0.32, 9409 of 97 1.51 and 0.75; 16641 of 129 rows, blocks of 3, 1.43 and 1.32, blocks of 5, 3.75 and 2.41.
+/// Fewer lines than these leave threads of `thomas` idle. With one matrix per line, narrow lines are then
+/// eliminated in flight, wide ones and blocks by factored_reduction. On an H100, for blocks of 3 to 5,
+/// factored_reduction takes 0.03 (193 lines) to 0.92 (16641 lines) of the time of `thomas`.
 inline constexpr std::int64_t few_lines = 32768;
-/// A kernel in flight stores no factors, but computes pivots with one thread per line. Blocks of 2,
-/// milliseconds of a refresh and of an application, in flight and by factored_reduction: 385 lines 17.4 +
-/// 0.145 and 2.4 + 0.185, 1089 lines 3.8 + 0.140 and 2.1 + 0.150, 4225 lines 8.3 + 0.48 and 5.9 + 0.65.
+/// A kernel in flight stores no factors, but computes pivots with one thread per line. For blocks of 2 its
+/// refresh takes 7 times (385 lines) to 1.4 times (4225 lines) as long as that of factored_reduction. Its
+/// application takes 0.7 to 0.9 of the time.
 inline constexpr std::int64_t few_lines_in_flight = 2048;
 
-/// Whether auto has a kernel that eliminates matrices of their own in flight, for lines that
-/// leave a team room for several.
+/// Whether auto has a kernel that eliminates one matrix per line in flight, and scratch of a team holds at
+/// least two lines.
 template <class Scalar, class Memory>
 bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
-  // of a line in scratch
+  // bytes of a line in scratch
   const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * bands.block * bands.block *
                              static_cast<std::int64_t>(sizeof(Scalar));
   return (is_narrow(bands) || wide_in_flight(lines, bands)) &&
          2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
 }
 
-/// Whether wide bands and blocks with one matrix per line are so few that the chain of dependent steps along
-/// a line decides, which factored_reduction has the shortest of.
+/// Whether wide bands and blocks with one matrix per line are so few that the sequence of dependent steps
+/// along a line limits the speed. factored_reduction has the shortest sequence.
 template <class Scalar, class Memory>
 bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
@@ -63,10 +62,10 @@ bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
          FactoredReduction<Scalar, Exec>::scratch(lines.rows, bands) <= device::scratch_limit(Exec());
 }
 
-/// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to
-/// fill a device go to one_pass.
-/// @param has_constant_stencil  of a shared matrix, which it brings to the host: asked only where the
-///   table tells the two apart
+/// The fastest algorithm for a large batch of such lines. One matrix per line, with too few lines for
+/// thomas to fill a device, is solved by one_pass.
+/// @param has_constant_stencil  of a shared matrix, which it copies to the host: called only if the table
+///   distinguishes the two cases
 template <class Scalar, class Memory, class Constant>
 Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &bands,
                            const Constant &has_constant_stencil)
@@ -83,10 +82,10 @@ Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &ba
     return Algorithm::one_pass;
   if (own) {
     const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
-    // a system without entries, since in_flight() is false here
+    // no entry for this system: in_flight() is false here
     if (measured == Algorithm::one_pass && !is_narrow(bands)) return Algorithm::thomas;
-    // A batch of the table has 2^26 unknowns. thomas was faster than partition for so many lines (of 512
-    // rows, pentadiagonal: of 1024); batches of longer lines have fewer.
+    // A batch of the table has 2^26 unknowns. For this many lines (of 512 rows, pentadiagonal: of 1024)
+    // thomas was faster than partition; batches of longer lines have fewer.
     const bool filled = lines.lines() * bands.half_bandwidth() >= 131072;
     return measured == Algorithm::partition && filled ? Algorithm::thomas : measured;
   }
@@ -94,8 +93,8 @@ Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &ba
   return constant == general || bands.lhs == Lhs::classes || !has_constant_stencil() ? general : constant;
 }
 
-/// Shared matrices of a system that one_pass has a kernel for: a team solves a tile of lines, or of pieces.
-/// Otherwise each has one thread.
+/// Whether a team solves a tile of lines or segments: shared matrices of a system with a one_pass kernel.
+/// Otherwise one thread solves each line or segment.
 template <class Scalar, class Memory>
 bool by_teams(const Bands<Scalar, Memory> &bands)
 {
@@ -103,7 +102,7 @@ bool by_teams(const Bands<Scalar, Memory> &bands)
          with_system<Scalar>(std::max(1, bands.half_bandwidth()), bands.block, [](auto, auto) {});
 }
 
-/// Whether a device has kernels of tile_products for such a matrix: they want matrix instructions.
+/// Whether a device has kernels of tile_products for such a matrix: they need matrix instructions.
 template <class Scalar, class Memory>
 bool is_for_tile_products(const Bands<Scalar, Memory> &bands)
 {
@@ -120,7 +119,7 @@ bool only_tile_products(const LineSet &lines, const Bands<Scalar, Memory> &bands
          tile_products_fit(lines.rows, std::max(1, bands.half_bandwidth()), bands.block);
 }
 
-/// Lines that are too few to fill a device, and long enough to be cut.
+/// Whether the lines are too few to fill a device, and long enough to be split.
 template <class Scalar, class Memory>
 bool few_long_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
@@ -128,8 +127,8 @@ bool few_long_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
                          : lines.rows >= 128 && lines.lines() < 16384 && !in_flight(lines, bands);
 }
 
-/// Whether a few rows of a shared matrix agree. That takes no time, and where it errs
-/// pieces are of another length.
+/// Whether a few rows of a shared matrix are equal. The test takes no time; a wrong result only changes the
+/// length of segments.
 template <class Scalar, class Memory>
 bool seems_constant(const Bands<Scalar, Memory> &bands)
 {
@@ -144,19 +143,20 @@ bool seems_constant(const Bands<Scalar, Memory> &bands)
   return true;
 }
 
-/// Runs of lines at one stride that auto has solved by partition, a launch for each.
+/// Most runs of lines at one stride for which auto chooses partition: it needs a launch per run.
 inline constexpr std::int64_t most_runs = 8;
 
-/// Whether partition is faster with dot products, which cost a few microseconds, than with a correction,
-/// which costs memory traffic.
+/// Whether partition is faster with dot products (a few microseconds) than with a correction (memory
+/// traffic).
 inline bool pieces_are_many(const LineSet &lines)
 {
   return lines.rows * lines.lines() >= (1 << 22);
 }
 
-/// Rows of a piece of partition. One thread per piece: enough threads to fill a device before long pieces;
-/// classes are given a matrix for every line. A team per tile of pieces: as long as the kernel likes them,
-/// which for one pentadiagonal stencil and many interleaved pieces is longer: fewer boundaries.
+/// Rows of a segment of partition. With one thread per segment, filling a device with threads comes before
+/// long segments; classes are stored as one matrix per line. With a team per tile of segments, segments
+/// have the best length for the kernel. One pentadiagonal stencil with many interleaved segments has longer
+/// ones, with fewer boundaries.
 template <class Scalar, class Memory>
 std::int64_t longest_piece(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file policy.hpp  In which order the candidates are tried: the fastest by
-///   measurement first, the safest last.
+/// @file policy.hpp  The order in which candidates are tried: the fastest by measurement first, the safest
+///   last.
 #pragma once
 
 #include "judge.hpp"
@@ -28,7 +28,7 @@ public:
   }
 
   /// Factors. The result is in the report of the selection.
-  /// @throws std::invalid_argument where an algorithm was asked for by name that does not take these lines
+  /// @throws std::invalid_argument if an algorithm that was requested by name rejects these lines
   void factor()
   {
     if (try_factored_reduction() || try_partition(false)) return;
@@ -64,7 +64,7 @@ private:
     selection_.factored.reset();
     return false;
   }
-  /// Lines to be eliminated in flight: rows that dominate need no elimination to be judged.
+  /// Lines that are eliminated in flight: dominant rows can be judged without elimination.
   bool factor_dominant()
   {
     const bool in_flight =
@@ -79,8 +79,9 @@ private:
     return false;
   }
 
-  /// Takes an algorithm that was asked for by name, even if the judge refuses it: the report says why.
-  /// @throws std::invalid_argument where it cannot be made
+  /// Uses an algorithm that was requested by name, even if the judge rejects it; the report holds the
+  /// reason.
+  /// @throws std::invalid_argument if it cannot be constructed
   void take_named(const Row &candidate, const std::string &reason = "asked for")
   {
     if (!judge_.attempt(candidate, most_unsound, reason) && !selection_.factored)
@@ -104,7 +105,7 @@ private:
            try_first(All::factored_reduction, "few wide lines");
   }
 
-  /// Tries partition if it is asked for or likely to be faster. False: others are tried.
+  /// Tries partition if it is requested or likely to be faster. False: others are tried.
   /// @param no_tile  no tile of these lines fits a team
   bool try_partition(bool no_tile)
   {
@@ -128,7 +129,7 @@ private:
                                                                                   : measured;
     const auto        given    = problem_.bands;
     const bool        by_class = given.lhs == Lhs::classes;
-    // equal pieces share their factors again
+    // partition finds equal segments again and shares their factors
     if (by_class) problem_.set_bands(all_rows(problem_.exec, given, true));
     const bool taken = judge_.attempt(All::partition, named ? most_unsound : sound, reason);
     if (!taken && named && !selection_.factored) {
@@ -146,7 +147,7 @@ private:
     return taken || named;
   }
 
-  /// Tries what is only taken by name.
+  /// Tries the algorithms that are used only if requested by name.
   bool try_by_name()
   {
     for (const Row &candidate : All::by_name())
@@ -171,10 +172,10 @@ private:
       reason = selection_.failure;
       if (!selection_.factored && try_partition(true)) return;
     }
-    // where a tile fits, pivoted elimination in one pass is faster
+    // if a tile fits, pivoted elimination in one pass is faster
     if (!selection_.factored && judge_.attempt(All::thomas, sound, reason)) return;
-    // a single matrix with an entry that is not finite has no other option; of several matrices the
-    // others are not judged yet
+    // a single matrix with an entry that is not finite has no other option; several matrices are not all
+    // judged yet
     const auto &matrices = problem_.on_host();
     if (matrices.size() == 1 && selection_.report.status == FactorStatus::not_finite &&
         !matrices[0].is_finite())
@@ -195,8 +196,8 @@ private:
       judge_.attempt(All::pivoted, most_unsound, reason + "; " + selection_.failure);
   }
 
-  /// `thomas` may solve a triangular matrix that orthogonal elimination found singular: its pivots do not
-  /// shrink. Otherwise the selection is unchanged.
+  /// `thomas` may solve a triangular matrix that orthogonal elimination found singular, because its pivots
+  /// do not shrink. Otherwise the selection is unchanged.
   void try_triangular()
   {
     const auto before = selection_;
@@ -223,8 +224,8 @@ private:
       judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
   }
 
-  /// Rows of a piece of partition; 0 if whole lines are the better choice. partition stores one matrix per
-  /// line for classes, so that `auto` chooses it only for few long lines of which no tile fits a team.
+  /// Rows of a segment of partition; 0 if whole lines are the better choice. partition stores one matrix
+  /// per line for classes, so that `auto` chooses it only for few long lines for which no tile fits a team.
   std::int64_t rows_per_piece(bool no_tile) const
   {
     const LineSet &lines = problem_.lines;

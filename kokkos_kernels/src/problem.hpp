@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file problem.hpp  What a LineSolver is to factor, as its candidates, its policy and its judge see it.
+/// @file problem.hpp  The input of a factorization, for the candidates, the policy and the judge of a
+///   LineSolver.
 #pragma once
 
 #include "algorithms.hpp"
@@ -33,8 +34,8 @@ struct Problem {
   bool              one_chunk = false;            ///< only `pivoted` on whole lines is tried
   PartitionCut      cut;                          ///< of partition
   RowDominance      dominance;                    ///< if it was computed
-  /// factors of matrices with other values, whose memory the first candidate takes that can; null: there are
-  /// none
+  /// factors of matrices with other values; the first candidate that can reuse their memory uses it; null:
+  /// there are no such factors
   mutable Made<Scalar, Exec> again;
 
   bool asks_for(Algorithm algorithm) const { return asked == algorithm; }
@@ -43,7 +44,7 @@ struct Problem {
   bool one_per_line() const { return bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted; }
   /// thomas with lines_per_team: through scratch in every layout.
   bool staged() const { return asks_for(Algorithm::thomas) && options.lines_per_team > 0; }
-  /// Scalar bands that elimination has an unrolled kernel for.
+  /// Scalar bands for which elimination has an unrolled kernel.
   bool unrolled() const
   {
     return bands.block == 1 && reach <= (is_device_space<Exec> || bands.periodic || staged() ? 2 : 4);
@@ -61,7 +62,7 @@ struct Problem {
                                                       : 100 * entry_eps());
   }
 
-  /// Takes other bands for the same lines.
+  /// Replaces the bands for the same lines.
   void set_bands(const Input &other)
   {
     bands = other, matrices = other.matrices();
@@ -88,7 +89,7 @@ struct Problem {
     return K == reach ? on_host() : padded(on_host(), K);
   }
 
-  /// The algorithm in the table, which was measured on devices. May copy a matrix to the host.
+  /// The algorithm in the table of measurements on devices. May copy a matrix to the host.
   Algorithm fastest() const
   {
     if (!fastest_)
@@ -101,7 +102,7 @@ struct Problem {
            (only_tile_products(lines, bands) || fastest() == Algorithm::tile_products);
   }
 
-  /// Calls f(K) with the unrolled half-bandwidth that takes these bands.
+  /// Calls f(K) with the unrolled half-bandwidth for these bands.
   template <class F>
   void with_reach(const F &f) const
   {

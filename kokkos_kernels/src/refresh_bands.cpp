@@ -12,7 +12,7 @@ namespace ribbon {
 
 namespace {
 
-/// What is found is a bit each.
+/// Each finding is a bit.
 enum Finding {
   found_across     = 1,
   found_beyond     = 2,
@@ -23,17 +23,18 @@ enum Finding {
   found_components = 64
 };
 
-/// @tparam Blocks  elements of several rows; else the compiler knows that they have one
-/// @tparam H  the half-bandwidth if the compiler knows it, so that rows stay in registers of a device; else 0
+/// @tparam Blocks  elements of several rows; false: the compiler knows that elements have one row
+/// @tparam H  the half-bandwidth if it is known at compile time, so that a device keeps rows in registers;
+///   else 0
 template <class Csr, class Scalar, class Memory, bool Blocks, int H = 0>
 struct RefreshKernel {
-  struct Each { };    ///< a matrix for every line
+  struct Each { };    ///< one matrix per line
   struct Shared { };  ///< the matrices of lines that share
-  struct Compare { }; ///< all lines with these
+  struct Compare { }; ///< all lines with the shared matrices
 
-  /// entries of a row that are kept
+  /// most stored entries of a row
   static constexpr int most = Blocks ? 3 * 8 : 2 * (H ? H : largest_half_bandwidth) + 1;
-  /// distance of what is not on the line
+  /// distance of entries that are off the line
   static constexpr std::int64_t off = std::int64_t(1) << 62;
   using Values                      = typename Bands<Scalar, Memory>::values_type;
 
@@ -55,13 +56,14 @@ struct RefreshKernel {
     else v[j] += value;
   }
 
-  /// Row a of element k, which is row `row` of a line: 2 h + 1 times as many numbers as elements have
-  /// rows. Returns what it found.
+  /// Reads row a of element k, which is row `row` of a line: (2 h + 1) B entries for elements of B rows.
+  /// Returns its findings.
   KOKKOS_INLINE_FUNCTION int read(std::int64_t k, std::int64_t row, int a, Scalar (&v)[most]) const
   {
     const int          h = reach(), B = rows_of_element(), n = numbers();
     const std::int64_t r = k * B + a, begin = A.row_begin[r], end = A.row_begin[r + 1];
-    if (end - begin == n && row >= h && row + h < lines.rows) { // a line by itself: half of the time
+    // a fast path for interior rows of an isolated line: half of the time
+    if (end - begin == n && row >= h && row + h < lines.rows) {
       bool straight = true;
       for (int d = 0; d <= 2 * h; ++d)
         for (int b = 0; b < B; ++b) {
@@ -93,8 +95,8 @@ struct RefreshKernel {
     }
     return what;
   }
-  /// Distance of a column from element k along its line, in elements, and its place in its element. Most are
-  /// told apart without a division.
+  /// Distance of a column from element k along its line, in elements, and its place in its element. Most
+  /// columns need no division.
   KOKKOS_INLINE_FUNCTION std::int64_t along(std::int64_t column, std::int64_t k, std::int64_t row,
                                             int &b) const
   {
@@ -107,7 +109,7 @@ struct RefreshKernel {
     if (within(stride)) q = 1;
     else if (within(-stride)) q = -1;
     else if (!within(0)) {
-      // elements of the line in front of k
+      // count of elements of the line before k
       const std::int64_t before = stride > 0 ? row : lines.rows - 1 - row, behind = lines.rows - 1 - before;
       if ((delta > -size && delta < size) || delta < -before * size || delta >= behind * size + B) return off;
       q = delta >= 0 ? delta / stride : -((-delta + B - 1) / stride);
@@ -122,7 +124,7 @@ struct RefreshKernel {
     const bool along = lines.row_stride < lines.stride0;
     line = along ? u / lines.rows : u % count, row = along ? u % lines.rows : u / count;
   }
-  /// Place in Bands::values of number j that read() gives for component a.
+  /// Place in Bands::values of entry j that read() returns for component a.
   KOKKOS_INLINE_FUNCTION int entry(int a, int j) const
   {
     const int B = rows_of_element();
@@ -158,7 +160,7 @@ struct RefreshKernel {
       note(what | compare(line, row, a, v));
     }
   }
-  /// Few threads find something new.
+  /// Few threads have a new finding, so that atomics are rare.
   KOKKOS_INLINE_FUNCTION void note(int what) const
   {
     if (what & ~*found) Kokkos::atomic_fetch_or(found, what);
@@ -173,21 +175,20 @@ struct RefreshKernel {
   }
 };
 
-/// The same on a host, a tile of lines at a time, in the order in which their rows lie. Lines that lie
-/// behind each other go through a buffer that stays in the cache: one by one they would write a number to
-/// each of many cache lines.
+/// The same on a host, a tile of lines at a time, in the order of their rows in memory. Contiguous lines go
+/// through a buffer that fits the cache: one by one they would write one entry to each of many cache lines.
 template <class Csr, class Scalar, class Memory, bool Blocks>
 struct RefreshTiles {
   using Kernel = RefreshKernel<Csr, Scalar, Memory, Blocks>;
-  /// lines, and numbers that they bring to the buffer at a time
+  /// lines of a tile, and entries of the buffer
   static constexpr std::int64_t width = 32, room = 12288;
 
   Kernel        kernel;
-  bool          compare;  ///< all lines with the matrices that they share
+  bool          compare;  ///< compares all lines with the shared matrices
   std::int64_t *straight; ///< RefreshPlan
 
   std::int64_t count() const { return (kernel.lines.lines() + width - 1) / width; }
-  struct Look { }; ///< at the pattern of a line
+  struct Look { }; ///< inspects the pattern of a line
   void operator()(Look, const std::int64_t l) const { straight[l] = first_value(kernel.lines(l, 0)); }
   void operator()(const std::int64_t t) const
   {
@@ -211,8 +212,7 @@ struct RefreshTiles {
   }
 
 private:
-  /// Entries of a row of the matrix that is row i of a straight line, by elements, and the
-  /// distance of the first one.
+  /// Distance of the first entry in the matrix row that is row i of a straight line, by elements.
   std::int64_t first_distance(std::int64_t i) const { return -std::min<std::int64_t>(i, kernel.reach()); }
   std::int64_t distances(std::int64_t i) const
   {
@@ -223,7 +223,7 @@ private:
     const std::int64_t n = kernel.lines.rows, h = std::min<std::int64_t>(kernel.reach(), n - 1);
     return (n * (2 * h + 1) - h * (h + 1)) * kernel.rows_of_element() * kernel.rows_of_element();
   }
-  /// Where the values of a line that begins with element k start. -1: its rows hold entries off the
+  /// Position of the first value of a line that begins with element k. -1: its rows hold entries off the
   /// line, or lack some on it.
   std::int64_t first_value(std::int64_t k) const
   {
@@ -238,7 +238,7 @@ private:
     }
     return kernel.A.row_begin[k * B];
   }
-  /// Whether the lines of a tile are straight; that they begin and end where they did is looked at again.
+  /// Whether the lines of a tile are straight. Checks again that they begin and end at the same positions.
   bool all_straight(std::int64_t first, std::int64_t lanes, const std::int64_t (&at)[width]) const
   {
     const std::int64_t B = kernel.rows_of_element(), n = kernel.lines.rows * B, count = values_of_line();
@@ -250,7 +250,7 @@ private:
     }
     return all;
   }
-  /// Whether some entry of a straight line is as far from the diagonal as the bands reach.
+  /// Whether an entry of a straight line is as far from the diagonal as the bands reach.
   bool reaches(const Scalar *v) const
   {
     const std::int64_t B = kernel.rows_of_element();
@@ -259,7 +259,7 @@ private:
       else if (i >= kernel.reach() && *v != Scalar(0)) return true;
     return false;
   }
-  /// Straight lines next to the first ones of their classes, number by number.
+  /// Compares straight lines with the first ones of their classes, entry by entry.
   int compare_values(std::int64_t first, std::int64_t lanes) const
   {
     const std::int64_t count = values_of_line();
@@ -278,7 +278,7 @@ private:
     }
     return what;
   }
-  /// Straight lines to the bands.
+  /// Copies straight lines to the bands.
   int move_values(std::int64_t first, std::int64_t lanes) const
   {
     const std::int64_t count = values_of_line();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_on_lines.hpp  A row of a sparse matrix and where its entries are on lines.
+/// @file row_on_lines.hpp  A row of a sparse matrix and the places of its entries on lines.
 #pragma once
 
 #include <ribbon/lines_from_csr.hpp>
@@ -8,7 +8,7 @@
 
 namespace ribbon {
 
-/// A CsrMatrix for kernels that look at it: of any index and any scalar.
+/// A CsrMatrix of any index and any scalar, for kernels that inspect it.
 struct CsrNumbers {
   AnyIndices         row_begin, column;
   detail::AnyNumbers value;
@@ -25,8 +25,8 @@ struct Place {
 };
 KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
 {
-  // digits of k in the mixed radix of the three strides, largest stride first; a stride that is
-  // taken no step of has none
+  // digits of k in the mixed radix of the three strides, largest stride first; a dimension of extent 1 has
+  // no digit
   const std::int64_t row_stride = s.rows > 1 ? s.row_stride : 0, stride0 = s.count0 > 1 ? s.stride0 : 0;
   std::int64_t       rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
   const auto         digit = [&rest](std::int64_t stride) {
@@ -40,16 +40,16 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
   return {s0 + s1 * s.count0, i};
 }
 
-/// Signed distance along its line from place k, which is p, to another; 0 for places off the line or more
-/// than `most` rows away. Where the ends of a line are joined the shorter way counts, of two equally long
-/// ones the one inside; `wrapped` tells the other.
+/// Signed distance along its line from place k, which is p, to another place; 0 for places off the line or
+/// more than `most` rows away. If the ends of a line are joined, the shorter way counts; of two equally
+/// long ways the one inside. `wrapped` marks the way around the ends.
 KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, std::int64_t other,
                                     bool wrap, int most, bool &wrapped)
 {
   const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta,
                      stride = s.row_stride < 0 ? -s.row_stride : s.row_stride;
   wrapped                   = false;
-  // most entries are told apart without a division
+  // most entries need no division
   if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0;
   const std::int64_t q      = stride == 1 ? size : size / stride,
                      inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
@@ -60,7 +60,7 @@ KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64
   return static_cast<int>((inside < 0) == wrapped ? d : -d);
 }
 
-/// An entry of a matrix as the lines see it.
+/// The position of an entry relative to the lines.
 struct Entry {
   int  distance;
   bool same;    ///< it couples components of one element

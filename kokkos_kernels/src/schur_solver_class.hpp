@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file schur_solver_class.hpp  What a SchurSolver holds.
+/// @file schur_solver_class.hpp  The members of a SchurSolver.
 #pragma once
 
 #include <ribbon/multifrontal/schur/factors.hpp>
@@ -32,18 +32,19 @@ struct SchurSolver<Scalar, Exec>::Implementation {
   multifrontal::Tree                 tree_;
   multifrontal::SchurFactors<Scalar> factors_;
   std::vector<multifrontal::Levels>  plan_;
-  /// half-bandwidths with kernels for tiles of 32 leaves
+  /// there are kernels with tiles of 32 leaves for this half-bandwidth
   bool in_tiles_ = false;
   /// of a solve for one column; unknown before the first
-  mutable std::int64_t                   teams_at_once_ = -1;
-  double                                 zero_pivot_    = 0;
-  const std::int64_t                    *row_of_        = nullptr;
-  FactorReport                           report_;
-  Kokkos::View<Scalar *, Memory>         pivot_, lower_, upper_, front_, join_;
-  Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words
-  Kokkos::View<int *, Memory>            arrivals_;
-  StagedWords<Exec>                      top_statistics_; ///< of the nodes at the top, on the host
-  mutable Kokkos::View<Scalar *, Memory> workspace_;      ///< what nodes pass in a solve
+  mutable std::int64_t           teams_at_once_ = -1;
+  double                         zero_pivot_    = 0;
+  const std::int64_t            *row_of_        = nullptr;
+  FactorReport                   report_;
+  Kokkos::View<Scalar *, Memory> pivot_, lower_, upper_, front_, join_;
+  Kokkos::View<double *, Memory> leaf_statistics_, join_statistics_; ///< Statistics as words
+  Kokkos::View<int *, Memory>    arrivals_;
+  /// of the nodes at the top of the tree, on the host
+  StagedWords<Exec>                      top_statistics_;
+  mutable Kokkos::View<Scalar *, Memory> workspace_; ///< data that nodes pass in a solve
 };
 
 } // namespace ribbon

@@ -22,8 +22,8 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// with_half_bandwidth() for scalars whose kernels come in several widths on hosts; a device has
-/// kernels for tiles instead.
+/// with_half_bandwidth() for scalars with host kernels of several widths; a device has kernels for tiles
+/// instead.
 template <class Scalar, class Exec, class F>
 void with_width_of(int w, const F &f)
 {
@@ -32,15 +32,15 @@ void with_width_of(int w, const F &f)
   else f(std::integral_constant<int, 0>());
 }
 
-/// Calls f(integral_constant w) for the half-bandwidths that have kernels for tiles of 32
-/// leaves; false for others.
+/// Calls f(integral_constant w) if the half-bandwidth has kernels for tiles of 32 leaves; returns false
+/// otherwise.
 template <class Scalar, class F>
 bool with_schur_tiles(int w, const F &f)
 {
   return with_tiles<Scalar>(2 * w, [&](auto W) { f(std::integral_constant<int, W() / 2>()); });
 }
 
-/// Items that a thread of a host works off.
+/// Items per thread of a host.
 template <class Exec>
 int threads_for(const Exec &exec, std::int64_t items)
 {
@@ -75,11 +75,11 @@ SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
         {leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / threads_of(exec, options)});
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  // a thread works off a team's joins one by one
+  // a thread processes the joins of a team one by one
   plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1
             ? plan_of(tree_, 8)
             : plan_of(tree_);
-  // a host runs their code one virtual thread after another, for tests
+  // a host runs kernels of a device only for tests, one virtual thread after another
   if ((is_device_space<Exec> || options.leaf_size > 0) &&
       chain.rows <= std::numeric_limits<std::int32_t>::max() / 2)
     with_schur_tiles<Scalar>(w, [&](auto K) {
@@ -129,7 +129,7 @@ SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
   exec.fence();
 }
 
-/// Numbers that nodes pass, and for one column those that wait at the cuts.
+/// The data that nodes pass and, for one column, the values stored at the cuts.
 template <class Scalar, class Exec>
 std::size_t SchurSolver<Scalar, Exec>::Implementation::workspace_size(std::int64_t columns) const
 {
@@ -195,7 +195,7 @@ void SchurSolver<Scalar, Exec>::Implementation::factor(const Exec &exec, const C
   finish_report(exec);
 }
 
-/// Where nodes at the top write what was watched for the host; null where that is copied.
+/// The records in host memory to which nodes at the top write statistics; null if statistics are copied.
 template <class Scalar, class Exec>
 typename SchurSolver<Scalar, Exec>::Implementation::Statistics *
 SchurSolver<Scalar, Exec>::Implementation::tops() const
@@ -222,7 +222,7 @@ void SchurSolver<Scalar, Exec>::Implementation::finish_report(const Exec &exec)
   else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
 }
 
-/// Solves for one column with the kernels for tiles of leaves; false where there are none.
+/// Solves for one column with the kernels for tiles of leaves; false if there are no such kernels.
 template <class Scalar, class Exec>
 bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(
   const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
@@ -252,7 +252,7 @@ bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(
   return done;
 }
 
-/// Brings many columns through the leaves with the kernels for tiles; false where there are none.
+/// Solves many columns at the leaves with the kernels for tiles; false if there are no such kernels.
 template <class Scalar, class Exec>
 template <bool Up>
 bool SchurSolver<Scalar, Exec>::Implementation::columns_in_tiles(
@@ -315,7 +315,7 @@ void SchurSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Sc
     const auto at_joins = [&](bool up) {
       for (std::size_t k = 0; k < plan_.size() && w > 0; ++k) {
         const Levels &levels = plan_[up ? k : plan_.size() - 1 - k];
-        // few, so that there are many teams
+        // few columns per team, so that there are many teams
         const int block = static_cast<int>(std::min<std::int64_t>(n, is_device_space<Exec> ? 4 : 16));
         device::launch(exec, "ribbon::schur_solve_joins",
                        {tree_.chain.chains * tree_.count[levels.top] * ((n + block - 1) / block),

@@ -28,7 +28,7 @@ KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(double a)
   for (int k = 0; k < 8; ++k) to[k] = from[k];
   return u;
 }
-/// The numbers of Bands, of any scalar.
+/// The entries of Bands, of any scalar.
 struct Values {
   detail::AnyNumbers numbers;
   std::int64_t       matrices, rows, entries, row_stride, entry_stride;
@@ -72,17 +72,17 @@ KOKKOS_INLINE_FUNCTION double weigh(std::uint64_t key, const Kokkos::complex<dou
   return (weight(2 * key) * a.real() + (a.imag() == 0 ? 0 : weight(2 * key + 1) * a.imag())) / scale;
 }
 
-/// A number for every matrix: equal matrices have equal ones, different ones most likely different ones.
-/// `near`: a weighted sum, so that matrices that nearly agree have numbers that nearly agree
-/// (largest_gap()), as the bits of a double.
+/// A hash per matrix: equal matrices have equal hashes, different ones most likely different hashes.
+/// `near`: a weighted sum, as the bits of a double, so that nearly equal matrices have nearly equal sums
+/// (largest_gap()).
 template <class Memory>
 struct HashKernel {
   Values                                values;
   Kokkos::View<std::uint64_t *, Memory> hash;
   bool                                  near;
-  std::int64_t                          rows;      ///< that a thread goes through
-  std::int64_t                          every = 1; ///< it looks at one of so many
-  /// Rows have hashes that add up, in any order.
+  std::int64_t                          rows;      ///< rows per thread
+  std::int64_t                          every = 1; ///< one of this many rows enters the hash
+  /// Hashes of rows add up, in any order.
   KOKKOS_FUNCTION void operator()(const std::int64_t t) const
   {
     const std::int64_t l = t % values.matrices, begin = t / values.matrices * rows, end = begin + rows;
@@ -106,16 +106,16 @@ struct HashKernel {
     else Kokkos::atomic_fetch_add(&hash(l), h);
   }
 };
-/// How far sums of two matrices can be apart that agree to `tolerance`: entries over the largest of
-/// their row differ by less than 2.1 tolerances (complex ones: so does each part), logarithms of
-/// the latter by less than 1.5.
+/// Largest difference of the sums of two matrices that agree to `tolerance`. Entries, divided by the
+/// largest of their row, differ by less than 2.1 tolerances (complex ones: in each part). Logarithms of the
+/// largest entries differ by less than 1.5 tolerances.
 double largest_gap(std::size_t rows, std::size_t entries, double tolerance)
 {
   return static_cast<double>(rows) * (static_cast<double>(entries) * 4.2 + 1.5) * tolerance / (1 - tolerance);
 }
 
-/// Counts lines that differ from the representative of their class, because the hashes were equal all the
-/// same, and takes them out: class -1.
+/// Counts lines that differ from the representative of their class although the hashes are equal, and
+/// removes them: class -1.
 template <class Memory>
 struct CompareKernel {
   struct Rows { };
@@ -164,7 +164,8 @@ struct GatherKernel {
   }
 };
 
-/// Lines of one hash are one class, numbered by their first lines. False: there are more than `most`.
+/// Lines of one hash are one class, numbered by their first lines. False: there are more than `most`
+/// classes.
 template <class Hashes>
 bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &first_line,
                       std::vector<int> &class_of, SharingResult &result)
@@ -181,14 +182,13 @@ bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &f
   return true;
 }
 
-/// Whether lines share matrices; unknown where hashes agree and matrices do not.
+/// Whether lines share matrices; unknown if hashes agree and matrices do not.
 enum class Equal { no, yes, unknown };
 
-/// Every line joins the class of the first line whose sum is near its own, or begins one; compare() takes out
-/// those that differ from that line all the same, which go on among themselves. Each round makes the classes
-/// of all sums at once, so that a second one is rare: only where the sums of lines that differ are as near as
-/// the tolerance lets them be. False: there are more than `most` classes, sums that are not finite, or lines
-/// left after the last round.
+/// Every line joins the class of the first line with a nearby sum, or begins a class. compare() removes
+/// lines that differ from that first line; the next round classifies these among themselves. A second round
+/// is rare: it occurs only if the sums of different lines are within the gap that the tolerance permits.
+/// False: there are more than `most` classes, sums that are not finite, or lines left after the last round.
 constexpr int most_rounds = 64;
 template <class Hashes, class Compare, class Classes>
 bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Compare &compare,
@@ -276,8 +276,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
     exec.fence();
     return different;
   };
-  // a few rows tell matrices apart, mostly; all rows decide where matrices agree in
-  // these and differ elsewhere
+  // a few rows distinguish most matrices; all rows decide if matrices agree in these and differ elsewhere
   const auto share_equal = [&](std::int64_t every) {
     first_line.clear(), class_of.clear();
     const auto hashes = hashes_of(every);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file unit_refinement.hpp  Refinement of solves with scaled columns, in the units of the
-///   unknowns that were given.
+/// @file unit_refinement.hpp  Refinement of solves with scaled columns, in the given units of the unknowns.
 ///
 /// A solve with scaled columns is accurate relative to the largest scaled unknown. An unknown that is small
-/// next to it in those units, and not in its own, may have no correct digit. Its equation shows that: after x
-/// += S (b - A x) the errors of small unknowns are those of the first correction (Skeel, Math. Comp. 35,
-/// 1980). k steps serve units that differ by the k-th power of the precision.
+/// in scaled units, but not in its given units, may have no correct digit. Its equation corrects it: after
+/// x += S (b - A x) the errors of small unknowns are those of the first correction (Skeel, Math. Comp. 35,
+/// 1980). k steps suffice for units that differ by the k-th power of the precision.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -22,7 +21,7 @@ class UnitRefinement {
 
 public:
   UnitRefinement() = default;
-  /// @param given  the matrices in the units that were given, which are copied
+  /// @param given  the matrices in the given units; they are copied
   UnitRefinement(const Exec &exec, const Input &given) : given_(copy(exec, given)) { }
 
   bool        empty() const { return given_.values.size() == 0; }
@@ -35,12 +34,12 @@ public:
   /// Copies share the workspace of solves until this is called.
   void own_workspace() { solution_ = residual_ = Buffer(); }
 
-  /// to be tried; the last serve units as far apart as numbers
+  /// steps to try; the last value suffices for units at opposite ends of the range of the scalar
   static constexpr int most_steps[] = {2, 6, 18};
   void                 set_steps(int steps) { steps_ = steps; }
 
-  /// x = S b, then some times x += S (b - A x). b == x is allowed. Allocates room for more
-  /// lines than were solved before.
+  /// x = S b, then `steps` times x += S (b - A x). b == x is allowed. Allocates if there are more lines
+  /// than in earlier solves.
   /// @param once  once(b, in, x, out): S
   template <class Solve>
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,

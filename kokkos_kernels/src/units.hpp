@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file units.hpp  Factors lines whose unknowns may be in different units: scales columns if
-///   they need it, and removes
-/// scales that make a solve worse.
+/// @file units.hpp  Factors lines whose unknowns may be in different units: scales columns if necessary,
+///   and removes scales that make a solve worse.
 #pragma once
 
 #include "factored_lines.hpp"
@@ -19,9 +18,9 @@ class FactorInUnits {
   using Classes = typename Of::Classes;
   using Real    = real_t<Scalar>;
 
-  /// spread of units from which on the error is judged row by row
+  /// spread of units above which the error is judged row by row
   static constexpr double apart = 1 << 20;
-  /// ratio of the sizes of rows from which on their unknowns may have different units
+  /// ratio of the sizes of rows above which their unknowns may have different units
   static constexpr double rows_apart = 16;
 
 public:
@@ -32,7 +31,7 @@ public:
   {
   }
 
-  /// Factors. If the solve is inaccurate or a matrix is refused: again, without scales or with them.
+  /// Factors. If the solve is inaccurate or a matrix is rejected, factors again, without or with scales.
   void factor()
   {
     const Input unscaled = problem_.bands;
@@ -85,7 +84,7 @@ public:
     const auto       before = on_host(lines_.failed); // of singular lines
     for (std::size_t c = 0; c < before.extent(0); ++c) found[c] = before(c);
     const auto host = on_host(bad), classes = on_host(lines_.given_class);
-    // partition has a matrix for every line
+    // partition stores one matrix per line
     const bool by_line = lines_.given_class.size() > 0 && problem_.class_of_line.size() == 0;
     for (std::size_t c = 0; c < host.extent(0); ++c)
       if (host(c)) found[by_line ? static_cast<std::size_t>(classes(c)) : c] = 1;
@@ -162,7 +161,7 @@ private:
     return problem_.automatic() || asked == Algorithm::thomas || asked == Algorithm::one_pass ||
            asked == Algorithm::pivoted;
   }
-  /// Whether a matrix that was refused may be one of unknowns in different units.
+  /// Whether a rejected matrix may have unknowns in different units.
   bool units_may_help()
   {
     const FactorReport &r = report();
@@ -170,7 +169,7 @@ private:
            !problem_.options.continued && lines_.selection.factored && problem_.options.probe != "never";
   }
 
-  /// Solves with the given matrices, and looks at the errors.
+  /// Solves with the given matrices and measures the errors.
   ProbeResult<Scalar> probe_given(ProbeOptions<Scalar> options)
   {
     options.batch = true, options.class_of_line = lines_.given_class.data();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file wide_system.hpp  The kernel of a wide system (K, B) with matrices of their own; included by the
+/// @file wide_system.hpp  The kernel of a wide system (K, B) with one matrix per line; included by the
 ///   files that instantiate it.
 #pragma once
 
