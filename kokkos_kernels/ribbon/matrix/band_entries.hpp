@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file band_entries.hpp  The entries of Bands as a function, for kernels that eliminate or check matrices
-///   where the coefficients live.
+///   in the memory of the coefficients.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -16,7 +16,7 @@ struct BandEntries {
   std::int64_t                                               rows = 0, repeats = 1;
   int                                                        lower = 0, upper = 0, block = 1;
   bool                                                       periodic = false;
-  Kokkos::View<const Scalar *, Memory>                       alpha, beta; ///< empty but for Lhs::shifted
+  Kokkos::View<const Scalar *, Memory>                       alpha, beta; ///< empty except for Lhs::shifted
 
   BandEntries() = default;
   explicit BandEntries(const Bands<Scalar, Memory> &bands)
@@ -30,8 +30,8 @@ struct BandEntries {
     return static_cast<std::int64_t>(alpha.data() ? alpha.extent(0) : values.extent(0));
   }
 
-  /// Entry (i, i + d) of matrix c, (a, b) of the block there; zero beyond the bands and outside a
-  /// matrix that is not periodic.
+  /// Entry (i, i + d) of matrix c, (a, b) of the block there; zero outside the bands and outside a matrix
+  /// that is not periodic.
   KOKKOS_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t d, int a = 0,
                                     int b = 0) const
   {
@@ -40,15 +40,15 @@ struct BandEntries {
                        k = repeated_row(i, static_cast<std::int64_t>(values.extent(1)) / 2, repeats);
     return alpha.data() ? alpha(c) * values(0, k, e) + beta(c) * values(1, k, e) : values(c, k, e);
   }
-  /// Entry (i, i + d) of matrix c where blocks are seen as bands of single unknowns.
+  /// Entry (i, i + d) of matrix c, with blocks interpreted as bands of single unknowns.
   KOKKOS_FUNCTION Scalar of_unknown(std::int64_t c, std::int64_t i, std::int64_t d) const
   {
     if (block == 1) return (*this)(c, i, d);
     const std::int64_t a = i % block, j = a + d + block * (lower + 1), e = j / block - (lower + 1);
     return (*this)(c, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
   }
-  /// The power of two that brings the largest entry of a row between 1 and 2; 1 for rows of zeros,
-  /// and where one is not finite.
+  /// The power of two that scales the largest entry of a row to [1, 2); 1 for rows of zeros, and if an
+  /// entry is not finite.
   KOKKOS_FUNCTION Real row_scale(std::int64_t c, std::int64_t i, int a = 0) const
   {
     return power_of_two_for(row_max(c, i, a));
@@ -61,22 +61,22 @@ struct BandEntries {
     while (largest * scale < 1 && is_finite(scale * 2)) scale *= 2;
     return scale;
   }
-  /// Largest entry of a row; NaN where it holds one.
+  /// Largest entry of a row; NaN if an entry is NaN.
   KOKKOS_FUNCTION Real row_max(std::int64_t c, std::int64_t i, int a = 0) const
   {
     Real m = 0;
     for (int d = -lower; d <= upper; ++d)
       for (int b = 0; b < block; ++b) {
         const Real v = magnitude((*this)(c, i, d, a, b));
-        if (!(v <= m) && m == m) m = v; // NaN stays
+        if (!(v <= m) && m == m) m = v; // keeps a NaN
       }
     return m;
   }
 };
 
-/// Smallest pivot relative to its row and where it is (line * rows + row): the result of a
-/// reduction over lines. -1 stands for a pivot or an entry that is not finite. Where lines are bad
-/// it is that of the first of them.
+/// Smallest pivot, relative to the largest entry of its row, and its place (line * rows + row): the result
+/// of a reduction over lines. -1: a pivot or an entry is not finite. If lines are bad, the result is that
+/// of the first bad line.
 template <class Real>
 struct SmallestPivot {
   struct value_type {
@@ -85,12 +85,12 @@ struct SmallestPivot {
     std::int64_t loc;
   };
 
-  /// What a line starts with. Every line has its own: its zero pivot explains what is infinite after it, that
-  /// of another line does not.
+  /// The initial value of a line. Values are per line: a zero pivot explains infinite values after it in
+  /// the same line, but not in other lines.
   KOKKOS_FUNCTION static value_type start(std::int64_t at) { return {Real(1e30f), 0, at}; }
   KOKKOS_FUNCTION static void       see(Real pivot, Real scale, std::int64_t at, value_type &smallest)
   {
-    if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
+    if (smallest.val == 0) return; // values after a zero pivot are infinite because of it
     const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1)
                           : scale > 0                            ? pivot / scale
                                                                  : Real(0);
@@ -103,7 +103,7 @@ struct SmallestPivot {
                                                         : from.val < to.val;
     if (first) to = from;
   }
-  /// A line is done.
+  /// Adds the result of a completed line.
   KOKKOS_FUNCTION static void finish(value_type line, Real tolerance, value_type &all)
   {
     line.bad = line.val <= tolerance;
@@ -111,7 +111,8 @@ struct SmallestPivot {
   }
 };
 
-/// A place for a SmallestPivot where kernels run, so that a reduction need not wait for its result.
+/// A place for a SmallestPivot in the memory of the kernels, so that a reduction need not wait for its
+/// result.
 template <class Real, class Memory>
 class PivotPlace {
 public:
@@ -141,7 +142,7 @@ public:
   }
   reducer_type reducer() const { return {reinterpret_cast<value_type *>(words_.data())}; }
 
-  /// What the last reduction found.
+  /// The result of the last reduction.
   template <class Exec>
   value_type found(const Exec &exec) const
   {
@@ -155,7 +156,7 @@ public:
   }
 
 private:
-  using Words = Kokkos::View<int *, Memory>; ///< a view of records would bring device kernels of Kokkos
+  using Words = Kokkos::View<int *, Memory>; ///< a view of records would add device kernels of Kokkos
   Words words_;
 };
 

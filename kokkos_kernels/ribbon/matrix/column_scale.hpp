@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file column_scale.hpp  Unknowns in different units: columns of band matrices scaled by powers of two.
 ///
-/// With D = diag(d), A x = b becomes (A D) y = b, x = D y. Alternating scaling (Sinkhorn & Knopp, Pacific J.
-/// Math. 21, 1967) gives R A D rows and columns of equal size: the mean of |a|^(1/4) over the nonzero entries
-/// of a row, or of a column, becomes 1. Every pattern can be scaled this way. Small entries have little
-/// weight, and R A D is nearly the same for A in any units. Every algorithm scales rows by itself, so that
-/// only D is stored. Pivots, reduced systems and residuals are those of A D. Powers of two change no digit of
-/// an elimination without pivoting.
+/// With D = diag(d), A x = b becomes (A D) y = b, x = D y. Alternating scaling (Sinkhorn & Knopp, Pacific
+/// J. Math. 21, 1967) gives R A D rows and columns of equal size: the mean of |a|^(1/4) over the nonzero
+/// entries of a row, or of a column, becomes 1. Every pattern can be scaled this way. Small entries have
+/// little weight, and R A D is nearly the same for A in any units. Every algorithm scales rows, so that
+/// only D is stored. Pivots, reduced systems and residuals are those of A D. Powers of two change no digit
+/// of an elimination without pivoting.
 ///
-/// A matrix is scaled where the largest entry of some column is below 1/16, each entry relative to the
+/// A matrix is scaled if the largest entry of some column is below 1/16, with each entry relative to the
 /// largest entry of its row. Constant stencils and rows with a dominant diagonal have no such column. They
 /// need no memory, and no work in a solve.
 ///
 /// Units that change along a line, as 2^-i, make no column small, and a sweep of the scaling spreads them
 /// only as far as a row reaches. The ratio of the units of two unknowns j and k is the geometric mean of
 /// |a_ij / a_ik| over pairs of rows, i and j + k - i, with entries for both unknowns. The units of the
-/// equations cancel in these means, and so does a dominance of the diagonal over its neighbours. Sums of the
-/// logarithms of these ratios along the line are the initial values of the sweeps. An asymmetric stencil has
-/// such sums, too. Hence the sums count as units only where they span at most three times as many bits as the
+/// equations cancel in these means, and so does a dominance of the diagonal over its neighbours. Sums of
+/// the logarithms of these ratios along the line are the initial values of the sweeps. An asymmetric
+/// stencil has such sums, too. Hence the sums count as units only if they span at most three times as many
+/// bits as the sizes of rows.
 /// sizes of rows.
 #pragma once
 
@@ -70,7 +71,7 @@ struct ColumnScaleKernel {
     return (i * entry.block + a) * entry.matrices() + c;
   }
 
-  /// Calls f(i, a, size) for the entries (i, a) of column (j, b) that are finite and not zero.
+  /// Calls f(i, a, size) for the finite nonzero entries (i, a) of column (j, b).
   template <class F>
   KOKKOS_FUNCTION void each_of_column(std::int64_t c, std::int64_t j, int b, const F &f) const
   {
@@ -89,7 +90,7 @@ struct ColumnScaleKernel {
     const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), j = k / entry.block;
     const int          b        = static_cast<int>(k % entry.block);
     const Real         diagonal = magnitude(entry(c, j, 0, b, b)), row_largest = entry.row_max(c, j, b);
-    if (diagonal > 0 && diagonal >= enough * row_largest) return; // mostly
+    if (diagonal > 0 && diagonal >= enough * row_largest) return; // most rows return here
     if (is_finite(row_largest)) note(c, small_diagonal, found);
     Real largest = 0;
     each_of_column(c, j, b, [&](std::int64_t i, int a, Real size) {
@@ -103,7 +104,7 @@ struct ColumnScaleKernel {
     found |= what;
     if (scaled.extent(0) > 0) Kokkos::atomic_fetch_or(&scaled(c), what);
   }
-  /// log2 of |a_qk / a_qj| for unknowns q, j and k; NaN where an entry is zero or not finite.
+  /// log2 of |a_qk / a_qj| for unknowns q, j and k; NaN if an entry is zero or not finite.
   KOKKOS_FUNCTION Real log_ratio(std::int64_t c, std::int64_t q, std::int64_t j, std::int64_t k) const
   {
     const std::int64_t i    = q / entry.block;
@@ -236,7 +237,7 @@ struct UnscaleKernel {
   }
 };
 
-/// Scales of the columns of a batch; empty where no column needs one.
+/// Scales of the columns of a batch; empty if no column needs one.
 template <class Scalar, class Exec>
 class ColumnScale {
 public:
@@ -245,8 +246,8 @@ public:
 
   ColumnScale() = default;
 
-  /// Examines every column. Where one needs a scale, replaces `bands` by scaled bands, which store every row,
-  /// and one matrix per line where they were shifted. Waits.
+  /// Examines every column. If a column needs a scale, replaces `bands` by scaled bands. These store every
+  /// row, and one matrix per line for shifted bands. Waits.
   /// @param chains  looks for units that change along lines, in matrices with a small diagonal
   /// @param along  looks for them in all matrices
   ColumnScale(const Exec &exec, Input &bands, bool chains, bool along)
@@ -264,7 +265,7 @@ public:
                             kernel, Kokkos::BOr<int>(any));
     const Input given = bands;
     if (any) scale(exec, kernel, bands);
-    if (any && !(found & Kernel::small_column) && spread() <= 1 << 10) { // sums of ratios that wander
+    if (any && !(found & Kernel::small_column) && spread() <= 1 << 10) { // the sums of ratios only fluctuate
       *this = ColumnScale();
       bands = given;
     }
@@ -292,7 +293,7 @@ public:
     return sum;
   }
 
-  /// How far the units of two unknowns of a matrix are apart, at most: the largest scale over the smallest.
+  /// Largest ratio of the units of two unknowns of a matrix: the largest scale divided by the smallest.
   double spread() const
   {
     const auto        host     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), scale_);
@@ -372,7 +373,7 @@ private:
         bands.matrices() * bands.rows());
     bands.lower = bands.kl(), bands.upper = bands.ku(), bands.values = kernel.to, bands.repeats = 1;
     if (bands.lhs == Lhs::shifted) bands.lhs = Lhs::per_line;
-    exec.fence(); // entries may be the caller's
+    exec.fence(); // the caller may own the entries
   }
   template <class Tag>
   static auto policy(const Exec &exec, std::int64_t count)

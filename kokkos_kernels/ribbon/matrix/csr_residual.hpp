@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file csr_residual.hpp  Residuals b - A x in doubled precision, for refinement, and
-///   the sizes that judge them.
+/// @file csr_residual.hpp  Residuals b - A x in doubled precision, for refinement, and the sizes to which
+///   they are compared.
 #pragma once
 
 #include <ribbon/lines_from_csr.hpp>
@@ -30,7 +30,7 @@ public:
   }
   KOKKOS_INLINE_FUNCTION Real value() const
   {
-    return static_cast<Real>(is_finite(low_) ? high_ + low_ : high_); // low_ is NaN where high_ overflows
+    return static_cast<Real>(is_finite(low_) ? high_ + low_ : high_); // low_ is NaN if high_ overflows
   }
 
 private:
@@ -59,7 +59,7 @@ private:
   DoubledSum<Real> real_, imaginary_;
 };
 
-/// What residuals are compared with.
+/// The sizes that residuals are compared with.
 enum class ResidualSizes {
   sums,     ///< s_i = sum_j |a_ij| |x_j| + |b_i|
   quotients ///< |r_i| / s_i: the largest is the componentwise backward error (W. Oettli, W. Prager, Numerische
@@ -67,7 +67,7 @@ enum class ResidualSizes {
 };
 
 /// The rows of A (times an identity of `columns`: entry i of vector c is at i * columns + c) and their
-/// vectors, in two blocks: columns of this memory, and of others.
+/// vectors, in two blocks: columns in local memory, and columns of other memories.
 template <class Scalar, class Index>
 struct ResidualRows {
   CsrMatrix<Scalar, Index> block[2]; ///< the second may have no rows
@@ -82,7 +82,7 @@ struct ResidualKernel {
   ResidualRows<Scalar, Index> A;
   Scalar                     *r, *sizes;
   ResidualSizes               which;
-  Real                        infinite; ///< for quotients of what is not finite
+  Real                        infinite; ///< replaces quotients that are not finite
   KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
   {
     const std::int64_t i = k / A.columns, c = k % A.columns;

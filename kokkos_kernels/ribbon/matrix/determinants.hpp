@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file determinants.hpp  log |det| and sign of every matrix of a batch, on demand: a LineSolver keeps
-///   neither, for one matrix per line.
+/// @file determinants.hpp  log |det| and sign of every matrix of a batch, on demand: with one matrix per
+///   line, a LineSolver stores neither.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>
@@ -13,17 +13,17 @@
 namespace ribbon {
 
 /// One thread per matrix: Gaussian elimination with row exchanges over a sliding window of rows, which are
-/// scaled by their largest entry. The last kl unknowns are kept to the end, and of a ring, as in
-/// orthogonal.hpp, the first ku as well.
+/// scaled by their largest entry. The last kl unknowns are eliminated at the end; in a ring also the first
+/// ku unknowns, as in orthogonal.hpp.
 template <class Scalar, class Memory>
 struct DeterminantKernel {
   BandEntries<Scalar, Memory> entry;
   std::int64_t                first, workers; ///< matrix of thread 0, threads
-  Scalar                     *workspace;      ///< a window for each of them, thread fastest
+  Scalar                     *workspace;      ///< a window per thread, thread fastest
   double                     *log_abs_det;
   Scalar                     *sign;
 
-  /// A product whose factors may leave the range of its type together.
+  /// A product that may leave the range of its type, as log |.| and sign.
   struct Product {
     double               log_abs = 0;
     Scalar               sign{1};
@@ -37,7 +37,8 @@ struct DeterminantKernel {
     KOKKOS_FUNCTION bool is_zero() const { return sign == Scalar(0); }
   };
 
-  /// Takes column k out of the rows below row k, after the one with the largest entry there has become row k.
+  /// Exchanges row k with the row below that has the largest entry in column k, and eliminates column k
+  /// below.
   template <class Window>
   KOKKOS_FUNCTION static void eliminate(const Window &w, int k, int rows, int columns, Product &det)
   {
@@ -57,10 +58,10 @@ struct DeterminantKernel {
     }
   }
 
-  /// What a window of these bands takes.
+  /// The size of a window for these bands.
   struct Shape {
-    /// unknowns that are kept to the end, and of them at the beginning; columns of
-    /// the band, and of the window
+    /// kept: unknowns that are eliminated at the end; skipped: of these, unknowns at the beginning; band,
+    /// width: columns of the band and of the window
     int             kl, ku, kept, skipped, band, width;
     KOKKOS_FUNCTION Shape(int lower, int upper, int block, bool ring)
         : kl((lower + 1) * block - 1), ku((upper + 1) * block - 1), kept(ring ? kl + ku : kl),
@@ -81,9 +82,10 @@ struct DeterminantKernel {
     };
     Product det;
     for (std::int64_t r = 0; r < n; ++r) {
-      const bool         fills   = r < last; // the window fills, then one row leaves for each that arrives
-      const int          place   = fills ? static_cast<int>(r) : s.kept;
-      const std::int64_t column  = fills ? s.skipped : r - s.kept + s.skipped; // of the window's first entry
+      const bool fills = r < last; // the window fills; then one row leaves for each new row
+      const int  place = fills ? static_cast<int>(r) : s.kept;
+      // of the first entry of the window
+      const std::int64_t column  = fills ? s.skipped : r - s.kept + s.skipped;
       const auto         largest = entry.row_max(c, r / entry.block, static_cast<int>(r % entry.block));
       det.multiply(Scalar(largest));
       for (int e = 0; e < s.width; ++e) window(place, e) = Scalar(0);
@@ -104,16 +106,17 @@ struct DeterminantKernel {
     for (int i = 0; entry.periodic && !dense && i < last; ++i)
       for (int q = 0; q < last; ++q) window(i, q) += window(i, s.band + q);
     for (int k = 0; k < last; ++k) eliminate(window, k, last, last, det);
-    // unknowns were taken ku places further
+    // the order of unknowns is rotated by ku places
     if (entry.periodic && !dense && s.ku % 2 == 1 && (n - s.ku) % 2 == 1) det.sign = -det.sign;
     log_abs_det[c] = det.log_abs, sign[c] = det.sign;
   }
 };
 
 /// log |det| and det / |det| of all bands.matrices() matrices: of the shared one, of every class, of every
-/// line (per_line, shifted). A matrix with a pivot that vanishes has -infinity and 0, one with entries that
-/// are not finite NaN. Matrices that need pivoting lose nothing. Allocates a window per thread; returns when
-/// it is done. @throws std::invalid_argument where the views do not have an entry per matrix
+/// line (per_line, shifted). A matrix with a zero pivot has -infinity and 0, a matrix with entries that are
+/// not finite has NaN. The result is also accurate for matrices that need pivoting. Allocates a window per
+/// thread; returns when the result is complete.
+/// @throws std::invalid_argument if the views do not have an entry per matrix
 template <class Scalar, class Exec>
 void determinants(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
                   const Kokkos::View<double *, typename Exec::memory_space> &log_abs_det,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file forget_failed.hpp  Lines that were not solved hold NaN.
+/// @file forget_failed.hpp  Fills lines that were not solved with NaN.
 #pragma once
 
 #include <ribbon/line_set.hpp>
@@ -12,7 +12,7 @@ namespace ribbon {
 /// One thread per row of a line.
 template <class Scalar, class Memory>
 struct ForgetFailedKernel {
-  Kokkos::View<const int *, Memory> failed; ///< 1 for a matrix that failed; empty: all did
+  Kokkos::View<const int *, Memory> failed; ///< 1 for a matrix that failed; empty: all failed
   MatrixOfLine                      matrix;
   Scalar                           *x;
   LineSet                           out;
@@ -26,7 +26,7 @@ struct ForgetFailedKernel {
   }
 };
 
-/// Puts NaN in the lines of matrices that failed. Asynchronous on exec.
+/// Writes NaN to the lines of matrices that failed. Asynchronous on exec.
 template <class Scalar, class Exec, class Memory>
 void forget_failed(const Exec &exec, Scalar *x, const LineSet &out, const Kokkos::View<int *, Memory> &failed,
                    const MatrixOfLine &matrix)

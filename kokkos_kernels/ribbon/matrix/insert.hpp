@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file insert.hpp  Puts single entries into bands.
+/// @file insert.hpp  Writes single entries to bands.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -15,7 +15,7 @@ struct InsertKernel {
   KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const { to[places(k)] = values(k); }
 };
 
-/// Puts values at their places, which differ. Asynchronous on exec.
+/// Writes values to their places, which must be distinct. Asynchronous on exec.
 template <class Scalar, class Exec, class Memory>
 void insert_entries(const Exec &exec, Scalar *to, const Kokkos::View<Scalar *, Memory> &values,
                     const Kokkos::View<std::int64_t *, Memory> &places)

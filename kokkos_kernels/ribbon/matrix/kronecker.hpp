@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kronecker.hpp  Bands of I x S + A x T from those of A, with S and T of size p x p: p components side
-///   by side at every row of A.
+/// @file kronecker.hpp  Bands of I x S + A x T from those of A, with S and T of size p x p: p adjacent
+///   components at every row of A.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -9,13 +9,13 @@
 
 namespace ribbon {
 
-/// S and T: the multiples of the identity S_0 and T_0, the diagonals, or all of them, row by
-/// row, where components couple.
+/// S and T: the multiples of the identity S_0 and T_0, the diagonals, or, if components couple, all entries
+/// row by row.
 template <class Scalar>
 struct KroneckerFactors {
   int  p       = 1;
   bool coupled = false;
-  /// (1), (p) or, coupled, (p^2): without arguments A for all components
+  /// (1), (p) or, coupled, (p^2); the default is A for all components
   std::vector<Scalar> S = {Scalar(0)}, T = {Scalar(1)};
 
   /// The simplest form of two matrices, row by row.
@@ -41,7 +41,7 @@ template <class Values, class Numbers>
 struct KroneckerDiagonalKernel {
   Values               from, to;
   Numbers              S, T; ///< (each)
-  int                  main; ///< number of the main diagonal
+  int                  main; ///< index of the main diagonal
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
     using Scalar         = typename Values::non_const_value_type;
@@ -70,8 +70,8 @@ struct KroneckerBlockKernel {
   }
 };
 
-/// Bands of I x S + A x T. Where components do not couple, line l of A becomes the lines l p + c: one matrix
-/// for all where A has one and all components agree, classes otherwise. Where they couple, A has to be
+/// Bands of I x S + A x T. If components do not couple, line l of A becomes the lines l p + c: one matrix
+/// for all if A has one and all components have equal factors, classes otherwise. If they couple, A must be
 /// tridiagonal, and line l becomes a line of blocks, p <= 8.
 /// @param lines  lines of A
 template <class Scalar, class Exec>

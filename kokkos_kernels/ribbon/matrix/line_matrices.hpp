@@ -7,10 +7,10 @@
 
 namespace ribbon {
 
-/// One matrix per line, the line running fastest.
+/// One matrix per line, with the line index fastest.
 template <class Scalar, int K>
 struct OwnMatrices {
-  static constexpr bool from_memory = true; ///< rows are worth asking for ahead of their use
+  static constexpr bool from_memory = true; ///< rows should be prefetched
   const Scalar         *values;             ///< entry (line, i, d) at line + lines (i + rows d)
   std::int64_t          lines, rows;
   int                   lower, upper;
@@ -19,8 +19,8 @@ struct OwnMatrices {
     const Scalar *at;
     std::int64_t  row_step, diagonal_step;
     int           lower, upper;
-    /// a[d + K] = entry at distance d of row `begin` + k, zero beyond the bands; entries outside the
-    /// matrix are what is stored.
+    /// a[d + K] = entry at distance d of row `begin` + k, zero outside the bands; entries outside the
+    /// matrix have their stored values.
     KOKKOS_FUNCTION void row(int k, Scalar (&a)[2 * K + 1]) const
     {
       for (int d = -K; d <= K; ++d)
@@ -28,7 +28,7 @@ struct OwnMatrices {
                      ? Scalar(0)
                      : read_only_scalar(at + k * row_step + (d + lower) * diagonal_step);
     }
-    /// Whether `count` rows from k on may be taken together.
+    /// Whether `count` rows from k on can be processed together.
     KOKKOS_FUNCTION bool agree(int, int) const { return true; }
   };
   KOKKOS_FUNCTION Line line(std::int64_t l, std::int64_t begin) const
@@ -37,21 +37,21 @@ struct OwnMatrices {
   }
 };
 
-/// alpha_l A + beta_l B. Where A and B have one stencil each but for a few rows at their ends, the rows
-/// between are formed once for a line.
+/// alpha_l A + beta_l B. If A and B have one stencil each except for a few rows at their ends, the rows
+/// between are formed once per line.
 template <class Scalar, int K>
 struct ShiftedMatrices {
   static constexpr bool from_memory = false;
-  const Scalar         *values; ///< A and B side by side: entry (c, i, d) at c + 2 (i + rows d)
+  const Scalar         *values; ///< A and B interleaved: entry (c, i, d) at c + 2 (i + rows d)
   const Scalar         *alpha, *beta;
   std::int64_t          lines, rows;
   int                   lower, upper;
-  std::int64_t          equal_begin = 0, equal_end = 0; ///< rows that agree with the middle one
+  std::int64_t          equal_begin = 0, equal_end = 0; ///< rows that equal the middle one
 
   struct Line {
     const Scalar               *values; ///< of row `begin`
     std::int64_t                rows;
-    int                         first, last; ///< of the rows that agree, from `begin` on
+    int                         first, last; ///< of the equal rows, from `begin` on
     Scalar                      alpha, beta;
     int                         lower, upper;
     Scalar                      equal[2 * K + 1] = {}; ///< their entries
@@ -78,13 +78,13 @@ struct ShiftedMatrices {
     line.values = values + 2 * begin, line.rows = rows, line.lower = lower, line.upper = upper;
     line.alpha = alpha[m], line.beta = beta[m];
     line.first = static_cast<int>(equal_begin - begin), line.last = static_cast<int>(equal_end - begin);
-    // a row without entries outside the matrix
+    // the middle row has no entries outside the matrix
     if (equal_begin < equal_end) line.form(static_cast<int>(rows / 2 - begin), line.equal);
     return line;
   }
 };
 
-/// One matrix per line, the line running fastest, or two for alpha_l A + beta_l B.
+/// One matrix per line, with the line index fastest, or two for alpha_l A + beta_l B.
 template <class Scalar>
 struct MatricesInFlight {
   /// entry (line, i, e) at line + lines (i + rows e); of A and B at c + 2 (i + rows e)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_residuals.hpp  The largest number of every line of a batch, which lines are
-///   done, and those left alone.
+/// @file line_residuals.hpp  The largest residual of every line of a batch, the lines that have converged,
+///   and zeroing of these.
 #pragma once
 
 #include <ribbon/line_set.hpp>
@@ -10,18 +10,18 @@
 
 namespace ribbon {
 
-/// Where several lines lie behind each other in one line of a LineSet of places, which element and which
-/// of the lines is at a place (lines of the packing: packing.hpp); -1: none. Every line is in one line
-/// of the set, without gaps.
+/// Tables for packed lines, where several lines lie one after another in one line of a LineSet
+/// (packing.hpp): the element and the line at every place, -1 for padding. Every line is in one line of the
+/// set, without gaps.
 template <class Memory>
 struct PackedPlaces {
   using Table = Kokkos::View<const std::int64_t *, Memory>;
   LineSet places;
   Table   element, part;  ///< (places)
-  int     components = 1; ///< unknowns of an element, side by side
+  int     components = 1; ///< adjacent unknowns of an element
 };
 
-/// What is not finite counts as infinite.
+/// Values that are not finite count as infinite.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION void enlarge(real_t<Scalar> &largest, const Scalar &a, real_t<Scalar> infinite)
 {
@@ -30,7 +30,7 @@ KOKKOS_INLINE_FUNCTION void enlarge(real_t<Scalar> &largest, const Scalar &a, re
   else if (size > largest) largest = size;
 }
 
-/// One work item: `tile` lines side by side, every row in `chunks` of them.
+/// One work item: `tile` neighbouring lines, every `chunks`-th row of them.
 template <class Scalar, int tile>
 struct LineMaximaKernel {
   using Real = real_t<Scalar>;
@@ -83,19 +83,19 @@ struct PartMaximaKernel {
   }
 };
 
-/// largest[l] = max |x| over the unknowns of line l, infinity where one is not finite. Asynchronous
-/// on exec, allocates nothing.
+/// largest[l] = max |x| over the unknowns of line l, infinity if an unknown is not finite. Asynchronous on
+/// exec, allocates nothing.
 /// @param largest  (lines.lines()), in memory of exec
 template <class Scalar, class Exec>
 void line_maxima(const Exec &exec, const LineSet &lines, const Scalar *x, real_t<Scalar> *largest)
 {
   using Real = real_t<Scalar>;
-  // a host reads whole cache lines of lines that lie side by side
+  // a host reads whole cache lines of interleaved lines
   constexpr int tile     = is_device_space<Exec> ? 1 : 16;
   const Real    infinite = std::numeric_limits<Real>::infinity();
   const bool    behind   = lines.is_contiguous();
   std::int64_t  chunks   = 1;
-  // neighbouring threads read neighbouring numbers
+  // neighbouring threads read neighbouring values
   if (is_device_space<Exec> && lines.rows > 64)
     chunks = std::max<std::int64_t>(lines.rows / 64, behind ? 32 : 1);
   if (chunks > 1)
@@ -113,7 +113,7 @@ void line_maxima(const Exec &exec, const LineSet &lines, const Scalar *x, real_t
         (lines.lines() + tile - 1) / tile);
 }
 
-/// The same of lines that are packed: largest[p] for every part p that has a place.
+/// The same for packed lines: largest[p] for every part p that has a place.
 template <class Scalar, class Exec>
 void line_maxima(const Exec &exec, const PackedPlaces<typename Exec::memory_space> &packed, const Scalar *x,
                  real_t<Scalar> *largest)
@@ -123,12 +123,13 @@ void line_maxima(const Exec &exec, const PackedPlaces<typename Exec::memory_spac
                          packed, x, largest, std::numeric_limits<real_t<Scalar>>::infinity()});
 }
 
-/// Residuals of lines beside what each may have, and since when a line has no more.
+/// Residuals of lines, their limits, and the iteration in which a line converged.
 template <class Real, class Memory>
 struct LineStates {
   Kokkos::View<Real *, Memory> largest; ///< of the residual
-  Kokkos::View<Real *, Memory> scale;   ///< of the right-hand side; of the first residual where that is zero
-  /// the iteration in which the line was found to be done, -1: it is not
+  /// of the right-hand side; of the first residual if the right-hand side is zero
+  Kokkos::View<Real *, Memory> scale;
+  /// the iteration in which the line converged, -1: not converged
   Kokkos::View<int *, Memory> closed;
 };
 
@@ -150,9 +151,9 @@ struct JudgeKernel {
   }
 };
 
-/// Closes lines with largest <= max(rtol scale, abstol) and opens the others. Waits for the answer.
+/// Closes lines with largest <= max(rtol scale, abstol) and opens the others. Waits.
 /// @param iteration  0: scales that are zero become `largest`
-/// @return the largest of largest / max(rtol scale, abstol): more than 1 where a line is open
+/// @return the largest of largest / max(rtol scale, abstol): more than 1 if a line is open
 template <class Real, class Exec>
 Real judge(const Exec &exec, const LineStates<Real, typename Exec::memory_space> &states, Real rtol,
            Real abstol, int iteration)
@@ -162,7 +163,7 @@ Real judge(const Exec &exec, const LineStates<Real, typename Exec::memory_space>
                           JudgeKernel<Real, typename Exec::memory_space>{
                             states, rtol, abstol, std::numeric_limits<Real>::infinity(), iteration},
                           Kokkos::Max<Real>(worst));
-  return std::max(worst, Real(0)); // no lines: Max's own least number
+  return std::max(worst, Real(0)); // without lines, Max returns its least value
 }
 
 template <class Scalar>

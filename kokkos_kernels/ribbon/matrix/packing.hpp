@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file packing.hpp  Lines whose unknowns lie anywhere in an array: copied to a LineSet
-///   and back through a table.
+/// @file packing.hpp  Copies lines whose unknowns are anywhere in an array to a LineSet and back, through a
+///   table.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -10,14 +10,14 @@
 
 namespace ribbon {
 
-/// Which element of an array is at which place of a LineSet, and the inverse.
+/// The element of an array at each place of a LineSet, and the inverse.
 template <class MemorySpace>
 struct Packing {
-  Kokkos::View<std::int64_t *, MemorySpace> place;   ///< (elements); -1: at none
+  Kokkos::View<std::int64_t *, MemorySpace> place;   ///< (elements); -1: no place
   Kokkos::View<std::int64_t *, MemorySpace> element; ///< (places); -1: no element
 };
 
-/// From the elements at all places, -1 where there is none; every element is at one place, or none.
+/// From the elements at all places, -1 for no element; every element has at most one place.
 template <class Exec>
 Packing<typename Exec::memory_space> make_packing(const Exec &exec, const std::vector<std::int64_t> &element,
                                                   std::int64_t elements)
@@ -27,7 +27,7 @@ Packing<typename Exec::memory_space> make_packing(const Exec &exec, const std::v
     if (element[k] >= 0) place[static_cast<std::size_t>(element[k])] = static_cast<std::int64_t>(k);
   const Packing<typename Exec::memory_space> packing = {upload(exec, "ribbon::place", place),
                                                         upload(exec, "ribbon::element", element)};
-  exec.fence(); // the vectors end here
+  exec.fence(); // before `place` is destroyed
   return packing;
 }
 
@@ -57,8 +57,8 @@ struct UnpackKernel {
   }
 };
 
-/// Every place of `to` gets its element of `from`, or zero. Elements have `components` unknowns, side by
-/// side. Asynchronous on exec.
+/// Every place of `to` gets its element of `from`, or zero. An element has `components` adjacent unknowns.
+/// Asynchronous on exec.
 template <class Scalar, class Exec>
 void pack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components,
           const Scalar *from, Scalar *to)
@@ -68,7 +68,7 @@ void pack(const Exec &exec, const Packing<typename Exec::memory_space> &packing,
                        PackKernel<Scalar, decltype(packing.element)>{packing.element, components, from, to});
 }
 
-/// Every element of `to` that has a place gets what is there in `from`. Asynchronous on exec.
+/// Every element of `to` with a place gets the value at its place in `from`. Asynchronous on exec.
 template <class Scalar, class Exec>
 void unpack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components,
             const Scalar *from, Scalar *to)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file precision.hpp  Matrices and right-hand sides rounded to a shorter number,
-///   with the range that it has.
+/// @file precision.hpp  Matrices and right-hand sides rounded to a shorter type, scaled to its range.
 ///
-/// A x = b is solved as (alpha A) z = b / s in the shorter numbers, x = alpha s z: alpha brings the largest
-/// entry of all matrices, s the largest number of each right-hand side, to one.
+/// A x = b is solved as (alpha A) z = b / s in the shorter type, x = alpha s z: alpha scales the largest
+/// entry of all matrices, and s the largest entry of each right-hand side, to one.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -29,8 +28,8 @@ struct RoundKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const { to[k] = static_cast<To>(from[k] * alpha); }
 };
 
-/// The matrices alpha A in shorter numbers, alpha being the inverse of the largest entry (1 where there is
-/// none, or where it is not finite). Waits for alpha.
+/// The matrices alpha A in the shorter type. alpha is the inverse of the largest entry (1 if that is zero
+/// or not finite). Waits for alpha.
 template <class To, class From, class Exec>
 Bands<To, typename Exec::memory_space>
 round_bands(const Exec &exec, const Bands<From, typename Exec::memory_space> &bands, From *alpha)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_dominance.hpp  How much the diagonal of band matrices dominates their rows.
+/// @file row_dominance.hpp  Diagonal dominance of the rows of band matrices.
 ///
 /// It bounds the pivots of elimination without pivoting. For tridiagonal matrices it also bounds errors and
 /// condition, for any order of elimination.
@@ -36,11 +36,11 @@ struct RowDominance {
   /// The largest theta for which 2 (3 + 6) u / (1 - theta)^2 is at most Certificate::most, in units of 2 u.
   static constexpr double most_certified = 0.5527;
 
-  /// the largest; infinity if it was not computed
+  /// the largest theta; infinity if it was not computed
   double theta = std::numeric_limits<double>::infinity();
-  /// of |pivot| / max|entry of its row|, if theta <= 1
+  /// bound of |pivot| / max|entry of its row|, if theta <= 1
   double       pivot_bound  = 0;
-  std::int64_t theta_matrix = -1, pivot_matrix = -1, pivot_row = -1; ///< where these are
+  std::int64_t theta_matrix = -1, pivot_matrix = -1, pivot_row = -1; ///< places of these bounds
 
   /// Whether no pivot is small. The tolerance admits theta = 1 with rounding errors.
   bool bounds_pivots() const { return theta <= 1 + 1e-6 && pivot_bound >= 1. / 64; }

@@ -12,7 +12,7 @@ struct ScaleKernel {
   using Scalar = typename Values::non_const_value_type;
   Values               values;
   Scalar               alpha;
-  real_t<Scalar>       shift; ///< 0: none
+  real_t<Scalar>       shift; ///< 0: no shift
   int                  lower, block;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
@@ -54,7 +54,7 @@ void scale(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &b
   scale_and_shift<Scalar>(exec, bands, alpha, 0);
 }
 
-/// The diagonal of every matrix gets larger by `shift` times the largest entry of its row (rows of zeros: by
+/// Increases the diagonal of every matrix by `shift` times the largest entry of its row (rows of zeros: by
 /// `shift`), in place. Asynchronous on exec.
 template <class Scalar, class Exec>
 void shift_diagonal(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file shifted_classes.hpp  Matrices that lines share, with a multiple of a diagonal added: what many
-///   shifts of one operator need, without a look at every line's matrix.
+/// @file shifted_classes.hpp  Adds a multiple of a diagonal to matrices that lines share: serves many
+///   shifts of one operator without reading the matrix of every line.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -15,7 +15,7 @@ struct SharedDiagonal {
   Bands_                               bands;
   LineSet                              lines;
   const Scalar                        *diagonal;
-  Kokkos::View<std::int64_t *, Memory> first; ///< line of every matrix
+  Kokkos::View<std::int64_t *, Memory> first; ///< first line of every matrix
   Scalar                               s;
   int                                  lower;
 
@@ -52,10 +52,10 @@ struct SharedDiagonal {
   }
 };
 
-/// result = bands + s diag(diagonal), for one matrix that all lines share, or classes. The diagonal has the
-/// numbers of the unknowns, where `lines` has them.
-/// @return false, and nothing is made, where lines that share a matrix have different
-///   diagonals. Waits for that.
+/// result = bands + s diag(diagonal), for one matrix that all lines share, or classes. The diagonal has one
+/// entry per unknown, at the places of `lines`.
+/// @return false, without a result, if lines that share a matrix have different diagonals. Waits for the
+///   comparison.
 template <class Scalar, class Exec>
 bool add_diagonal(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
                   const LineSet &lines, const Scalar *diagonal, const Scalar &s,
@@ -79,7 +79,7 @@ bool add_diagonal(const Exec &exec, const Bands<Scalar, typename Exec::memory_sp
                           run(typename Kernel::Compare{}, lines.lines() * lines.rows), kernel,
                           Kokkos::BOr<int>(differs));
   if (differs != 0) return false;
-  // each row has a number of its own
+  // each row has a different diagonal
   *result = kernel.bands =
     bands.repeats > 1 ? store_more_rows(exec, bands, bands.rows()) : copy<Scalar>(exec, bands);
   Kokkos::parallel_for("ribbon::add_diagonal", run(typename Kernel::Add{}, matrices * bands.rows()), kernel);

@@ -37,7 +37,7 @@ struct ConjugateKernel {
   }
 };
 
-/// The same matrices with `count` rows more at either end of those that are stored, or all rows. Waits.
+/// The same matrices with `count` more stored rows at either end, or with all rows stored. Waits.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space>
 store_more_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t count)
@@ -60,7 +60,8 @@ store_more_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_spac
 }
 
 /// Bands of the transposes, or of the conjugate transposes; everything else as in `bands`. Asynchronous on
-/// exec, but for bands that repeat a row (Bands::repeats): of their transposes more rows at the ends differ.
+/// exec, except for bands that repeat a row (Bands::repeats): their transposes have more different rows at
+/// the ends.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space>
 transpose(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool conjugated = false)
