@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file band_of_rows.hpp  A chain as a band: the kl + ku + 1 entries of a row side by side.
+/// @file band_of_rows.hpp  A chain as a band: the kl + ku + 1 entries of a row are contiguous.
 #pragma once
 
 #include <ribbon/chain.hpp>
 
 namespace ribbon::multifrontal {
 
-/// Entries of a band of kl + ku + 1 numbers a row.
+/// Entries of a band of kl + ku + 1 diagonals.
 template <class Scalar>
 struct BandOfRows {
   const Scalar          *band;
@@ -17,8 +17,8 @@ struct BandOfRows {
   }
 };
 
-/// Keeps a band as it is factored: rows from the entry kl before the diagonal on, for
-/// BandHalves. One thread per row.
+/// Copies the band of a chain for BandHalves: a row begins with the entry kl before the diagonal. One
+/// thread per row.
 template <class Scalar>
 struct CopyBand {
   Chain                chain;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file edges.hpp  Right-hand sides at the ends of a piece of a chain.
+/// @file edges.hpp  Right-hand sides at the ends of a sub-chain.
 #pragma once
 
 #include <ribbon/compat.hpp>
 
 namespace ribbon::multifrontal {
 
-/// to(k, column) = row k of b for the ku first rows, then the kl last ones. One thread per column.
+/// to(k, column) = row k of b for the ku first rows, then for the kl last ones. One thread per column.
 template <class Scalar>
 struct EdgeRows {
   const Scalar        *b;
@@ -20,7 +20,7 @@ struct EdgeRows {
   }
 };
 
-/// The kl + ku rows of b at the ends of a piece, row by row. Asynchronous on exec.
+/// The kl + ku rows of b at the ends of a sub-chain, row by row. Asynchronous on exec.
 template <class Scalar, class Exec>
 void edge_rows(const Exec &exec, const Scalar *b, std::int64_t ldb, std::int64_t rows, std::int64_t columns,
                int kl, int ku, Scalar *to)

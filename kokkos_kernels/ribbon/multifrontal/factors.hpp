@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file factors.hpp  Where the factors of a tree are kept.
+/// @file factors.hpp  Storage of the factors of a tree.
 ///
-/// A leaf takes its rows one by one into a window of W + 1 rows (W = kl + ku) and removes, by one Householder
-/// reflection per row, the columns that no other leaf touches (Wright, SIAM J. Sci. Stat. Comput. 13, 1992;
-/// Golub & Van Loan, 5.2). What is left are at most W equations in the W unknowns of the cut before it and
-/// the W of the cut behind. A join removes the W unknowns of the cut between two such sets of equations by a
-/// dense QR. Every row of the matrix is in one leaf, every column is removed where all its rows are: it is a
-/// QR factorization of the matrix with its columns permuted.
+/// A leaf reads its rows one by one into a window of W + 1 rows (W = kl + ku). By one Householder
+/// reflection per row it eliminates the columns that no other leaf touches (Wright, SIAM J. Sci. Stat.
+/// Comput. 13, 1992; Golub & Van Loan, 5.2). At most W equations are left, in the W unknowns of the cut
+/// before it and the W of the cut after it. A join eliminates the W unknowns of the cut between two such
+/// sets of equations by a dense QR. Every row of the matrix is in one leaf, and every column is eliminated
+/// where all its rows are. The result is a QR factorization of the matrix with its columns permuted.
 #pragma once
 
 #include <ribbon/chain.hpp>
@@ -14,32 +14,32 @@
 
 namespace ribbon::multifrontal {
 
-/// What a leaf keeps for each column that it removes is a step. A join keeps Q^H of its front as a dense
-/// matrix, so that right-hand sides are multiplied instead of reflected, which needs no order among them.
+/// A step is the data that a leaf stores for each column that it eliminates. A join stores Q^H of its front
+/// as a dense matrix: right-hand sides are multiplied in any order instead of reflected in sequence.
 template <class Scalar>
 struct Factors {
   using Statistics   = PivotStatistics<real_t<Scalar>>;
   Scalar *reflection = nullptr; ///< (leaves, steps, W + 1), see Step: conj(tau), v_1 .. v_W
-  /// (leaves, steps, 2 W + 1): 1 / R_jj, R to the next W columns, R to the W unknowns
-  /// of the cut before the leaf
+  /// (leaves, steps, 2 W + 1): 1 / R_jj, R for the next W columns, R for the W unknowns of the cut before
+  /// the leaf
   Scalar     *upper           = nullptr;
   Scalar     *leaf_passed     = nullptr; ///< (chains leaves, 2 W, W + 1): see Passed
   Scalar     *join            = nullptr; ///< (chains joins, join_size(W)): see Join
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
 
-  /// (leaves, rows), see Step: powers of two that make the largest entry of every row about 1
+  /// (leaves, rows), see Step: powers of two that scale the largest entry of every row to about 1
   real_t<Scalar> *row_scale = nullptr;
-  /// leaves whose numbers lie side by side, for threads that have a leaf each
+  /// leaves whose factors are interleaved, for threads with one leaf each
   int together = 1;
 
-  /// The numbers of one step of a leaf.
+  /// The factors of one step of a leaf.
   template <class Number>
   struct Step {
     Number                        *at;
     int                            stride;
     KOKKOS_INLINE_FUNCTION Number &operator[](int k) const { return at[k * stride]; }
   };
-  /// `count` numbers a step; the next step of a leaf is count * together further.
+  /// `count` values per step; the next step of a leaf is count * together further.
   template <class Number>
   KOKKOS_INLINE_FUNCTION Step<Number> step(Number *all, const Tree &tree, std::int64_t chain,
                                            std::int64_t leaf, int s, int count) const
@@ -48,7 +48,7 @@ struct Factors {
     return {all + ((tile * tree.most_rows() + s) * count) * together + (slot - tile * together), together};
   }
 
-  /// The scale of row i of a chain, which is one of node `leaf`.
+  /// The scale of row i of a chain, which belongs to leaf `leaf`.
   KOKKOS_INLINE_FUNCTION real_t<Scalar> &scale(const Tree &tree, std::int64_t chain, std::int64_t leaf,
                                                std::int64_t i) const
   {
@@ -64,8 +64,9 @@ struct Factors {
     return passed_size(W) + 7 * static_cast<std::int64_t>(W) * W;
   }
 
-  /// Equations that a node passes on, by columns, those of the cut before it first, and behind the W places
-  /// for rows the largest entry of each column in the matrix.
+  /// Equations that a node passes on, by columns: first those of the cut before it, then those of the cut
+  /// after it. After the W places for rows, each column holds the largest entry of that column in the
+  /// matrix.
   struct Passed {
     Scalar                        *at;
     int                            W;
@@ -87,8 +88,8 @@ struct Factors {
                       : join_statistics[tree.join_number(chain, level, node)];
   }
 
-  /// What a join passes on, and keeps, by columns: R of its cut (1 / R_jj on the diagonal), what the 2 W
-  /// columns of the cuts before and behind have in its W rows, and Q^H, 2 W x 2 W.
+  /// The data that a join passes on and stores, by columns: R of its cut (1 / R_jj on the diagonal), its W
+  /// rows in the 2 W columns of the cuts before and after, and Q^H, 2 W x 2 W.
   struct Join {
     Passed                 passed;
     Scalar                *r, *cut, *q;
@@ -104,19 +105,20 @@ struct Factors {
   }
 };
 
-/// A group of lanes has one node; lanes share its columns.
+/// A group of lanes processes one node; lanes share its columns.
 struct Groups {
   int lanes, groups;
 };
 
-/// A leaf: rows first to first + own + W - 1 of a chain, of whose columns the `own` ones from first + ku on
-/// are removed. Rows before the first of a chain, ku, and behind its last, kl, are zeros, and stay zeros
-/// without rounding all the way to the top, so that R is that of the matrix alone: numbers of the size of
-/// rounding there would be more equations, which decide about the solution where the matrix is nearly
-/// singular. Reflections leave rows of zeros in peace that are not the pivot. In place of a row behind the
-/// end therefore the last one of the window arrives (row_instead()), and joins at the beginning of a chain
-/// have the zeros, the first ku rows that the child there passes, below (Front::rows_exchanged()); those at
-/// the end have them there, the last kl rows of the other child.
+/// A leaf: rows first to first + own + W - 1 of a chain. It eliminates the `own` columns from first + ku
+/// on.
+/// The ku rows before the first row of a chain and the kl rows after its last are zeros. They must stay
+/// exactly zero up to the top, so that R is that of the matrix alone. Values of the size of rounding errors
+/// would be additional equations, and these would determine the solution of a nearly singular matrix.
+/// Reflections do not change rows of zeros that are not the pivot row. Therefore the last row of the window
+/// enters in place of a row after the end (row_instead()). Joins at the beginning of a chain move the
+/// zeros, the first ku rows from their first child, below (Front::rows_exchanged()). At the end of a chain
+/// the zeros are below anyway, as the last kl rows of the second child.
 struct Leaf {
   std::int64_t chain, node, first;
   int          own;
@@ -132,13 +134,12 @@ struct Leaf {
   }
   KOKKOS_INLINE_FUNCTION int rows(const Tree &tree) const { return own + tree.chain.width(); }
 };
-/// The row of the window that arrives in place of row i, which is behind the end of a
-/// chain: the last that is left.
+/// The row of the window that enters in place of row i after the end of a chain: the last remaining one.
 KOKKOS_INLINE_FUNCTION int row_instead(const Chain &chain, std::int64_t i)
 {
   return chain.width() - 1 - static_cast<int>(i - chain.rows);
 }
-/// Takes a number away, and leaves zero.
+/// Returns a value and sets its place to zero.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar taken(Scalar &a)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_lanes.hpp  Leaves of any width in a solve: lanes that share a leaf, or have one each.
+/// @file leaf_lanes.hpp  Leaves of any width in a solve: lanes share a leaf, or have one each.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -9,24 +9,25 @@
 
 namespace ribbon::multifrontal {
 
-/// A group of lanes has a leaf and some columns, of which `parts` lanes share one: each has every parts-th of
-/// the numbers that go along with it, 2 W + 1 a column. Rows of the vectors and factors come to scratch some
-/// steps at a time. A lane alone, as on hosts, reads factors where they are.
+/// A group of lanes processes a leaf and some columns; `parts` lanes share a column. Each of these holds
+/// every parts-th of the 2 W + 1 window values of the column. Rows of the vectors and factors are copied to
+/// scratch for several steps at a time. A single lane, as on hosts, reads factors in place.
 template <class Scalar>
 struct LeafLanes {
   static constexpr int max_threads = 128;
   struct Shape {
-    /// parts x columns lanes, a warp or one, in so many groups; steps that come at a time
+    /// a group has parts x columns lanes, a warp or one; chunk: steps per copy to scratch; groups: of a
+    /// team
     int parts, columns, chunk, groups;
-    /// that a group has in scratch, where those that go along with a column are in registers of its lane
+    /// scalars in scratch per group, for kernels that keep window values in registers of a lane
     int numbers = 0;
 
     int                        threads() const { return groups * lanes(); }
     KOKKOS_INLINE_FUNCTION int lanes() const { return parts * columns; }
-    /// numbers of a column, and of a step at most
+    /// window values of a column; factors of a step, at most
     KOKKOS_INLINE_FUNCTION static int window(int W) { return 2 * W + 1; }
     KOKKOS_INLINE_FUNCTION int        ld() const { return columns | 1; }
-    /// of a group; odd numbers, so that lanes alone read different banks
+    /// per group; odd, so that single lanes read different banks
     KOKKOS_INLINE_FUNCTION std::size_t bytes(int W) const
     {
       if (numbers > 0) return device::align16(static_cast<std::size_t>(numbers) * sizeof(Scalar));
@@ -35,7 +36,7 @@ struct LeafLanes {
     }
     /// Bytes of a team.
     std::size_t scratch(int W) const { return device::align16(static_cast<std::size_t>(groups) * bytes(W)); }
-    /// Groups that so many leaves and columns take.
+    /// Groups for this many columns.
     KOKKOS_INLINE_FUNCTION std::int64_t blocks(std::int64_t n) const { return (n + columns - 1) / columns; }
     std::int64_t                        teams(std::int64_t leaves, std::int64_t n) const
     {
@@ -44,12 +45,12 @@ struct LeafLanes {
   };
   Shape shape;
 
-  /// What a lane sees.
+  /// The data of a lane.
   struct Lane {
-    std::int64_t node;             ///< the leaf, those of all chains counted through
+    std::int64_t node;             ///< the leaf, counted through all chains
     std::int64_t column;           ///< of the vectors
-    int          lane, part, here; ///< place in the group; column of the group
-    int          columns;          ///< that the group has
+    int          lane, part, here; ///< place in the group; part; column of the group
+    int          columns;          ///< count of columns of the group
     Scalar      *window, *rows, *factors;
   };
   /// Factors of a step.
@@ -63,7 +64,7 @@ struct LeafLanes {
   {
     if (shape.lanes() > 1) device::lane_barrier(32);
   }
-  /// Number k of a lane's column.
+  /// Window value k of a lane's column.
   KOKKOS_INLINE_FUNCTION Scalar &number(const Lane &l, int k) const
   {
     return l.window[k * shape.columns + l.here];
@@ -75,21 +76,20 @@ struct LeafLanes {
   {
     return device::lane_sum(mine, shape.parts, shape.columns);
   }
-  /// Calls body(k) for the numbers k < n that a lane has of its column.
+  /// Calls body(k) for the values k < n of its column that a lane holds.
   template <class Body>
   KOKKOS_INLINE_FUNCTION void for_own(const Lane &l, int n, const Body &body) const
   {
     for (int k = l.part; k < n; k += shape.parts) body(k);
   }
 
-  /// The same, with factors and numbers: use(factor(k), number, its place), four of them at a time,
-  /// so that they come together.
+  /// The same with factors: use(factor(k), value, place of the value). Four loads overlap.
   template <class Factor, class Use>
   KOKKOS_INLINE_FUNCTION void for_own(const Lane &l, int n, const Factor &factor, const Use &use) const
   {
     constexpr int together = 4;
     Scalar       *numbers  = l.window + l.here;
-    if (shape.parts > 4) { // a lane has few
+    if (shape.parts > 4) { // a lane has few values
       for (int k = l.part; k < n; k += shape.parts)
         use(factor(k), numbers[k * shape.columns], numbers[k * shape.columns]);
       return;
@@ -107,7 +107,7 @@ struct LeafLanes {
     }
   }
 
-  /// Brings n rows of a chunk, get(r, column), zeros where there is no column.
+  /// Copies n rows of a chunk to scratch, get(r, column), zeros if there is no column.
   template <class Get>
   KOKKOS_INLINE_FUNCTION void bring(const Lane &l, int n, const Get &get) const
   {
@@ -120,7 +120,7 @@ struct LeafLanes {
       },
       [&](int e, const Scalar &value) { l.rows[e % shape.chunk * shape.ld() + e / shape.chunk] = value; });
   }
-  /// Calls put(r, column, value) for them.
+  /// Calls put(r, column, value) for these rows.
   template <class Put>
   KOKKOS_INLINE_FUNCTION void store(const Lane &l, int n, const Put &put) const
   {
@@ -130,8 +130,7 @@ struct LeafLanes {
       if (r < n) put(r, first + c, l.rows[r * shape.ld() + c]);
     }
   }
-  /// Rows of a leaf before or behind those of its steps, n of them, get(k, column), which lanes then
-  /// have as numbers: the first W.
+  /// Copies n = W rows of a leaf before or after its steps, get(k, column), to the first window values.
   template <class Get>
   KOKKOS_INLINE_FUNCTION void bring_numbers(const Lane &l, int W, const Get &get) const
   {
@@ -144,7 +143,7 @@ struct LeafLanes {
       sync();
     }
   }
-  /// The other way round, put(k, column, value).
+  /// The reverse, put(k, column, value).
   template <class Put>
   KOKKOS_INLINE_FUNCTION void store_numbers(const Lane &l, int W, const Put &put) const
   {
@@ -157,9 +156,9 @@ struct LeafLanes {
       sync();
     }
   }
-  /// Calls body(s, r, factors) for the `own` steps s of a leaf, one after another or the other way round,
-  /// once get(s, column) and the factors, `count` numbers a step from `from` on, have come to scratch:
-  /// row(r). What is there then goes to put(s, column, value).
+  /// Calls body(s, r, factors) for the `own` steps s of a leaf, in forward or reverse order. Before, get(s,
+  /// column) and the factors, `count` values per step starting at `from`, are copied to scratch: row(r).
+  /// Afterwards, the values of the rows go to put(s, column, value).
   template <class Get, class Body, class Put>
   KOKKOS_INLINE_FUNCTION void for_steps(const Lane &l, int own, bool forward, const Scalar *from, int stride,
                                         int count, const Get &get, const Body &body, const Put &put) const
@@ -188,7 +187,7 @@ struct LeafLanes {
     if (chunks == 0) sync();
   }
 
-  /// Calls body(lane) for the threads of a team, for so many leaves and columns.
+  /// Calls body(lane) for the threads of a team.
   template <class Team, class Body>
   KOKKOS_INLINE_FUNCTION void for_lanes(const Team &team, int W, std::int64_t leaves, std::int64_t columns,
                                         const Body &body) const

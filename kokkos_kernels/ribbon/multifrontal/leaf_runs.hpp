@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_runs.hpp  Entries of a few rows of 32 leaves on their way to scratch.
+/// @file leaf_runs.hpp  Copies entries of a few rows of 32 leaves to scratch.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -7,21 +7,21 @@
 
 namespace ribbon::multifrontal {
 
-/// The difference of two numbers by their lower bits.
+/// The difference of two integers, given their lower 32 bits.
 KOKKOS_INLINE_FUNCTION int between(std::int32_t from, std::int32_t to)
 {
   return static_cast<int>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from));
 }
 
-/// Entries of some rows of a leaf that follow each other: the first, counted from that of the tile, and how
-/// many. Where the rows lack entries of the band, -1 - how many: then their column indices are read, too,
-/// and where each row begins.
+/// Contiguous entries of some rows of a leaf: `first` is the first one, relative to that of the tile, and
+/// `count` their count. If the rows lack entries of the band, `count` holds -1 - count: then their column
+/// indices and row beginnings are read, too.
 struct alignas(8) LeafRun {
   int                         first, count;
   KOKKOS_INLINE_FUNCTION bool has_gaps() const { return count < 0; }
 };
 
-/// The same address, as a number, not as a sum that is found again wherever it is used.
+/// The same address. The compiler keeps it instead of recomputing the sum at each use.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION const Scalar *one_address(const Scalar *a)
 {
@@ -31,9 +31,10 @@ KOKKOS_INLINE_FUNCTION const Scalar *one_address(const Scalar *a)
   return a;
 }
 
-/// Brings the values of runs to scratch: a warp has a run, and a thread what a run has beyond 32 entries.
+/// Copies the values of runs to scratch: a warp has a run, and a thread has the entries of a run from the
+/// 33rd on.
 /// @param v  one of Threads threads
-/// @tparam Together  runs whose places are read before the first is asked for
+/// @tparam Together  runs whose places are read before the first copy starts
 template <int Threads, int Together, class Scalar, int Places, int Entries, class Gaps>
 KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun (&runs)[32], int v,
                                        Scalar (&value)[32][Places], const Gaps &with_gaps)
@@ -71,7 +72,7 @@ KOKKOS_INLINE_FUNCTION void stage_equal_runs(const Scalar *first_value, const Le
 {
   constexpr int warp = 32, leaves = 32, share = (leaves + Warps - 1) / Warps;
   const int     e = v % warp, first = v / warp * share;
-  int           place[share]; // all are known before the first is asked for
+  int           place[share]; // all are loaded before the first copy starts
   RIBBON_UNROLL
   for (int k = 0; k < share; ++k)
     place[k] = runs[leaves % Warps == 0 || first + k < leaves ? first + k : leaves - 1].first;

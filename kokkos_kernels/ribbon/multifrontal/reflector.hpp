@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reflector.hpp  Householder reflections, and what is watched while a chain is eliminated.
+/// @file reflector.hpp  Householder reflections, and statistics of pivots of a chain.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -8,9 +8,9 @@
 
 namespace ribbon::multifrontal {
 
-/// The same number, which the compiler takes for another: what follows from it is found again in every turn
-/// of a loop instead of kept in registers that are not there, and a choice among registers does not become an
-/// index, for which these go to memory.
+/// The same value, which the compiler must treat as a new one. It then recomputes expressions in every
+/// iteration of a loop instead of holding them in registers that are scarce. It also does not turn a
+/// selection of registers into an index, which would move the registers to local memory.
 KOKKOS_INLINE_FUNCTION int renewed(int a)
 {
 #ifdef __CUDA_ARCH__
@@ -31,7 +31,7 @@ template <class Scalar>
 struct Reflector {
   Scalar         tau_conjugate, factor;
   real_t<Scalar> beta, one_over_beta;
-  Scalar         tau_factor; ///< conj(tau) factor, which is known before factor
+  Scalar         tau_factor; ///< conj(tau) factor, which is available before factor
 };
 
 /// 1 / sqrt(a) to about one unit of roundoff; Inf for 0.
@@ -46,9 +46,9 @@ KOKKOS_INLINE_FUNCTION Real reciprocal_root(Real a)
 }
 
 #ifdef __CUDA_ARCH__
-/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Nothing waits for what can be found at the same time:
-/// the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where
-/// size^2 is zero or out of the ordinary.
+/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Independent operations overlap: the reciprocal of
+/// tau starts from that of its approximation. Returns false, and does not change h, if size^2 is zero,
+/// subnormal or not finite.
 KOKKOS_INLINE_FUNCTION bool make_reflector_quickly(double alpha, double rest, Reflector<double> &h)
 {
   const double size2 = fma(alpha, alpha, rest);
@@ -94,14 +94,14 @@ KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, rea
   return {tau_conjugate, factor, beta, one_over_beta, tau_conjugate * factor};
 }
 
-/// Its square is the least normal number over the unit of roundoff.
+/// The square of this value is the least normal number divided by the unit of roundoff.
 template <class Real>
 KOKKOS_INLINE_FUNCTION constexpr Real least_pivot()
 {
   return std::is_same_v<Real, float> ? static_cast<Real>(0x1p-51) : static_cast<Real>(0x1p-485);
 }
-/// The pivot that a reflection leaves: beta, or zero where its column has no entry whose square keeps all of
-/// its digits, so that beta has none to rely on.
+/// The pivot that a reflection leaves: beta, or zero if the squares of all entries of the column underflow
+/// partly. beta is then inaccurate.
 template <class Real>
 KOKKOS_INLINE_FUNCTION Real pivot_of(Real beta)
 {
@@ -109,8 +109,7 @@ KOKKOS_INLINE_FUNCTION Real pivot_of(Real beta)
   return beta < least && beta > -least ? Real(0) : beta;
 }
 
-/// The upper 32 bits of |a|, which order numbers by size to 20 bits: what is compared
-/// often is compared as integers.
+/// The upper 32 bits of |a|, which order values by size to 20 bits: integers are faster to compare.
 KOKKOS_INLINE_FUNCTION int size_word(double a)
 {
 #ifdef __CUDA_ARCH__
@@ -121,11 +120,11 @@ KOKKOS_INLINE_FUNCTION int size_word(double a)
   return static_cast<int>(bits >> 32 & 0x7fffffff);
 #endif
 }
-/// The least of what is not a finite number.
+/// The size word of infinity; larger words are NaN.
 inline constexpr int size_of_infinity = 0x7ff00000;
-/// That of least_of_column.
+/// The size word of least_of_column.
 inline constexpr int size_of_small_column = (1023 - 4) << 20;
-/// The number whose upper bits these are.
+/// The value with these upper bits.
 KOKKOS_INLINE_FUNCTION double of_size_word(int word)
 {
 #ifdef __CUDA_ARCH__
@@ -138,8 +137,8 @@ KOKKOS_INLINE_FUNCTION double of_size_word(int word)
 #endif
 }
 
-/// The exponent e that puts 2^-e times a number of this size between 1/2 and 1, as far as Real has such
-/// powers; 0 for zero, infinity and NaN.
+/// The exponent e for which 2^-e times a value of this size is in [1/2, 1), within the exponents of Real; 0
+/// for zero, infinity and NaN.
 template <class Real>
 KOKKOS_INLINE_FUNCTION int exponent_of(int size_word_of_largest)
 {
@@ -152,19 +151,19 @@ KOKKOS_INLINE_FUNCTION double power_of_two(int e)
   return of_size_word((e + 1023) << 20);
 }
 
-/// Rows whose largest entry is below 2 to this power, and pivots, may have inverses that overflow.
+/// Rows whose largest entry is below 2 to this power, and such pivots, may have inverses that overflow.
 template <class Real>
 KOKKOS_INLINE_FUNCTION constexpr int least_exponent()
 {
   return std::is_same_v<Real, float> ? -60 : -600;
 }
-/// Columns whose entries, rows scaled, are all smaller have another unit than the others: the scales of rows
-/// then count their largest columns alone.
+/// Columns whose entries, with scaled rows, are all smaller than this have different units: the scales of
+/// rows then depend on the largest columns only.
 inline constexpr double least_of_column = 1.0 / 16;
 
-/// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the
-/// matrix, that column, the sum of log |R_jj|; and of the rows the sum of the exponents that were taken out,
-/// and the first that has zeros only.
+/// Statistics of the diagonal of R: smallest |R_jj| relative to the largest entry of column j of the
+/// matrix, that column, and the sum of log |R_jj|. Statistics of the rows: the sum of the exponents of
+/// their scales, and the first row of zeros.
 template <class Real>
 struct PivotStatistics {
   Real         smallest         = Real(1e30);
@@ -172,31 +171,31 @@ struct PivotStatistics {
   double       log_det          = 0;
   double       product          = 1;
   bool         not_finite       = false;
-  bool         has_small_column = false; ///< see least_of_column; told by orthogonal elimination and band LU
+  bool         has_small_column = false; ///< see least_of_column; set by orthogonal elimination and band LU
   bool         is_tiny          = false; ///< a row of the matrix, or a pivot: see least_exponent()
   std::int64_t exponents = 0, zero_row = no_row;
 
   static constexpr std::int64_t no_row = std::int64_t(1) << 62;
 
-  /// Whether the product of two such is far from overflow.
+  /// Whether the product of two such products is far from overflow.
   KOKKOS_INLINE_FUNCTION bool is_tame() const
   {
     const int size = size_word(product);
     return size > 0x2b300000 && size < 0x54b00000; // between 2^-332 and 2^332
   }
-  /// A row of the matrix, of this exponent.
+  /// Adds a row of the matrix with this exponent.
   KOKKOS_INLINE_FUNCTION void take_row(int exponent, bool is_zero, std::int64_t row)
   {
     exponents += exponent;
     if (exponent < least_exponent<Real>()) is_tiny = true;
     if (is_zero && row < zero_row) zero_row = row;
   }
-  /// The largest entry of a column, rows scaled.
+  /// Adds the largest entry of a column, with scaled rows.
   KOKKOS_INLINE_FUNCTION void look_at_column(Real largest)
   {
     if (largest < Real(least_of_column)) has_small_column = true;
   }
-  /// A product and comparisons, at times a quotient, unless something is out of the ordinary.
+  /// The fast path: a product and comparisons, rarely a quotient, unless a value is out of range.
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
   {
     const Real   size   = pivot < 0 ? -pivot : pivot;
@@ -205,26 +204,27 @@ struct PivotStatistics {
     if (!is_tame() || !is_finite(scale)) product = before, look(size, scale, j);
     else if (!(size >= smallest * scale)) smallest = size / scale, column = j;
   }
-  /// A pivot that is not in the product yet.
+  /// Adds a pivot that is not yet in the product.
   KOKKOS_INLINE_FUNCTION void look(Real size, Real scale, std::int64_t j)
   {
     if (!is_finite(size) || !is_finite(scale)) {
       if (!not_finite) column = j;
       not_finite = true;
-      product = 1, smallest = 0; // none that follows is smaller
+      product = 1, smallest = 0; // no later pivot is smaller
       return;
     }
     // one by one: the product of both may be 0 or infinite
     settle(), product = static_cast<double>(size), settle();
     if (!not_finite && !(size >= smallest * scale)) smallest = size / scale, column = j;
-    if (!not_finite && size == Real(0) && smallest != Real(0)) smallest = 0, column = j; // the first stays
+    // keeps the first one
+    if (!not_finite && size == Real(0) && smallest != Real(0)) smallest = 0, column = j;
   }
   KOKKOS_INLINE_FUNCTION void settle()
   {
     log_det += log(product);
     product = 1;
   }
-  /// The same where columns of both lie among each other: of equal pivots the first counts.
+  /// The same if columns of both are interleaved: of equal pivots the first counts.
   KOKKOS_INLINE_FUNCTION void join_among(const PivotStatistics &other)
   {
     const bool was_finite = !not_finite, is_first = other.column >= 0 && other.column < column &&
@@ -248,15 +248,15 @@ struct PivotStatistics {
   }
 };
 
-/// The pivots of a leaf, by steps. Of leaves side by side one or the other has a new smallest
-/// quotient in most steps, so that it is divided at the end: till then `smallest` is that of
-/// |R_jj|, and the column its step.
+/// The pivots of a leaf, by steps. With interleaved leaves, some leaf has a new smallest quotient in most
+/// steps. The division is therefore postponed to the end: until then `smallest` is |R_jj|, and `column` is
+/// its step.
 template <class Real>
 struct LeafPivots {
   PivotStatistics<Real> statistics;
   Real                  scale = 1;
 
-  /// What take() compares with.
+  /// The values that take() compares with.
   struct Seen {
     double product;
     Real   smallest, scale;
@@ -266,8 +266,8 @@ struct LeafPivots {
   {
     take(seen(), beta, largest, is_finite(largest), step);
   }
-  /// @param now  seen(), which may be read long before it is needed
-  /// @param largest  entry of the column
+  /// @param now  seen(), which can be read long before it is needed
+  /// @param largest  largest entry of the column
   KOKKOS_INLINE_FUNCTION void take(const Seen &now, Real beta, Real largest, bool largest_is_finite, int step)
   {
     const Real size    = beta < 0 ? -beta : beta;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_spread.hpp  How far the sizes of the rows of a matrix are apart.
+/// @file row_spread.hpp  The spread of the sizes of the rows of a matrix.
 #pragma once
 
 #include <ribbon/chain.hpp>
 
 namespace ribbon::multifrontal {
 
-/// The largest and the smallest of the largest entries of rows that have two entries, or more, that are
-/// numbers and not zero. One thread per row.
+/// The largest and the smallest of the largest entries of rows with at least two nonzero entries that are
+/// not NaN. One thread per row.
 template <class Scalar, class Index>
 struct RowSpread {
   using Real       = real_t<Scalar>;
@@ -36,7 +36,7 @@ struct RowSpread {
   }
 };
 
-/// What RowSpread finds in the first `rows` rows; max_val < min_val where no row counts. Waits.
+/// The result of RowSpread for the first `rows` rows; max_val < min_val if no row counts. Waits.
 template <class Scalar, class Index, class Exec>
 Kokkos::MinMaxScalar<real_t<Scalar>> row_spread(const Exec &exec, const ChainMatrix<Scalar, Index> &A,
                                                 std::int64_t rows)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file stages.hpp  One launch for all levels of a tree on the way up: of the teams that work below a node
-///   the one that comes last goes on with it.
+/// @file stages.hpp  One launch for all levels of a tree on the way up: the last team that reaches a node
+///   continues with it.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -9,7 +9,7 @@
 
 namespace ribbon::multifrontal {
 
-/// Threads of a group of 16, 32 or 64, one of at most 15 of its team, wait for each other.
+/// Synchronizes the threads of a group of 16, 32 or 64, one of at most 15 groups of its team.
 KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_unused]] int threads)
 {
 #if defined(__CUDA_ARCH__)
@@ -18,11 +18,11 @@ KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_un
     return;
   }
 #endif
-  device::lane_barrier(32); // groups of a warp go together
+  device::lane_barrier(32); // all groups of a warp are synchronized
 }
 
-/// Counts the teams that have come to the nodes where stages end, those of the lowest stage left out. All are
-/// zero before and after a launch.
+/// Counts the teams that have reached the nodes at the ends of stages, except those of the lowest stage.
+/// All counts are zero before and after a launch.
 struct Arrivals {
   int *counts = nullptr; ///< at_top, gone_on; (chains, size(tree), blocks)
 
@@ -32,8 +32,8 @@ struct Arrivals {
     return lowest == tree.top() ? tree.joins : tree.first[tree.stage_top(lowest)];
   }
   KOKKOS_INLINE_FUNCTION static std::int64_t size(const Tree &tree) { return tree.joins - before(tree); }
-  /// Numbers that the counts of `blocks` take, and two of teams that have come to the
-  /// top and gone on from there.
+  /// Length of `counts` for `blocks` blocks: two counts more are for teams that have reached the top and
+  /// left it.
   static std::int64_t count(const Tree &tree, std::int64_t blocks)
   {
     return tree.chain.chains * size(tree) * blocks + 2;
@@ -45,8 +45,8 @@ struct Arrivals {
   }
 };
 
-/// Whether the team is the last of `all` that come here; what the others wrote before is then visible to
-/// it. `flag`: in team scratch.
+/// Whether the team is the last of `all` that arrive here. Writes of the other teams before are then
+/// visible to it. `flag`: in team scratch.
 template <class Team>
 KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, int *flag)
 {
@@ -63,8 +63,8 @@ KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, in
   return *flag != 0;
 }
 
-/// Goes on from a node where a stage ends to the one above where the next does; false at the top, and for all
-/// teams but the one that comes there last. `block`: of `blocks` that are independent of each other.
+/// Continues from a node at the end of a stage to the node above at the end of the next stage. False at the
+/// top, and for all teams but the last that arrives there. `block`: one of `blocks` independent blocks.
 template <class Team>
 KOKKOS_INLINE_FUNCTION bool goes_on(const Team &team, const Tree &tree, const Arrivals &arrivals,
                                     std::int64_t chain, Levels &stage, std::int64_t &node, std::int64_t block,
@@ -81,8 +81,8 @@ KOKKOS_INLINE_FUNCTION bool goes_on(const Team &team, const Tree &tree, const Ar
   return true;
 }
 
-/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team
-/// comes last; returns whether it came to the top.
+/// Calls work(levels, node) for a node at the end of the lowest stage, and for those above it at which the
+/// team arrives last. Returns whether the team reached the top.
 template <class Team, class Work>
 KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arrivals &arrivals,
                                   std::int64_t chain, std::int64_t node, std::int64_t block,
@@ -94,8 +94,8 @@ KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arri
   return stage.top >= tree.top();
 }
 
-/// The team that has come to the top says so to all of a league; what was written before is visible
-/// to those that have waited.
+/// The team at the top notifies all teams of a league; its earlier writes are visible to those that have
+/// waited.
 template <class Team>
 KOKKOS_INLINE_FUNCTION void announce_top(const Team &team, const Arrivals &arrivals)
 {
@@ -104,7 +104,7 @@ KOKKOS_INLINE_FUNCTION void announce_top(const Team &team, const Arrivals &arriv
   Kokkos::memory_fence();
   Kokkos::atomic_fetch_add(arrivals.counts, 1);
 }
-/// All teams wait for that. They run at the same time, where threads are not virtual.
+/// All teams wait for the notification. They must run at the same time, unless threads are virtual.
 template <class Team>
 KOKKOS_INLINE_FUNCTION void await_top(const Team &team, const Arrivals &arrivals, std::int64_t teams)
 {

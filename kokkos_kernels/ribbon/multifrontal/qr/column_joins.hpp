@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file column_joins.hpp  Many right-hand sides of chains of one width on their way
-///   through the joins of a tree.
+/// @file column_joins.hpp  Many right-hand sides at the joins of a tree, for chains of one width.
 #pragma once
 
 #include <ribbon/multifrontal/qr/tile_joins.hpp>
 
 namespace ribbon::multifrontal {
 
-/// The unknowns of cuts between leaves where they are passed to the kernel that solves for leaves, in the
-/// place of what their joins passed up.
+/// The unknowns of cuts between leaves, in the memory where the kernel for leaves reads them: they replace
+/// the values that their joins passed up.
 template <class Scalar, int W>
 struct CutUnknowns {
   const QrSolve<Scalar> &solve;
-  /// Unknown 0 of the cut of a join, of the first column. The next unknown is v.columns further.
+  /// Unknown 0 of the cut of a join, for the first column. The next unknown is v.columns further.
   KOKKOS_INLINE_FUNCTION Scalar *of_join(std::int64_t number) const
   {
     return solve.v.passed + (solve.tree.chain.chains * solve.tree.leaves + number) * W * solve.v.columns;
   }
-  /// The same of the cut before leaf i of a chain; null where there are none.
+  /// The same for the cut before leaf i of a chain; null if there are no unknowns.
   KOKKOS_INLINE_FUNCTION Scalar *at(std::int64_t chain, std::int64_t i) const
   {
     const Tree  &tree  = solve.tree;
@@ -30,9 +29,9 @@ struct CutUnknowns {
   }
 };
 
-/// Joins for many columns: a warp has a join at a time, a lane all rows of a column. Factors are
-/// the same for all lanes: each holds a share of those of the next join, and puts it into the
-/// scratch of the warp for the others.
+/// Joins for many columns: a warp has one join at a time, a lane has all rows of a column. Factors are the
+/// same for all lanes: each lane loads some of those of the next join, and copies them to the scratch of
+/// the warp.
 template <class Scalar, int W>
 struct QrColumnJoins : JoinTile<Scalar, W> {
   using Base = JoinTile<Scalar, W>;
@@ -42,9 +41,9 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   using Base::solve;
   using typename Base::Nodes;
   static constexpr int block = 32, warps = Base::max_threads / block;
-  /// numbers of Q; of R and what is subtracted before it is solved with
+  /// count of the entries of Q; of R and the blocks that are subtracted before the solve with R
   static constexpr int q_size = 4 * W * W, r_size = 3 * W * W;
-  using Rows = Scalar[W][block]; ///< numbers at a node or a cut, by columns
+  using Rows = Scalar[W][block]; ///< values at a node or a cut, by columns
   std::int64_t block_number, column0;
 
   struct alignas(16) QPlace {
@@ -53,11 +52,11 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   struct alignas(16) RPlace {
     Scalar of[r_size];
   };
-  /// A thread on the way up.
+  /// State of a thread on the way up.
   struct UpLane {
     Scalar share[(q_size + block - 1) / block];
   };
-  /// A thread on the way down, and what its column has at the cut of the next join.
+  /// State of a thread on the way down; value: Q^H b of its column at the cut of the next join.
   struct DownLane {
     Scalar share[(r_size + block - 1) / block], value[W];
   };
@@ -73,7 +72,7 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   }
 
   KOKKOS_INLINE_FUNCTION bool has_column(int v) const { return column0 + v % block < solve.v.columns; }
-  /// Calls body(item, lane) for n items, a warp for each.
+  /// Calls body(item, lane) for n items, with a warp per item.
   template <class Team, class Threads, class Body>
   KOKKOS_INLINE_FUNCTION void items(const Team &team, Threads &threads, int n, const Body &body) const
   {
@@ -91,8 +90,8 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
   {
     return solve.v.cuts + number * W * solve.v.columns + (column0 + v % block);
   }
-  /// Puts what a thread holds of the factors where its warp reads them; all lanes are done with
-  /// those of the join before.
+  /// Copies the factors that a thread holds to the scratch of its warp, after all lanes have finished the
+  /// previous join.
   template <int Size, class Lane>
   KOKKOS_INLINE_FUNCTION static void place(int v, const Lane &mine, Scalar (&to)[Size])
   {
@@ -102,7 +101,7 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
       if (v % block + i * block < Size) to[v % block + i * block] = mine.share[i];
   }
 
-  /// Asks for the factors of join j of a level on the way up.
+  /// Loads the factors of join j of a level on the way up.
   KOKKOS_INLINE_FUNCTION void ask_up(const Nodes &here, int j, int v, UpLane &mine) const
   {
     if (j >= here.count || !here.is_join(j)) return;
@@ -111,8 +110,8 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     for (int i = 0; i < (q_size + block - 1) / block; ++i)
       if (v % block + i * block < q_size) mine.share[i] = read_only_scalar(q + i * block);
   }
-  /// Q^H times what the children of a node pass, which is in memory for the lowest level of a stage, else in
-  /// scratch. What a node passes takes the place of what its first child did.
+  /// Q^H times the values that the children of a node pass. They are in memory for the lowest level of a
+  /// stage, else in scratch. The values that a node passes replace those of its first child.
   KOKKOS_INLINE_FUNCTION void join(const Nodes &here, const Levels &stage, int level, int j, int v,
                                    const Scalar *q, Rows *passed) const
   {
@@ -158,7 +157,7 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) passed[below][k][lane] = in[k];
   }
-  /// All joins on the way up. `place_of_warp`, `flag`: in team scratch.
+  /// Processes all joins on the way up. `place_of_warp`, `flag`: in team scratch.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION void up(const Team &team, Threads &threads, const Arrivals &arrivals,
                                  QPlace *place_of_warp, Rows *passed, int *flag) const
@@ -193,9 +192,9 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
           });
   }
 
-  /// A join of a tile on the way down, and those above it.
+  /// A join of a tile on the way down, or a join above the tile.
   struct Item {
-    std::int64_t number = -1;             ///< among all joins; -1: none
+    std::int64_t number = -1;             ///< index among all joins; -1: no join
     int          before, between, behind; ///< cuts of the tile
     bool         keeps;                   ///< the cut is before a leaf of the tile
   };
@@ -241,8 +240,8 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k, value += solve.v.columns) mine.value[k] = *value;
   }
-  /// The unknowns of the cut of a join, from those of the cuts before and behind; a
-  /// ring closes without these.
+  /// The unknowns of the cut of a join, from those of the cuts before and after it; the closing join of a
+  /// ring needs none of these.
   KOKKOS_INLINE_FUNCTION void solve_at(const Item &it, bool closes, int v, Scalar (&y)[W], const Scalar *r,
                                        Rows *cuts) const
   {
@@ -275,7 +274,7 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k, to += solve.v.columns) *to = y[k];
   }
-  /// The unknowns of all cuts of a tile; joins above the tile are worked off by every team that they concern.
+  /// The unknowns of all cuts of a tile. Joins above the tile are solved by every team below them.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION void down(const Team &team, Threads &threads, RPlace *place_of_warp,
                                    Rows *cuts) const
@@ -308,12 +307,12 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
           solve_at(here, level > tree.levels, t, y, place_of_warp[t / block].of, cuts);
         });
       }
-      if (level <= lowest + 1) team.barrier(); // above, one warp works
+      if (level <= lowest + 1) team.barrier(); // above these levels, only one warp works
     }
   }
 };
 
-/// Joins of many columns on their way up.
+/// Joins for many columns on the way up.
 template <class Scalar, int W>
 struct QrJoinsUpKernel {
   using Joins                      = QrColumnJoins<Scalar, W>;
@@ -342,7 +341,7 @@ struct QrJoinsUpKernel {
              reinterpret_cast<Rows *>(passed), reinterpret_cast<int *>(flag));
   }
 };
-/// Joins of many columns on their way down.
+/// Joins for many columns on the way down.
 template <class Scalar, int W>
 struct QrJoinsDownKernel {
   using Joins                      = QrColumnJoins<Scalar, W>;

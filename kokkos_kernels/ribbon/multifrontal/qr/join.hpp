@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file join.hpp  Joins of a tree, of any width: QR of what two neighbours pass on.
+/// @file join.hpp  Joins of a tree, of any width: QR of the equations that two neighbours pass on.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -9,7 +9,7 @@
 
 namespace ribbon::multifrontal {
 
-/// A join, and what its children pass.
+/// A join, and the equations that its children pass.
 template <class Scalar>
 struct Front {
   using Statistics = typename Factors<Scalar>::Statistics;
@@ -33,13 +33,13 @@ struct Front {
     statistics_before = &factors.statistics(tree, chain, l, left),
     statistics_behind = &factors.statistics(tree, chain, r, right);
   }
-  /// Rows of a front that change places with those W further: the first ku of a child at the beginning of a
-  /// chain are zeros, which must not be pivots, see Leaf.
+  /// Count of rows of a front that are exchanged with those W further: the first ku rows of a child at the
+  /// beginning of a chain are zeros, which must not be pivot rows, see Leaf.
   KOKKOS_INLINE_FUNCTION static int rows_exchanged(const Tree &tree, std::int64_t node)
   {
     return node == 0 && !tree.chain.is_open_left() ? tree.chain.ku : 0;
   }
-  /// Unknown k of the cut.
+  /// The column of the matrix for unknown k of the cut.
   KOKKOS_INLINE_FUNCTION static std::int64_t column_number(const Tree &tree, std::int64_t chain, int level,
                                                            std::int64_t node, int k)
   {
@@ -47,9 +47,9 @@ struct Front {
     return chain * tree.chain.rows + (c < 0 ? c + tree.chain.rows : c);
   }
 
-  /// Entry (i, c) of the front, zero behind its 2 W rows, whose columns are the W of the cut, the W of the
-  /// cut before, the W of the cut behind, and the 2 W of Q^H, an identity. A ring closes without the second
-  /// and the third, of W rows and as many zeros.
+  /// Entry (i, c) of the front, zero after its 2 W rows. Its columns are the W of the cut, the W of the cut
+  /// before, the W of the cut after, and the 2 W of Q^H, initially an identity. The closing join of a ring
+  /// has only the first and the last of these, with W rows and W rows of zeros.
   KOKKOS_INLINE_FUNCTION Scalar entry(int i, int c) const
   {
     const int W = join.passed.W;
@@ -72,23 +72,24 @@ struct Front {
   }
 };
 
-/// A team has a join, and of two that come to a node the one that comes last goes on with it. First the
-/// columns of the cut are eliminated in scratch, reflection by reflection: each is applied by all lanes at
-/// the same time, a few of which share a column. What is left is each column's own affair: some of the others
-/// come to scratch at a time, and four reflections are applied in one pass over a column.
+/// A team has a join; the last of two teams that reach a node continues with it. First the columns of the
+/// cut are eliminated in scratch, reflection by reflection. All lanes apply each reflection at the same
+/// time; a few lanes share a column. The other columns are then independent: `batch` of them are copied to
+/// scratch at a time, and four reflections are applied in one pass over a column.
 template <class Scalar>
 struct QrJoinKernel {
-  static constexpr int max_threads  = 256;
-  static constexpr int teams_beside = 3; ///< few registers, so that teams of half as many threads are many
+  static constexpr int max_threads = 256;
+  /// few registers: many teams of half as many threads run at the same time
+  static constexpr int teams_beside = 3;
   static constexpr int together     = 4; ///< reflections that are applied at a time
   static constexpr int products     = together * (together - 1) / 2;
   using Real                        = real_t<Scalar>;
   using Front                       = multifrontal::Front<Scalar>;
-  /// A team has `columns` (at least W) times `parts` threads, whole warps on a device.
+  /// A team has `columns` (at least W) times `parts` threads; whole warps on a device.
   struct Shape {
     int columns, parts; ///< parts: lanes that share a column, each with every parts-th of its rows
-    int batch;          ///< of the other columns that are in scratch at a time; at most `columns`
-    int row_bits;       ///< 2^row_bits lanes bring a column
+    int batch;          ///< of the other columns, count in scratch at a time; at most `columns`
+    int row_bits;       ///< 2^row_bits lanes load a column
   };
   Tree            tree;
   Factors<Scalar> factors;
@@ -99,12 +100,12 @@ struct QrJoinKernel {
     Real beta, one_over_beta, size;
   };
   struct Scratch {
-    /// (W, ld) the columns of the cut, which become reflections (1 and what is below it, zeros above)
+    /// (W, ld) the columns of the cut; they become reflections (1, entries below it, zeros above)
     Scalar *cut;
     Scalar *other; ///< (batch, ld)
     /// (blocks of reflections, products): v_k^H v_j of the reflections j < k of a block
     Scalar *product;
-    Scalar *tau, *factor; ///< conj(tau), and what makes a column a reflection
+    Scalar *tau, *factor; ///< conj(tau), and the factor that scales a column to a reflection
     Pivot  *pivot;
     int    *flag;
 
@@ -126,12 +127,12 @@ struct QrJoinKernel {
       pivot = reinterpret_cast<Pivot *>(memory);
       flag  = reinterpret_cast<int *>(memory + device::align16(static_cast<std::size_t>(W) * sizeof(Pivot)));
     }
-    /// Rows of a lane, which are worked off four at a time: behind 2 W rows there are zeros.
+    /// Rows of a lane, which are processed four at a time: rows after the 2 W-th are zeros.
     KOKKOS_INLINE_FUNCTION static int rows(int W, int parts)
     {
       return ((2 * W + parts - 1) / parts + 3) / 4 * 4;
     }
-    /// An odd multiple of `parts`: lanes read different banks.
+    /// An odd multiple of `parts`, so that lanes read different banks.
     KOKKOS_INLINE_FUNCTION static int ld(int W, int parts) { return (rows(W, parts) + 1) * parts; }
   };
 
@@ -145,14 +146,14 @@ struct QrJoinKernel {
     team.barrier();
   }
 
-  /// Reflection k, and its application to the columns behind it.
+  /// Computes reflection k, and applies it to the columns after it.
   KOKKOS_INLINE_FUNCTION void eliminate(const Scratch &s, int k, int v) const
   {
     const int W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts),
               rows = Scratch::rows(W, parts), part = v % parts, c = k + 1 + v / parts,
               first       = (k + 1) / (4 * parts) * 4;
     const bool has_column = c < W;
-    // a warp without columns; the first has the reflection
+    // a warp without columns; the first warp computes the reflection
     if (v >= 32 && k + 1 + (v - v % 32) / parts >= W) return;
     const Scalar *x      = s.cut + k * ld;
     Scalar       *column = s.cut + (has_column ? c : k) * ld;
@@ -191,7 +192,7 @@ struct QrJoinKernel {
       }
     }
   }
-  /// Applies N reflections from k on to a column. Lanes without one go along.
+  /// Applies N reflections from k on to a column. Lanes without a column must take part.
   template <int N>
   KOKKOS_INLINE_FUNCTION void apply(const Scratch &s, int k, Scalar *column, int part, bool has_column) const
   {
@@ -243,7 +244,7 @@ struct QrJoinKernel {
     for (; k + together <= W; k += together) apply<together>(s, k, column, part, has_column);
     for (; k < W; ++k) apply<1>(s, k, column, part, has_column);
   }
-  /// Products of the reflections of a block with each other.
+  /// Products of the reflections of a block with one another.
   KOKKOS_INLINE_FUNCTION void multiply(const Scratch &s, int e) const
   {
     const int W = tree.chain.width(), ld = Scratch::ld(W, shape.parts), pair = e % products,
@@ -257,7 +258,7 @@ struct QrJoinKernel {
     for (int i = first + k; i < 2 * W; ++i) sum += conjugate(a[i]) * b[i];
     s.product[e] = sum;
   }
-  /// Stores R, and leaves reflections in its place.
+  /// Stores R, and replaces the columns by reflections.
   KOKKOS_INLINE_FUNCTION void keep_cut(const Scratch &s, const Front &f, int i, int c) const
   {
     const int W = tree.chain.width();
@@ -267,7 +268,7 @@ struct QrJoinKernel {
     else if (i == c) a = Scalar(1);
     else a *= s.factor[c];
   }
-  /// Entry (i, c) of the front once all reflections are applied.
+  /// Stores entry (i, c) of the front after all reflections.
   KOKKOS_INLINE_FUNCTION void keep(const Front &f, int i, int c, const Scalar &a) const
   {
     const int W = tree.chain.width();

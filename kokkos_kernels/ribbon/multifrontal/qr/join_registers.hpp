@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file join_registers.hpp  Joins of chains of one width: a lane has a few columns
-///   of the front in registers.
+/// @file join_registers.hpp  Joins of chains of one width: a lane has a few columns of the front in
+///   registers.
 #pragma once
 
 #include <ribbon/elimination/dense_elimination.hpp>
@@ -10,36 +10,37 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. What the nodes of a stage pass to
-/// each other stays in scratch; global memory takes what solves need, which nobody waits for. The column
-/// of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step
-/// has one barrier, of a warp.
-/// @tparam Lanes     that share the columns of a join; few have little to do for a pivot beside arithmetic.
-///   With 64, two warps have the columns of the cut each, and need not wait for each other: one has those
-///                   of the cuts before and behind, too, the other Q
-/// @tparam TeamSize  threads: so few that registers let all teams of a long chain run at the same time
+/// The arithmetic of QrJoinKernel for W = kl + ku known at compile time. Equations that nodes of a stage
+/// pass to one another stay in scratch. The data for solves goes to global memory, without waiting. The
+/// column of a pivot is copied to scratch, and every lane computes the reflection from it, so that a step
+/// has one barrier of a warp.
+/// @tparam Lanes  lanes that share the columns of a join; with few lanes, work other than arithmetic is
+///   rare. With 64, two warps both have the columns of the cut and need not wait for each other; one also
+///   has those of the cuts before and after, the other has Q
+/// @tparam TeamSize  threads, limited so that registers suffice for all teams of a long chain at the same
+///   time
 template <class Scalar, int W, int Lanes = W <= 4 ? W : 32, int TeamSize = W <= 4 ? 16 * W : 128>
 struct QrJoinRegistersKernel {
   static constexpr int team_size = TeamSize;
-  /// so few registers that several teams fit a multiprocessor
+  /// few registers, so that several teams fit a multiprocessor
   static constexpr int max_threads = team_size == 128 ? 384 : team_size;
   static constexpr int lanes       = Lanes;
-  /// where a warp has a join numbers would be put aside for it
+  /// with a warp per join, registers would spill
   static constexpr bool settles = lanes != 32;
-  /// columns of a lane: of the cut, the cuts before and behind, Q
+  /// columns of a lane, among those of the cut, the cuts before and after, and Q
   static constexpr int own  = (5 * W + lanes - 1) / lanes;
   static constexpr int warp = 32;
-  /// lanes that find a pivot at the same place
+  /// lanes that read a pivot from the same place
   static constexpr int together = lanes < warp ? lanes : warp;
   static constexpr int groups   = team_size / lanes;
-  static constexpr int nodes    = 32; ///< below a stage, and more than it has joins
+  static constexpr int nodes    = 32; ///< nodes below a stage; more than the joins of a stage
   using Real                    = real_t<Scalar>;
   using Statistics              = PivotStatistics<Real>;
   Tree            tree;
   Factors<Scalar> factors;
   Arrivals        arrivals;
-  Levels          levels; ///< a team begins with a stage of them from the bottom on
-  /// where statistics of the joins at the top are also written, a chain's joins apart; may be null
+  Levels          levels; ///< a team begins with the stage at the bottom of these levels
+  /// also receives the statistics of the top joins, those of a chain every tree.joins records; may be null
   Statistics *report;
 
   struct Lane {
@@ -52,33 +53,34 @@ struct QrJoinRegistersKernel {
     Real beta, size;
   };
   struct alignas(16) Shared {
-    /// by a node, at the place of the first one below it
+    /// equations of a node, at the place of the first node below it
     Scalar     passed[nodes][Factors<Scalar>::passed_size(W)];
-    Scalar     column[team_size / together][2][2 * W]; ///< of the pivot
+    Scalar     column[team_size / together][2][2 * W]; ///< column of the pivot
     Pivot      pivots[nodes][W];                       ///< of joins, see number()
-    Statistics watched[nodes];                         ///< by the nodes below
-    int        not_finite;                             ///< how many of them watched such a number
-    int        flag;
+    Statistics watched[nodes];                         ///< of the nodes below
+    /// count of these nodes with values that are not finite
+    int not_finite;
+    int flag;
   };
   static std::size_t scratch(bool virtual_threads)
   {
     return sizeof(Shared) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0);
   }
 
-  /// Joins of a stage are numbered from its lowest level on. The number of the first that is
-  /// `up` levels above the bottom.
+  /// Joins of a stage are numbered from its lowest level on. Returns the number of the first join `up`
+  /// levels above the bottom.
   KOKKOS_INLINE_FUNCTION static constexpr int number(int up) { return nodes - (2 * nodes >> up); }
 
-  /// Which column of the front column j of a lane is; 5 W: none.
+  /// The column of the front for column j of a lane; 5 W: no column.
   KOKKOS_INLINE_FUNCTION static int column_of(int lane, int j)
   {
     if (lanes <= warp) return lane + j * lanes;
     const int c = lane % warp;
     return c < W ? c : c >= 3 * W ? 5 * W : lane < warp ? c : 2 * W + c;
   }
-  /// It is of the cut (0), the cut before (1), the cut behind (2), or Q.
+  /// Its kind: the cut (0), the cut before (1), the cut after (2), or Q.
   KOKKOS_INLINE_FUNCTION static int kind_of(int j, int c) { return lanes == W ? j : c / W; }
-  /// `first`, `second`: what the children pass.
+  /// Loads the columns of a lane. `first`, `second`: the equations that the children pass.
   KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes,
                                             int exchanged, int lane, Lane &mine)
   {
@@ -107,7 +109,7 @@ struct QrJoinRegistersKernel {
         if (i < exchanged) swap_values(column[i], column[W + i]);
     }
   }
-  /// Stores two numbers at a place that is a multiple of two.
+  /// Stores two values at an even place.
   KOKKOS_INLINE_FUNCTION static void store_pair(Scalar *to, const Scalar *from)
   {
     struct alignas(2 * sizeof(Scalar)) Pair {
@@ -121,7 +123,7 @@ struct QrJoinRegistersKernel {
     for (int i = 0; i < 2 * W; i += 2)
       if (i + 1 >= k) store_pair(pivot[k % 2] + i, mine.column[0] + i);
   }
-  /// The squared norm of x below row k. Where a warp has a join it is the product with the column of lane k.
+  /// The squared norm of x below row k. With a warp per join it is the product of lane k.
   KOKKOS_INLINE_FUNCTION static Real rest_of(int k, const Scalar *x, [[maybe_unused]] const Scalar &product)
   {
 #ifdef __CUDA_ARCH__
@@ -132,7 +134,7 @@ struct QrJoinRegistersKernel {
   /// The product of two columns below row k.
   KOKKOS_INLINE_FUNCTION static Scalar below(int k, const Scalar *x, const Scalar *column)
   {
-    constexpr int sums      = own == 1 ? 4 : 2; // a lane with one column waits for each
+    constexpr int sums      = own == 1 ? 4 : 2; // with one column per lane, latency counts
     Scalar        sum[sums] = {};
     RIBBON_UNROLL
     for (int i = 0; i < 2 * W; ++i)
@@ -140,12 +142,12 @@ struct QrJoinRegistersKernel {
     if constexpr (sums == 4) return (sum[0] + sum[1]) + (sum[2] + sum[3]);
     else return sum[0] + sum[1];
   }
-  /// Reflection k.
+  /// Applies reflection k.
   KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, Lane &mine, const Scalar (&pivot)[2][2 * W],
                                            Pivot (&pivots)[W])
   {
     const Scalar *x = pivot[k % 2];
-    Scalar        product[own]; // what does not wait for the reflection comes first
+    Scalar        product[own]; // operations that do not depend on the reflection come first
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) product[j] = below(k, x, mine.column[j]);
     const Reflector<Scalar> h = make_reflector(x[k], rest_of(k, x, product[0]));
@@ -160,17 +162,18 @@ struct QrJoinRegistersKernel {
       for (int i = 0; i < 2 * W; ++i)
         if (i > k) column[i] -= x[i] * tail;
     }
-    if (lane != k) return; // the other warp does not keep it
+    if (lane != k) return; // the second warp does not store it
     mine.column[0][k] = Scalar(h.one_over_beta);
     pivots[k]         = {h.beta, mine.size[0]};
   }
-  /// Columns begin at multiples of two numbers.
+  /// Columns begin at even places.
   KOKKOS_INLINE_FUNCTION static void store_half(Scalar *to, const Scalar *from)
   {
     RIBBON_UNROLL
     for (int i = 0; i < W; i += 2) store_pair(to + i, from + i);
   }
-  /// What is kept, and what is passed on: to the stage and, where `outside` is not null, to those above.
+  /// Stores the factors, and passes equations to the stage and, if `outside` is not null, to the stages
+  /// above.
   KOKKOS_INLINE_FUNCTION static void store(const typename Factors<Scalar>::Join &join, Scalar *passed,
                                            Scalar *outside, int lane, const Lane &mine)
   {
@@ -195,13 +198,13 @@ struct QrJoinRegistersKernel {
     }
   }
 
-  /// Brings what the nodes below the stage pass, and what they watched.
+  /// Loads the equations and statistics that the nodes below the stage pass.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads,
                                     std::int64_t chain, int level, const NodeRange &below,
                                     Shared &shared) const
   {
-    constexpr int each = team_size / nodes; // threads that bring what a node passes
+    constexpr int each = team_size / nodes; // threads that load the equations of one node
     threads.for_each([&](int v, Lane &) {
       const int child = v / each;
       if (child < below.end - below.begin) {
@@ -222,7 +225,7 @@ struct QrJoinRegistersKernel {
     });
     team.barrier();
   }
-  /// Adds the pivots of a stage to what was watched below it. All is in the first record then.
+  /// Adds the pivots of a stage to the statistics of the nodes below it. The first record holds the sum.
   KOKKOS_INLINE_FUNCTION void take_pivots(int v, std::int64_t chain, const Levels &stage, std::int64_t top,
                                           Shared &shared) const
   {
@@ -273,7 +276,7 @@ struct QrJoinRegistersKernel {
       if (v == 0) shared.not_finite = 0;
     });
     team.barrier();
-    // The code of a join is there once: it is long, and a team goes through it for every level.
+    // The code of a join exists once, because it is long; a team executes it for every level.
     RIBBON_NO_UNROLL
     do {
       int          last_level = stage.top; // the join that passes to the stages above, if there is one
@@ -306,7 +309,7 @@ struct QrJoinRegistersKernel {
                    Front<Scalar>::rows_exchanged(tree, first + i), lane, mine);
             if (lane % warp == 0) publish(0, mine, pivot);
           });
-          // what is passed takes the places of what has been
+          // the equations that are passed overwrite those that were read
           if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
           RIBBON_UNROLL
           for (int k = 0; k < W; ++k)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file join_solve.hpp  Joins of any width in a solve. qr/tile_joins.hpp and
-///   qr/column_joins.hpp are for narrow ones.
+/// @file join_solve.hpp  Joins of any width in a solve. For narrow ones see qr/tile_joins.hpp and
+///   qr/column_joins.hpp.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -9,31 +9,31 @@
 
 namespace ribbon::multifrontal {
 
-/// A team has the joins below a node where the lowest stage of the tree ends, and a block of columns. On the
-/// way up the team that comes last to a node above goes on with it; on the way down every team begins at the
-/// top, with the joins above its own, which all teams that have them solve for alike. What a join multiplies
-/// by a matrix is a row and a column for a thread or, where there is a warp of columns, some rows and a
-/// column; a triangular solve is a column for a thread, or for a warp where there are few. For many columns
-/// matrices, and what they multiply, come to scratch first.
+/// A team has the joins below a node at the end of the lowest stage of the tree, and a block of columns. On
+/// the way up, the last team that reaches a node above continues with it. On the way down, every team
+/// begins at the top, and also solves the joins above its node.
+/// Products with matrices of a join: a thread has a row and a column or, with a warp of columns, some rows
+/// and a column. Triangular solves: a thread has a column, or a warp if there are few columns. For many
+/// columns, matrices and their operands are copied to scratch first.
 template <class Scalar>
 struct QrJoinSolveKernel {
   static constexpr int max_threads  = 256;
   static constexpr int teams_beside = 2;
-  QrSolve<Scalar>      solve; ///< whose tree has the stages of solves
+  QrSolve<Scalar>      solve; ///< its tree has the stages of solves
   Arrivals             arrivals;
   Sweep                sweep;
   struct Shape {
-    int  block;     ///< columns of a team
-    int  together;  ///< joins that scratch has room for
-    bool has_lanes; ///< a lane has a column, else few columns are all a team has
-    bool is_staged; ///< matrices come to scratch
+    int  block;     ///< columns per team
+    int  together;  ///< joins that fit scratch
+    bool has_lanes; ///< a lane has a column; else a team has only few columns
+    bool is_staged; ///< matrices are copied to scratch
 
     KOKKOS_INLINE_FUNCTION std::int64_t blocks(std::int64_t columns) const
     {
       return (columns + block - 1) / block;
     }
-    /// Numbers of a join: R and its unknowns; then a matrix and what it multiplies, if these are staged.
-    /// On the way up no R is read.
+    /// Scratch of a join, in scalars: R and its unknowns; then, if staged, a matrix and its operands. R is
+    /// not read on the way up.
     KOKKOS_INLINE_FUNCTION int triangle(int W, Sweep sweep) const
     {
       return sweep == Sweep::up || sweep == Sweep::down_transposed ? 0 : W * (W + block);
@@ -50,19 +50,19 @@ struct QrJoinSolveKernel {
 
   using Join  = typename QrSolve<Scalar>::Join;
   using Strip = typename QrSolve<Scalar>::Strip;
-  /// Numbers of a column.
+  /// The values of a column.
   struct Numbers {
     Scalar                        *at;
     int                            stride;
     KOKKOS_INLINE_FUNCTION Scalar &operator[](int k) const { return at[k * stride]; }
   };
-  /// A matrix, of which entry (r, k) is at r rows + k columns.
+  /// A matrix whose entry (r, k) is at r rows + k columns.
   struct Matrix {
     const Scalar *at;
     int           rows, columns;
   };
 
-  /// Adds N rows of a matrix from r on times n numbers: some terms are asked for before the first is used.
+  /// Adds N rows of a matrix, from r on, times n values; loads of several terms overlap.
   template <int N, class Value>
   KOKKOS_INLINE_FUNCTION static void multiply(const Matrix &m, int r, int n, const Value &value,
                                               Scalar (&sum)[N])
@@ -90,7 +90,7 @@ struct QrJoinSolveKernel {
       for (int i = 0; i < N; ++i) sum[i] += at[i * m.rows + k * m.columns] * b;
     }
   }
-  /// Rows of Q^H b at a cut; transposed, what is found there on the way up.
+  /// Rows of Q^H b at a cut; for the transposed matrix, the unknowns z of the way up.
   KOKKOS_INLINE_FUNCTION Scalar &at_cut_of(const Join &j, int r, std::int64_t column) const
   {
     return solve.v.cuts[(solve.tree.join_number(j.chain, j.level, j.node) * solve.tree.chain.width() + r) *
@@ -98,12 +98,12 @@ struct QrJoinSolveKernel {
                         column];
   }
 
-  /// Rows of a join that are multiplied.
+  /// Rows of a join that are multiplied by a matrix.
   KOKKOS_INLINE_FUNCTION int count() const
   {
     return sweep == Sweep::down ? solve.tree.chain.width() : 2 * solve.tree.chain.width();
   }
-  /// What becomes of N of them from r on, of one column; y: where its unknowns are.
+  /// Stores N products, from row r on, for one column; y: the place of its unknowns.
   template <int N>
   KOKKOS_INLINE_FUNCTION void keep_rows(const Join &j, int r, std::int64_t column, const Numbers &y,
                                         const Scalar (&sum)[N]) const
@@ -120,8 +120,8 @@ struct QrJoinSolveKernel {
       else if (passed) passed[(r + i - W) * columns] = sum[i];
     }
   }
-  /// Up: Q^H times what the children pass; rows from W on are passed on. Down: what the unknowns of the cuts
-  /// before and behind make. Both are in scratch.
+  /// Up: Q^H times the values that the children pass; rows from W on are passed on. Down: the contribution
+  /// of the unknowns of the cuts before and after. Matrix and operands are in scratch.
   template <int N>
   KOKKOS_INLINE_FUNCTION void multiply_staged(const Join &j, int r, std::int64_t column, const Numbers &y,
                                               const Scalar *matrix, const Numbers &in) const
@@ -133,7 +133,7 @@ struct QrJoinSolveKernel {
       [&](int k) { return in[k]; }, sum);
     keep_rows(j, r, column, y, sum);
   }
-  /// The same, and the other products, from memory.
+  /// The same, and the other products, with operands in memory.
   template <int N>
   KOKKOS_INLINE_FUNCTION void multiply_rows(const Join &j, int r, std::int64_t column, const Numbers &y) const
   {
@@ -161,7 +161,7 @@ struct QrJoinSolveKernel {
       }
       keep_rows(j, r, column, y, sum);
       break;
-    case Sweep::up_transposed: // what is to be subtracted at the unknowns of the cuts before and behind
+    case Sweep::up_transposed: // the values to subtract at the unknowns of the cuts before and after
       if (j.closes) break;
       multiply(
         Matrix{j.c, W, 1}, r, W, [&](int k) { return y[k]; }, sum);
@@ -186,7 +186,7 @@ struct QrJoinSolveKernel {
     }
   }
 
-  /// Solves with R, which is in scratch. Lanes have every `lanes`-th unknown; all of them see the numbers y.
+  /// Solves with R in scratch. Lanes have every `lanes`-th unknown; all read the values y.
   KOKKOS_INLINE_FUNCTION void substitute(const Join &j, const Scalar *r, std::int64_t column, int lane,
                                          int lanes, const Numbers &y) const
   {
@@ -204,8 +204,8 @@ struct QrJoinSolveKernel {
       solve.x(j.chain, j.cut + k, column) = passed[k] = found;
     }
   }
-  /// The same for one lane: y becomes the unknowns, four of which are found before they are
-  /// taken from the rows above.
+  /// The same for one lane: y becomes the unknowns. Four unknowns are computed before they are subtracted
+  /// from the rows above.
   KOKKOS_INLINE_FUNCTION static void substitute_alone(const Scalar *r, int W, const Numbers &y)
   {
     constexpr int N = 4;
@@ -235,8 +235,8 @@ struct QrJoinSolveKernel {
       for (int i = 0; i < m; ++i) y[i] -= r[m * W + i] * found;
     }
   }
-  /// A^T x = b: R^T z = b, where every node passes on what it has to subtract from b at the cuts before and
-  /// behind it. A lane has its unknowns for itself.
+  /// A^T x = b: R^T z = b. Every node passes on the values to subtract from b at the cuts before and after
+  /// it. A lane has separate unknowns.
   KOKKOS_INLINE_FUNCTION void substitute_transposed(const Join &j, const Scalar *r, std::int64_t column,
                                                     int lane, int lanes, const Numbers &z) const
   {
@@ -255,7 +255,7 @@ struct QrJoinSolveKernel {
       solve.x(j.chain, j.cut + k, column) = at_cut_of(j, k, column) = z[k];
   }
 
-  /// Starts to bring the matrix of a join and what it multiplies, of some columns.
+  /// Starts to copy the matrix of a join and its operands, for some columns.
   KOKKOS_INLINE_FUNCTION void stage(const Join &j, std::int64_t column0, int columns, int thread, int threads,
                                     Scalar *matrix, Scalar *in) const
   {
@@ -264,7 +264,7 @@ struct QrJoinSolveKernel {
     for (int e = thread; e < size; e += threads) device::async_copy(matrix + e, from + e);
     const int lanes = threads < shape.block ? threads : shape.block, groups = threads / lanes,
               group = thread / lanes;
-    // every second group brings what lies on one side, where there are several
+    // with several groups, every second group copies the operands of one side
     const int sides = j.closes ? 1 : 2, at_once = groups > 1 ? 2 : 1, first = group / at_once,
               apart = groups / at_once;
     for (int c = thread % lanes; c < columns; c += lanes)
@@ -290,7 +290,7 @@ struct QrJoinSolveKernel {
       }
   }
 
-  /// Works off nodes of one level.
+  /// Processes nodes of one level.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t chain, int level, const NodeRange &nodes,
                                    std::int64_t column0) const
@@ -316,7 +316,7 @@ struct QrJoinSolveKernel {
       const auto matrix_of = [&](int node) { return r_of(node) + shape.triangle(W, sweep); };
       const auto in_of     = [&](int node) { return matrix_of(node) + 2 * W * count(); };
 
-      // R of the joins, and what is staged
+      // copies R of the joins, and staged operands
       const auto bring = [&] {
         for (int node = 0; node < here; ++node) {
           if (!solve.tree.is_join(level, base + node)) continue;
@@ -330,7 +330,7 @@ struct QrJoinSolveKernel {
         device::async_commit(), device::async_wait(0);
         if (shape.is_staged || sweep == Sweep::up_transposed) team.barrier();
       };
-      // calls some(join, its place here, row, column) for `together` rows of a join, one(...) for one
+      // calls some(join, its place here, row, column) for `together` rows of a join, one(...) for one row
       const auto blocks_of_rows = [&](int together, const auto &some, const auto &one) {
         const int blocks = (count() + together - 1) / together;
         for (int item = thread / warp; item < here * blocks; item += threads / warp) {
@@ -379,7 +379,7 @@ struct QrJoinSolveKernel {
       const auto triangles = [&] {
         const bool is_transposed = sweep == Sweep::up_transposed,
                    has_lanes     = !Team::is_virtual && shape.has_lanes;
-        const int together       = has_lanes ? 1 : warp; // lanes of a column
+        const int together       = has_lanes ? 1 : warp; // lanes per column
         for (int item = thread / together; item < here * (has_lanes ? warp : columns);
              item += threads / together) {
           const int node   = item / (has_lanes ? warp : columns),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf.hpp  Orthogonal elimination of leaves, of any width; columns lie in scratch.
-///   qr/leaf_tile.hpp is for narrow ones.
+/// @file leaf.hpp  Orthogonal elimination of leaves, of any width, with columns in scratch. For narrow ones
+///   see qr/leaf_tile.hpp.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -9,16 +9,16 @@
 
 namespace ribbon::multifrontal {
 
-/// A group of lanes has a leaf, a lane one of the 2 W columns that a reflection changes, or a few. Columns of
-/// the leaf are numbered from the first that it removes; column m is in slot m % (W + 1) of the window. Step
-/// s removes column s: row W + s of the leaf arrives, the column is read by all lanes, which find its norm
-/// beside the product with their own and make the reflection themselves, so that lanes wait for each other
-/// once a step. Column s + W begins with the arriving row.
+/// A group of lanes has a leaf, a lane one or a few of the 2 W columns that a reflection changes. Columns
+/// of the leaf are numbered from the first that it eliminates; column m is in slot m % (W + 1) of the
+/// window. Step s eliminates column s: row W + s of the leaf enters. All lanes read column s. They compute
+/// its norm together with its product with their own column, and each computes the reflection, so that a
+/// step has one barrier. Column s + W begins with the entering row.
 template <class Scalar>
 struct QrLeafKernel {
   static constexpr int max_threads  = 128;
   static constexpr int teams_beside = 4;
-  static constexpr int chunk        = 8; ///< rows that are asked for together
+  static constexpr int chunk        = 8; ///< rows that are loaded together
   using Real                        = real_t<Scalar>;
   using Statistics                  = PivotStatistics<Real>;
   Tree                 tree;
@@ -32,21 +32,21 @@ struct QrLeafKernel {
   };
   /// Scratch of a group.
   struct Window {
-    /// (2 W + 1, ld) columns: slots, then those of the cut before; rows behind W are zeros
+    /// (2 W + 1, ld) columns: slots, then those of the cut before; rows after the W-th are zeros
     Scalar *window;
-    Scalar *row; ///< (chunk, W + 1) rows as they are in the matrix, by diagonals
-    /// rows of the window that arrive where the chain has ended: column s first, those of the cut before
-    /// behind; of two steps by turns
+    Scalar *row; ///< (chunk, W + 1) unscaled rows of the matrix, by diagonals
+    /// rows of the window that enter after the end of the chain: column s first, those of the cut before
+    /// last; alternating between steps
     Scalar     *ending[2];
     Real       *scale;      ///< largest entries of the columns
     Real       *row_scale;  ///< of the rows of a chunk, 0 for rows of zeros
     Pivot      *pivot;      ///< of the steps of a chunk
-    Statistics *statistics; ///< (chunk) what lanes have watched
+    Statistics *statistics; ///< (chunk) partial statistics of lanes
 
     KOKKOS_INLINE_FUNCTION static constexpr int columns(int W) { return 2 * W + 1; }
-    /// which are worked off four at a time
+    /// rows of a column, processed four at a time
     KOKKOS_INLINE_FUNCTION static constexpr int rows(int W) { return (W + 3) / 4 * 4; }
-    /// odd: lanes read columns
+    /// odd, because lanes read columns
     KOKKOS_INLINE_FUNCTION static constexpr int ld(int W) { return rows(W) + 1; }
     KOKKOS_INLINE_FUNCTION static constexpr int scalars(int W)
     {
@@ -75,13 +75,13 @@ struct QrLeafKernel {
     KOKKOS_INLINE_FUNCTION Scalar *column(int slot, int W) const { return window + slot * ld(W); }
   };
 
-  /// What a lane knows of its leaf.
+  /// The data of a lane for its leaf.
   struct Place {
     Leaf    leaf;
     Window  window;
     Scalar *reflection, *upper; ///< of step 0
-    int     stride;             ///< of their numbers
-    int     arriving;           ///< steps for which a row of the chain arrives
+    int     stride;             ///< distance of their values
+    int     arriving;           ///< steps in which a row of the chain enters
   };
   KOKKOS_INLINE_FUNCTION Place place_of(char *memory, std::int64_t chain, std::int64_t node) const
   {
@@ -103,13 +103,13 @@ struct QrLeafKernel {
   {
     return pivot + t > W ? pivot + t - W - 1 : pivot + t;
   }
-  /// Which row of the window arrives for step s where none of the chain does.
+  /// The row of the window that enters in step s if no row of the chain does.
   KOKKOS_INLINE_FUNCTION int instead(const Leaf &leaf, int s) const
   {
     return row_instead(tree.chain, leaf.first + tree.chain.width() + s);
   }
 
-  /// Brings rows i to i + n - 1 of a leaf, which are zeros so far.
+  /// Loads rows i to i + n - 1 of a leaf into rows of zeros.
   template <class Matrix>
   KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Window &w, const Leaf &leaf, int i, int n,
                                     int lane) const
@@ -136,7 +136,7 @@ struct QrLeafKernel {
         if (entry.at >= 0) w.row[entry.at] = entry.value;
       });
   }
-  /// Finds the scales of these rows.
+  /// Computes the scales of these rows.
   KOKKOS_INLINE_FUNCTION void scale_rows(const Window &w, const Leaf &leaf, int i, int n, int lane) const
   {
     const int width = tree.chain.width() + 1;
@@ -155,8 +155,8 @@ struct QrLeafKernel {
       factors.scale(tree, leaf.chain, leaf.node, leaf.first + i + r) = scale > 0 ? scale : Real(1);
     }
   }
-  /// Lanes add up what was seen of rows i to i + rows - 1 and of steps s to s + steps - 1, as far as the leaf
-  /// has them: each every lanes-th of a chunk.
+  /// Adds statistics of rows i to i + rows - 1 and of steps s to s + steps - 1, within the leaf. A lane
+  /// adds every lanes-th of a chunk.
   KOKKOS_INLINE_FUNCTION void watch(const Place &at, int i, int rows, int s, int steps, int lane) const
   {
     if (lane >= chunk) return;
@@ -177,7 +177,7 @@ struct QrLeafKernel {
     at.window.statistics[lane] = watched;
   }
 
-  /// Product with column x, and its squared norm.
+  /// The product with column x, and the squared norm of x.
   KOKKOS_INLINE_FUNCTION static Scalar product(int rows, const Scalar *x, const Scalar *column, Real &rest)
   {
     Scalar sum[2]     = {};
@@ -192,7 +192,7 @@ struct QrLeafKernel {
     rest = squares[0] + squares[1];
     return sum[0] + sum[1];
   }
-  /// One lane's part of step s, whose column is in slot `pivot`; n: the step of the chunk.
+  /// One lane's part of step s, with the column in slot `pivot`; n: the index of the step in the chunk.
   KOKKOS_INLINE_FUNCTION void step(const Place &at, int s, int pivot, int n, int lane) const
   {
     const int W = tree.chain.width(), rows = Window::rows(W);
@@ -212,7 +212,7 @@ struct QrLeafKernel {
                                             rest);
     const Reflector<Scalar> h     = make_reflector(alpha, rest);
     for (int t = lane + 1; t <= 2 * W; t += shape.lanes) {
-      // the place of a new column still has the one that was removed before
+      // the place of a new column still holds the one that was eliminated before
       const bool   in_leaf = t <= W, is_new = t == W;
       const int    slot     = in_leaf ? slot_of(pivot, t, W) : t;
       Scalar      *column   = w.column(slot, W);
@@ -240,7 +240,7 @@ struct QrLeafKernel {
     w.pivot[n]      = {pivot_of(h.beta), size > w.scale[pivot] ? size : w.scale[pivot]};
   }
 
-  /// Eliminates leaves base + group.
+  /// Eliminates leaf base + group per group of lanes.
   template <class Matrix, class Team>
   KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain,
                                                std::int64_t base, std::int64_t end) const
@@ -256,7 +256,7 @@ struct QrLeafKernel {
       if (shape.lanes > 32) team.barrier();
       else device::lane_barrier(32);
     };
-    // Rows i to i + n - 1 come, after what was seen of those before, and of steps.
+    // Loads rows i to i + n - 1, after the statistics of the rows and steps before.
     const auto bring = [&](int i, int n, int rows_before, int s, int steps) {
       phase([&] {
         watch(at, i - rows_before, rows_before, s, steps, lane);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_columns.hpp  Many right-hand sides at the leaves of chains that have no tiles, by orthogonal
-///   elimination. qr/leaf_solve.hpp is for few, and for transposed matrices.
+/// @file leaf_columns.hpp  Many right-hand sides at the leaves of chains without tiles, by orthogonal
+///   elimination. For few, and for transposed matrices, see qr/leaf_solve.hpp.
 #pragma once
 
 #include <ribbon/multifrontal/leaf_lanes.hpp>
@@ -8,16 +8,16 @@
 
 namespace ribbon::multifrontal {
 
-/// A lane has a column, whose numbers are in registers; its group, which has a leaf, brings rows of
-/// its columns and factors to scratch, a chunk of steps at a time. For W = kl + ku <= P: where W < P
-/// there are factors of zero.
+/// A lane has a column, with window values in registers. Its group has a leaf, and copies rows of its
+/// columns and factors to scratch, a chunk of steps at a time. For W = kl + ku <= P: if W < P, some factors
+/// are zero.
 template <class Scalar, int P>
 struct QrLeafColumnsKernel : LeafLanes<Scalar> {
   static constexpr int teams_beside = P * sizeof(Scalar) <= 128 ? 4 : 2;
   static constexpr int chunk        = P <= 16 ? 16 : 8;
-  /// unknowns that are found before those behind them move on
+  /// unknowns that are computed before the window is shifted
   static constexpr int together = 4;
-  static constexpr int pack     = device::pack<Scalar>; ///< factors that come from scratch at a time
+  static constexpr int pack     = device::pack<Scalar>; ///< factors per load from scratch
   using Base                    = LeafLanes<Scalar>;
   using Real                    = real_t<Scalar>;
   using Lane                    = typename Base::Lane;
@@ -29,8 +29,7 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
   struct alignas(pack * sizeof(Scalar)) Pack {
     Scalar of[pack];
   };
-  /// Numbers that a step takes in scratch: those that go with numbers of a column, then
-  /// the one that goes with all.
+  /// Scalars of a step in scratch: the factors of window values, then the single factor of the step.
   KOKKOS_INLINE_FUNCTION static constexpr int step(int columns) { return columns * P + pack; }
   static constexpr int                        numbers(int ld) { return chunk * (ld + step(2) + 1); }
 
@@ -49,8 +48,8 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     }
   }
 
-  /// Calls body(place in scratch, place in memory) for a lane's share of n rows of the group's columns;
-  /// at(r): row r of the first of them, or null.
+  /// Calls body(place in scratch, place in memory) for a lane's part of n rows of the columns of the group;
+  /// at(r): row r of the first column, or null.
   template <class Number, class At, class Body>
   KOKKOS_INLINE_FUNCTION void for_rows(const Lane &l, int n, std::int64_t ld, const At &at,
                                        const Body &body) const
@@ -67,8 +66,8 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
       }
     }
   }
-  /// Starts to bring the factors of n steps: number 0 of a step, W that go with the column's first numbers,
-  /// and for `columns` of 2 as many that go with others.
+  /// Starts to copy the factors of n steps: the single factor, W factors of the first window values and, if
+  /// `columns` is 2, W factors of the others.
   KOKKOS_INLINE_FUNCTION void bring_factors(const Lane &l, int n, const Scalar *from, int columns) const
   {
     const int W = solve.tree.chain.width(), count = columns * W + 1;
@@ -85,7 +84,7 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     device::async_commit(), device::async_wait(0);
     sync();
   }
-  /// Factors that no step has.
+  /// Zeros for factors beyond W.
   KOKKOS_INLINE_FUNCTION void clear_factors(const Lane &l) const
   {
     if (solve.tree.chain.width() == P) return;
@@ -98,7 +97,7 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     return solve.factors.step(all, solve.tree, leaf.chain, leaf.node, s, count).at;
   }
 
-  /// Starts to bring rows i to i + n - 1 of a leaf and their scales.
+  /// Starts to copy rows i to i + n - 1 of a leaf and their scales.
   KOKKOS_INLINE_FUNCTION void bring_rows(const Lane &l, const Leaf &leaf, int i, int n) const
   {
     const Chain       &chain = solve.tree.chain;
@@ -115,8 +114,8 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
         else near = Scalar(0);
       });
   }
-  /// Row r of the chunk, `i` of its chain, becomes a row of Q^H b.
-  /// @tparam Ends  it may be behind the end, see Leaf
+  /// Turns row r of the chunk, row i of its chain, into a row of Q^H b.
+  /// @tparam Ends  row i may be after the end, see Leaf
   template <bool Ends>
   KOKKOS_INLINE_FUNCTION void reflect(const Lane &l, int r, std::int64_t i, Numbers &w) const
   {
@@ -138,7 +137,7 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
     for (int k = 0; k < P; ++k) w[k] -= v[k] * sum;
     row(l, r) = y - sum;
   }
-  /// Rows of b become rows of Q^H b.
+  /// Turns rows of b into rows of Q^H b.
   KOKKOS_INLINE_FUNCTION void up(const Lane &l, const Leaf &leaf) const
   {
     const Chain       &chain = solve.tree.chain;
@@ -174,8 +173,8 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
       if (k < W) to[k * solve.v.columns] = w[k];
   }
 
-  /// Finds the unknowns of N rows of the chunk, the last of which is r. `w`: the unknowns behind them, the
-  /// nearest first; `left`: those of the cut before the leaf.
+  /// Computes the unknowns of N rows of the chunk, of which r is the last. `w`: the unknowns after them,
+  /// the nearest first; `left`: those of the cut before the leaf.
   template <int N>
   KOKKOS_INLINE_FUNCTION void substitute(const Lane &l, int r, Numbers &w, const Numbers &left) const
   {
@@ -197,7 +196,7 @@ struct QrLeafColumnsKernel : LeafLanes<Scalar> {
       sum += other;
       sum -= upper[u] * w[0];
       RIBBON_UNROLL
-      for (int k = N - 1; k >= 0; --k) // the one that was found last comes last
+      for (int k = N - 1; k >= 0; --k) // the most recent unknown is used last
         if (k < u) sum -= upper[k] * found[u - 1 - k];
       found[u] = row(l, r - u) = sum * at[2 * P];
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_rows.hpp  Rows of 32 leaves on their way to scratch, a chunk at a time: entries, scaled, one
-///   for every place of the band.
+/// @file leaf_rows.hpp  Copies rows of 32 leaves to scratch, a chunk at a time: scaled entries, one for
+///   every place of the band.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -10,34 +10,34 @@
 
 namespace ribbon::multifrontal {
 
-/// What the threads of QrLeafTileKernel do, its scratch, and the rows that come there.
+/// The roles of the threads of QrLeafTileKernel, its scratch, and the rows in it.
 template <class Scalar, int W>
 struct QrLeafRows {
   static constexpr int leaves = 32;
-  /// threads that share the columns ahead, and those of the cut
+  /// threads that share the leading columns, and threads that share those of the cut
   static constexpr int parts     = W <= 6 ? 1 : 2;
   static constexpr int own       = W / parts; ///< columns of a thread
   static constexpr int warps     = parts == 1 ? 3 : 4;
   static constexpr int team_size = warps * leaves;
-  /// so few registers that three teams fit a multiprocessor
+  /// few registers, so that three teams fit a multiprocessor
   static constexpr int max_threads = parts == 1 ? team_size : 384;
-  /// warps that move entries: not those that others wait for
+  /// warps that copy entries: not those that others wait for
   static constexpr int movers      = W == 2 || parts == 2 ? 3 : 2;
   static constexpr int first_mover = movers == 3 ? 0 : leaves;
   static constexpr int chunk       = W <= 2 ? 8 : W <= 6 ? 4 : 3; ///< rows of a leaf
   static constexpr int kept        = parts == 1 ? 3 : 2;          ///< chunks whose rows are in scratch
-  /// chunks whose largest entries are: one more than need be is a number that need not be put aside
+  /// chunks whose largest entries are in scratch; one chunk more than necessary avoids a spilled register
   static constexpr int watched      = parts == 1 ? 3 : 4;
-  static constexpr int first_chunks = (W + chunk - 1) / chunk; ///< with the rows that fill the window
+  static constexpr int first_chunks = (W + chunk - 1) / chunk; ///< including the rows that fill the window
   static constexpr int entries      = chunk * (W + 1);
-  static constexpr int half         = W * (W + 1); ///< numbers that a leaf passes for one of its cuts
+  static constexpr int half         = W * (W + 1); ///< scalars that a leaf passes for one of its cuts
   using Real                        = real_t<Scalar>;
   Tree                 tree;
   ChainEntries<Scalar> A;
   Factors<Scalar>      factors;
 
-  /// conj(tau), x, R_jj, and the factor that makes v of x. Where a thread has all columns ahead it takes the
-  /// place of the row, and x is v.
+  /// conj(tau), x, R_jj, and the factor that scales x to v. If a thread has all leading columns, it
+  /// overwrites the row, and x is v.
   using Reflection = Scalar[parts == 1 ? W + 2 : W + 3][leaves];
   template <int Parts, class = void>
   struct Reflections {
@@ -46,70 +46,69 @@ struct QrLeafRows {
   template <class None>
   struct Reflections<1, None> {
   };
-  /// Records of 32 threads, which differ in the banks of their numbers: their size is
-  /// an odd multiple of 8 bytes.
+  /// Records of 32 threads whose members are in different banks: their size is an odd multiple of 8 bytes.
   template <class Record>
   struct alignas(8) Apart : Record {
     static_assert(sizeof(Record) % 16 == 0, "one number more makes the size odd");
     double apart;
   };
   struct Shared : Reflections<parts> {
-    // odd: no two lanes meet in a bank
+    // odd, so that lanes read different banks
     Scalar value[2][leaves][entries | 1];
-    Scalar row[kept][chunk][parts == 1 ? W + 2 : W + 1][leaves]; ///< as they are prepared
-    // their lower bits, as those of where rows begin: what counts are small differences
+    Scalar row[kept][chunk][parts == 1 ? W + 2 : W + 1][leaves]; ///< prepared rows
+    // the lower 32 bits of indices, as for the beginnings of rows: only small differences are used
     std::int32_t column[2][leaves][entries];
-    std::int32_t begin_at[4][leaves]; ///< where chunks begin
-    /// where rows do, if some lack entries
+    std::int32_t begin_at[4][leaves]; ///< beginnings of chunks
+    /// beginnings of rows, if some lack entries
     std::int32_t row_begin[2][leaves][chunk + 1];
     LeafRun      run[4][leaves];
-    int          differ[4];         ///< whether runs of a chunk do, or have gaps
+    int          differ[4];         ///< whether runs of a chunk differ, or have gaps
     std::int64_t base, first_entry; ///< the first row of the tile, its first entry
     int          chunks;            ///< of the longest leaf
     Apart<Leaf>  leaf[leaves];
-    /// size_word of the largest entries of the columns of the row that comes next
+    /// size_word of the largest entries of the columns of the next row
     int column_size[W][leaves];
     /// the same of the columns of the cut before
     int first_size[W][leaves];
-    /// rows of a leaf, and the first of its window, from the first row of the tile on
+    /// first and end row of a leaf, and the first of its window, relative to the first row of the tile
     int begin[leaves], end[leaves], first[leaves];
-    /// size_word of the largest entry of the column that has its last row
+    /// size_word of the largest entry of the column that ends in this row
     int                     size[watched][chunk][leaves];
     Apart<LeafPivots<Real>> pivots[leaves];
   };
 
-  /// What a thread does.
+  /// The role of a thread.
   KOKKOS_INLINE_FUNCTION static bool is_ahead(int v) { return v < parts * leaves; }
   KOKKOS_INLINE_FUNCTION static bool follows(int v) { return !is_ahead(v) && v < 2 * parts * leaves; }
   KOKKOS_INLINE_FUNCTION static bool watches(int v) { return v / leaves == parts; }
   KOKKOS_INLINE_FUNCTION static bool prepares(int v) { return v / leaves == warps - 1; }
-  /// Finds where entries are.
+  /// Whether the thread locates entries.
   KOKKOS_INLINE_FUNCTION static bool finds(int v) { return v / leaves == 2; }
-  /// Which of those that share columns it is.
+  /// The index of the thread among those that share columns.
   KOKKOS_INLINE_FUNCTION static int part_of(int v) { return v / leaves % parts; }
 
-  /// Whether rows follow each other and columns are where they seem.
+  /// Whether rows and columns are consecutive, without a table and without outside columns.
   KOKKOS_INLINE_FUNCTION bool is_plain() const { return !A.row_of && A.outside.rows == 0; }
 
-  /// The first row of chunk q of a leaf, and how many it has.
+  /// The first row of chunk q of a leaf.
   KOKKOS_INLINE_FUNCTION static int row_at(int q)
   {
     return q < first_chunks ? q * chunk : W + (q - first_chunks) * chunk;
   }
 
-  /// A row of a leaf, or the nearest it has, or the one behind its last.
+  /// Row i of a leaf, limited to its first row and the one after its last.
   KOKKOS_INLINE_FUNCTION static int inside(int i, int lane, const Shared &shared)
   {
     return i < shared.begin[lane] ? shared.begin[lane] : i > shared.end[lane] ? shared.end[lane] : i;
   }
-  /// Where chunk q begins, and the one before ends.
+  /// Copies the beginning of chunk q, which is the end of the one before.
   KOKKOS_INLINE_FUNCTION void stage_begin(int q, int lane, Shared &shared) const
   {
     device::async_copy(
       &shared.begin_at[q % 4][lane],
       A.local.row_begin.low(shared.base + inside(shared.first[lane] + row_at(q), lane, shared)));
   }
-  /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
+  /// Locates the entries of the rows of chunk q, one chunk before they are loaded.
   KOKKOS_INLINE_FUNCTION void find_run(int q, int lane, Shared &shared) const
   {
     const std::int32_t begin = shared.begin_at[q % 4][lane];
@@ -120,7 +119,7 @@ struct QrLeafRows {
     if (lane == 0) shared.differ[(q + 1) % 4] = 0;
     if (run.count != entries) shared.differ[q % 4] = 1;
   }
-  /// Brings the entries of chunk q.
+  /// Starts to copy the entries of chunk q.
   KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
   {
     const auto with_gaps = [&](int leaf, int lane) {
@@ -141,15 +140,15 @@ struct QrLeafRows {
       stage_equal_runs<movers, entries>(A.local.value + shared.first_entry, shared.run[q % 4], v,
                                         shared.value[q % 2]);
   }
-  /// How many rows of chunk q a leaf of so many has.
+  /// Count of rows of chunk q in a leaf of this many rows.
   KOKKOS_INLINE_FUNCTION static int rows_of(int q, int rows)
   {
     const int end = q < first_chunks && rows > W ? W : rows, n = end - row_at(q);
     return n < chunk ? n : chunk;
   }
 
-  /// Whether the rows of chunk q, which have `count` entries, have one at every place of the band, none of
-  /// them around the ends of a ring.
+  /// Whether the rows of chunk q, with `count` entries, have one at every place of the band, and none of
+  /// these wraps around the ends of a ring.
   KOKKOS_INLINE_FUNCTION bool is_full(int lane, int q, int count, const Shared &shared) const
   {
     const Chain       &c    = tree.chain;
@@ -157,7 +156,7 @@ struct QrLeafRows {
     const std::int64_t i    = shared.leaf[lane].first + row_at(q);
     return rows <= 0 || (count == rows * (W + 1) && (!c.ring || (i >= c.kl && i + rows - 1 + c.ku < c.rows)));
   }
-  /// Row t of chunk q, some of whose rows lack entries: one at every place of the band.
+  /// Expands row t of chunk q, some of whose rows lack entries: one entry at every place of the band.
   KOKKOS_INLINE_FUNCTION void collect(int lane, int q, int t, Scalar (&entry)[W + 1], Shared &shared) const
   {
     const Chain        &c     = tree.chain;
@@ -184,7 +183,7 @@ struct QrLeafRows {
     RIBBON_UNROLL
     for (int k = 0; k <= W; ++k) entry[k] = dense[k][lane];
   }
-  /// Largest entries of the columns of the row that comes next, and the sum of exponents that were taken out.
+  /// Largest entries of the columns of the next row, and the sum of the exponents of scales.
   struct Seen {
     int column_size[W], exponents;
   };
@@ -198,7 +197,7 @@ struct QrLeafRows {
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) shared.column_size[k][lane] = seen.column_size[k];
   }
-  /// Scales row t of chunk q by a power of two, which is put to `scale` if that is not null.
+  /// Scales row t of chunk q by a power of two, which is written to `scale` if that is not null.
   KOKKOS_INLINE_FUNCTION void scale_row(int lane, int q, int t, const Scalar (&entry)[W + 1], Real *scale,
                                         Seen &seen, Shared &shared) const
   {
@@ -223,14 +222,14 @@ struct QrLeafRows {
       const int most                   = k < W ? seen.column_size[k < W ? k : 0] : 0,
                 size                   = size_word(a) > most ? size_word(a) : most;
       if (k > 0) seen.column_size[k > 0 ? k - 1 : 0] = size;
-      else shared.size[q % watched][t][lane] = size; // of the column whose last row this is
+      else shared.size[q % watched][t][lane] = size; // of the column that ends in this row
     }
   }
-  /// Scales the rows of chunk q of team `tile`.
+  /// Scales the rows of chunk q of tile `tile`.
   KOKKOS_INLINE_FUNCTION void prepare(std::int64_t tile, int lane, int q, Shared &shared) const
   {
     const int  rows     = rows_of(q, shared.leaf[lane].rows(tree));
-    const auto scale_of = [&](int t) { // null: a row that the chain has not
+    const auto scale_of = [&](int t) { // null: not a row of the chain
       const int r = shared.first[lane] + row_at(q) + t - shared.begin[lane];
       return r >= 0 && r < shared.end[lane] - shared.begin[lane]
                ? factors.row_scale + (tile * tree.most_rows() + r) * leaves + lane
@@ -262,7 +261,7 @@ struct QrLeafRows {
         } else collect(lane, q, t, entry, shared);
         if (parts > 1) read_sizes(lane, seen, shared);
         scale_row(lane, q, t, entry, scale_of(t), seen, shared);
-        if (parts > 1) write_sizes(lane, seen, shared); // no registers are left to keep them
+        if (parts > 1) write_sizes(lane, seen, shared); // no registers are left for them
         if (q < first_chunks) shared.first_size[row_at(q) + t][lane] = shared.size[q % watched][t][lane];
       }
     }

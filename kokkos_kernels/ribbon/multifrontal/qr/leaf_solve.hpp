@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_solve.hpp  Leaves of any width in a solve by orthogonal elimination.
-///   qr/tile.hpp is for narrow ones.
+/// @file leaf_solve.hpp  Leaves of any width in a solve by orthogonal elimination. For narrow ones see
+///   qr/tile.hpp.
 #pragma once
 
 #include <ribbon/multifrontal/leaf_lanes.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// The numbers that go along with a column are its rows of the window or, in triangular solves, unknown m of
-/// the leaf at m % (W + 1), and behind these those of the cut before.
+/// The window values of a column are its rows of the window. In triangular solves, unknown m of the leaf is
+/// at m % (W + 1), followed by those of the cut before.
 template <class Scalar>
 struct QrLeafSolveKernel : LeafLanes<Scalar> {
   using Base    = LeafLanes<Scalar>;
@@ -25,7 +25,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
     return solve.factors.step(all, solve.tree, leaf.chain, leaf.node, 0, count).at;
   }
 
-  /// Rows of b become rows of Q^H b.
+  /// Turns rows of b into rows of Q^H b.
   KOKKOS_INLINE_FUNCTION void up(const Lane &l, const Leaf &leaf) const
   {
     const Chain       &chain  = solve.tree.chain;
@@ -55,7 +55,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
         for_own(
           l, W, [&](int k) { return reflection[1 + k]; },
           [&](const Scalar &v, const Scalar &y, Scalar &place) { place = y - v * sum; });
-        sync(); // all have read the row
+        sync(); // all lanes have read the row
         if (l.part == 0) row(l, r) = entering - sum;
       },
       [&](int s, std::int64_t column, const Scalar &value) {
@@ -65,7 +65,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
       for_own(l, W, [&](int k) { solve.passed(leaf.chain, 0, leaf.node, k, l.column) = number(l, k); });
   }
 
-  /// Which factor of step s goes with number k: 0 for unknown s itself.
+  /// The factor of step s for window value k: 0 for unknown s itself.
   KOKKOS_INLINE_FUNCTION static int factor_of(int k, int pivot, int W)
   {
     return k > W || k == pivot ? (k == pivot ? 0 : k) : k > pivot ? k - pivot : k - pivot + W + 1;
@@ -85,14 +85,14 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
     for_own(l, W, [&](int k) {
       number(l, W + 1 + k) = before[k], number(l, (leaf.own + k) % (W + 1)) = behind[k];
     });
-    if (l.part == 0) number(l, (leaf.own + W) % (W + 1)) = Scalar(0); // read before it is found
+    if (l.part == 0) number(l, (leaf.own + W) % (W + 1)) = Scalar(0); // is read before it is computed
     for_steps(
       l, leaf.own, false, first_step(leaf, solve.factors.upper, 2 * W + 1), solve.factors.together, 2 * W + 1,
       [&](int s, std::int64_t c) { return x_at(s, c); },
       [&](int s, int r, const Numbers &upper) {
         const int pivot = s % (W + 1);
         Scalar    sum(0);
-        sync(); // the one that was found last is there
+        sync(); // the most recent unknown is written
         for_own(
           l, 2 * W + 1,
           [&](int k) {
@@ -101,14 +101,14 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
           },
           [&](const Scalar &u, const Scalar &y, Scalar &) { sum += u * y; });
         sum = sum_of_parts(sum);
-        sync(); // all have read what is there
+        sync(); // all lanes have read the window
         if (l.part == 0) row(l, r) = number(l, pivot) = (row(l, r) - sum) * upper[0];
       },
       [&](int s, std::int64_t c, const Scalar &value) { x_at(s, c) = value; });
   }
 
-  /// A^T x = b. Up: R^T z = b, while every node passes on what it has to subtract from b at the
-  /// cuts before and behind it.
+  /// A^T x = b. Up: R^T z = b, while every node passes on the values to subtract from b at the cuts before
+  /// and after it.
   KOKKOS_INLINE_FUNCTION void up_transposed(const Lane &l, const Leaf &leaf) const
   {
     const int          W     = solve.tree.chain.width();
@@ -119,7 +119,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
       [&](int s, std::int64_t column) { return solve.b(leaf.chain, first + s, column); },
       [&](int s, int r, const Numbers &upper) {
         const int pivot = s % (W + 1);
-        sync(); // what is to be subtracted is there
+        sync(); // the values to subtract are written
         const Scalar z = (row(l, r) - number(l, pivot)) * upper[0];
         sync();
         for_own(
@@ -144,7 +144,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
     const Chain       &chain = solve.tree.chain;
     const int          W     = chain.width();
     const std::int64_t first = leaf.first;
-    // a row of x
+    // stores a row of x
     const auto leave = [&](std::int64_t place, std::int64_t column, const Scalar &value) {
       if (has_row(chain, place))
         solve.x(leaf.chain, place, column) =
@@ -166,7 +166,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
         for_own(
           l, W, [&](int k) { return reflection[1 + k]; },
           [&](const Scalar &v, const Scalar &y, Scalar &place) { place = y - conjugate(v) * sum; });
-        sync(); // all have read the row
+        sync(); // all lanes have read the row
         if (has_row(chain, first + W + s)) {
           if (l.part == 0) row(l, r) = z - sum;
         } else if (row_instead(chain, first + W + s) % this->shape.parts == l.part)

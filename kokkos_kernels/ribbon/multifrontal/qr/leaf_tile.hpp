@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_tile.hpp  Orthogonal elimination of leaves of one width, 32 at a time: a thread has a leaf, and
-///   half of its window in registers, or a quarter.
+/// @file leaf_tile.hpp  Orthogonal elimination of leaves of one width, 32 at a time: a thread has a leaf,
+///   and a half or a quarter of its window in registers.
 #pragma once
 
 #include <ribbon/multifrontal/qr/leaf_rows.hpp>
@@ -8,14 +8,14 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of three
-/// or four warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an
-/// entry for every place of the band), one has the W columns ahead in registers and makes the reflections,
-/// one follows with the W columns of the cut before and watches the pivots. Where windows would fill the
-/// registers two share the columns ahead, by turns, and two those of the cut, one of which prepares, too: the
-/// column of a pivot goes through scratch, and both make the reflection of it for themselves. Entries come
-/// through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place
-/// its column indices are not read.
+/// The arithmetic of QrLeafKernel for W = kl + ku known at compile time. A leaf has a thread in each of
+/// three or four warps. These work on three chunks of its rows at the same time. One warp prepares rows
+/// (scaled, an entry for every place of the band). One has the W leading columns in registers and computes
+/// the reflections. One follows with the W columns of the cut before, and watches the pivots.
+/// If windows would fill the registers, two warps share the leading columns in turns, and two share those
+/// of the cut; one of these also prepares rows. The column of a pivot then goes through scratch, and both
+/// warps compute its reflection. Entries are copied to scratch in runs, a chunk of rows of all leaves at
+/// once. Column indices are not read if rows have an entry at every place.
 template <class Scalar, int W>
 struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   using Rows = QrLeafRows<Scalar, W>;
@@ -28,30 +28,30 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   using typename Rows::Reflection;
   using typename Rows::Shared;
 
-  /// What does not change, and what is not needed at every step, is in scratch: windows take the registers,
-  /// and a number that is put aside waits for the copies of entries when it is read again.
+  /// Constants, and values that not every step needs, are in scratch: windows occupy the registers, and
+  /// reading a spilled value would wait for the copies of entries.
   struct Lane {
     Scalar  window[own][W]; ///< columns; those of the leaf move up as they are removed
     Scalar *upper;          ///< of the next step
     int     steps, instead; ///< of the chunk
 
-    /// Whether rows of the chunk are behind the end of the chain.
+    /// Whether the chunk has rows after the end of the chain.
     KOKKOS_INLINE_FUNCTION bool ends() const { return instead - steps + 1 < W; }
   };
-  static constexpr bool settles = W < 10; ///< that has no registers left for it
+  static constexpr bool settles = W < 10; ///< with W = 10 there are no registers for it
   static std::size_t    scratch(bool virtual_threads)
   {
     return device::align16(sizeof(Shared)) +
            (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0);
   }
 
-  /// Puts the rows of chunk q into the window.
+  /// Copies the rows of chunk q to the window.
   KOKKOS_INLINE_FUNCTION static void fill(Lane &mine, int v, int q, const Shared &shared)
   {
     const int lane = v % leaves;
     RIBBON_UNROLL
     for (int i = 0; i < W;
-         ++i) { // entry k is in column i + k of those of the cut and, from W on, those ahead
+         ++i) { // entry k is in column i + k: first the columns of the cut, from W on the leading ones
       if (q != i / chunk) continue;
       const auto &row = shared.row[i / chunk % kept][i % chunk];
       RIBBON_UNROLL
@@ -67,7 +67,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     }
   }
 
-  /// The `count` numbers of a step, see Factors::step().
+  /// The `count` values of a step, see Factors::step().
   KOKKOS_INLINE_FUNCTION Scalar *step(Scalar *all, std::int64_t tile, int lane, int s, int count) const
   {
     return all + (tile * tree.most_rows() + s) * count * leaves + lane;
@@ -79,8 +79,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     for (int i = 0; i < W; i += 2) sum += a[i] * b[i], other += a[i + 1] * b[i + 1];
     return sum + other;
   }
-  /// The row of the window that arrives instead of the first of chunk q if that is behind the end, see Leaf;
-  /// one less for every row after it. W and more: none.
+  /// The row of the window that enters instead of the first row of chunk q if that is after the end, see
+  /// Leaf; one less for every row after it. At least W: no such row.
   KOKKOS_INLINE_FUNCTION static int row_instead(int lane, int q, const Shared &shared)
   {
     return W - 1 - (shared.first[lane] + row_at(q) - shared.end[lane]);
@@ -91,24 +91,24 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     if constexpr (parts == 1) return shared.row[q % kept][t];
     else return shared.at[q % 2][t];
   }
-  /// Puts the column of the pivot of row t of chunk q where all that share columns find it.
+  /// Copies the pivot column of row t of chunk q to a place that all sharing threads read.
   KOKKOS_INLINE_FUNCTION static void publish(const Lane &mine, int lane, int q, int t, Shared &shared)
   {
     Reflection &reflection = reflection_at(q, t, shared);
     RIBBON_UNROLL
     for (int i = 0; i < W; ++i) reflection[1 + i][lane] = mine.window[0][i];
   }
-  /// Removes a column. What does not wait for the reflection, the products with the columns, comes first.
+  /// Eliminates a column. Products with the columns, which do not depend on the reflection, come first.
   /// @tparam Turn  whether the thread has the column of the pivot
-  /// @tparam Ends  whether rows of the chunk may be behind the end of the chain
+  /// @tparam Ends  whether rows of the chunk may be after the end of the chain
   template <bool Turn, bool Ends>
   KOKKOS_INLINE_FUNCTION static void remove(Lane &mine, int lane, int q, int t, Shared &shared)
   {
     const int     instead = mine.instead - t;
     Scalar *const upper   = mine.upper;
-    // column behind that of the pivot, `parts` further for the next
+    // column after that of the pivot; the next one is `parts` further
     constexpr int first = Turn ? parts : 1;
-    // which column of the thread that is; the last of a turn begins here
+    // its index among the columns of the thread; with Turn, the last one begins here
     constexpr int before     = Turn ? 1 : 0;
     auto         &row        = shared.row[q % kept][t];
     Reflection   &reflection = reflection_at(q, t, shared);
@@ -194,7 +194,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       });
     }
   }
-  /// The same reflections of the columns of the cut before.
+  /// Applies the same reflections to the columns of the cut before.
   template <bool Ends>
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int v, int q, Shared &shared) const
   {
@@ -214,7 +214,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       auto         seen  = LeafPivots<Real>().seen();
       int          size  = 0;
       const auto look = [&] { seen = shared.pivots[lane].seen(), size = shared.size[q % watched][t][lane]; };
-      if (parts == 1) look(); // long before it is needed
+      if (parts == 1) look(); // long before they are needed
       if constexpr (parts > 1) factor = reflection[W + 2][lane];
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) x[i] = reflection[1 + i][lane];
@@ -231,7 +231,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
         for (int i = 0; i < W; ++i) w[c][i] -= x[i] * tail;
         upper[c * leaves] = -head;
       }
-      if (takes) { // the row that arrives has been zero till now
+      if (takes) { // the entering row has been zero so far
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) {
           if (i != instead) continue;
@@ -248,7 +248,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
         kept_for_solves[0] = tau;
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) kept_for_solves[(1 + i) * leaves] = factor * x[i];
-        if (parts > 1) look(); // no registers are left to keep them
+        if (parts > 1) look(); // no registers are left to hold them earlier
         if (size < size_of_small_column) shared.pivots[lane].statistics.has_small_column = true;
         shared.pivots[lane].take(seen, pivot_of(reflection[W + 1][lane]), of_size_word(size),
                                  size < size_of_infinity, row_at(q) - W + t);
@@ -257,8 +257,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     }
   }
 
-  /// Equations in the unknowns of one of the cuts, of all leaves: where entries and rows were,
-  /// which are no longer needed.
+  /// Equations in the unknowns of one of the cuts, for all leaves. They overwrite entries and rows that are
+  /// no longer needed.
   KOKKOS_INLINE_FUNCTION static Scalar *passed(int lane, Shared &shared)
   {
     static_assert(sizeof(shared.value) + sizeof(shared.row) >= leaves * (half | 1) * sizeof(Scalar),
@@ -279,7 +279,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       to[at * (W + 1) + W] = of_size_word(size[at][lane]);
     }
   }
-  /// Stores them in runs. `first`: their place among what a leaf passes.
+  /// Stores them in runs. `first`: their place in the equations of a leaf.
   KOKKOS_INLINE_FUNCTION void pass(int v, int first, Shared &shared) const
   {
     for (int k = v / leaves; k < leaves; k += Rows::warps) {
@@ -292,7 +292,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     }
   }
 
-  /// @tparam All  whether the team has no more threads than leaves need
+  /// @tparam All  whether the team has only the threads that leaves need
   template <bool All, class Team>
   KOKKOS_INLINE_FUNCTION void run(const Team &team) const
   {
@@ -331,8 +331,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     });
     team.barrier();
     RIBBON_NO_UNROLL
-    // chunk q is eliminated, q - 1 followed, q + 1 prepared; entries of q + 2 come, and where chunk q + 5
-    // begins
+    // chunk q is eliminated, q - 1 followed, q + 1 prepared; entries of q + 2 and the beginning of chunk
+    // q + 5 are loaded
     for (int q = -4; q <= shared.chunks; ++q) {
       each([&](int thread, Lane &mine) {
         const int v = W <= 6 ? thread : renewed(thread), lane = v % leaves, chunks = shared.chunks,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file solve.hpp  Solves with the factors of a tree: right-hand sides go up the tree, solutions come down,
-///   and for the transposed matrix the other way round.
+/// @file solve.hpp  Solves with the factors of a tree: right-hand sides go up the tree, solutions go down.
+///   For the transposed matrix, triangular solves go up and reflections down.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// Right-hand sides and solutions, by columns. Places before and behind a piece of a chain
-/// lie in arrays of their own.
+/// Right-hand sides and solutions, by columns. Unknowns before and after a sub-chain are in separate
+/// arrays.
 template <class Scalar>
 struct Columns {
   const Scalar       *b   = nullptr;
@@ -17,24 +17,24 @@ struct Columns {
   std::int64_t        ldb = 0, ldx = 0;
   std::int64_t        columns = 1;
   const std::int64_t *row_of  = nullptr; ///< as in ChainMatrix
-  /// (nodes, passed_rows, columns): what nodes pass up and down
+  /// (nodes, passed_rows, columns): values that nodes pass up and down
   Scalar *passed      = nullptr;
   int     passed_rows = 0; ///< W; transposed 2 W
-  /// (W, columns): unknowns of the cuts at the ends of a piece
+  /// (W, columns): unknowns of the cuts at the ends of a sub-chain
   const Scalar *before = nullptr, *behind = nullptr;
   /// (chains joins, W, columns): rows of Q^H b at the cuts
   Scalar *cuts = nullptr;
 };
 
-/// What one thread does with one column at one node. Up: rows of b become rows of Q^H b;
-/// down: the triangular solve.
+/// Operations of one thread on one column at one node. Up: rows of b become rows of Q^H b. Down: the
+/// triangular solve.
 template <class Scalar>
 struct QrSolve {
   Tree            tree;
   Factors<Scalar> factors;
   Columns<Scalar> v;
 
-  /// n / d for numbers of teams, which fit 31 bits.
+  /// n / d for counts of teams, which fit 31 bits.
   KOKKOS_INLINE_FUNCTION static std::int64_t quotient(std::int64_t n, std::int64_t d)
   {
     return static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(d);
@@ -69,14 +69,14 @@ struct QrSolve {
     return v.passed[(number * v.passed_rows + k) * v.columns + column];
   }
 
-  /// What a node was passed down; nothing comes to the top of a chain that is whole.
+  /// Value k that is passed down to a node; zero at the top of a whole chain.
   KOKKOS_INLINE_FUNCTION Scalar came_down(std::int64_t chain, int level, std::int64_t node, int k,
                                           std::int64_t column) const
   {
     return level == tree.top() && !tree.is_piece() ? Scalar(0) : passed(chain, level, node, k, column);
   }
 
-  /// Neighbouring numbers of a column.
+  /// Consecutive values of a column.
   struct Strip {
     Scalar                        *at;
     std::int64_t                   stride;
@@ -88,8 +88,8 @@ struct QrSolve {
     return {&passed(chain, level, node, 0, column), v.columns};
   }
 
-  /// On the way down: the unknowns of the cut before a leaf, or behind the last, which the join that found
-  /// them left where what it passed up was.
+  /// On the way down: the unknowns of the cut before a leaf, or after the last leaf. The join that computes
+  /// them overwrites the values that it passed up.
   struct Cut {
     const Scalar                 *at;
     std::int64_t                  stride; ///< 0: zeros
@@ -102,12 +102,12 @@ struct QrSolve {
       const bool is_open = leaf == 0 ? tree.chain.open_left : tree.chain.open_right;
       return {is_open ? (leaf == 0 ? v.before : v.behind) + column : nullptr, is_open ? v.columns : 0};
     }
-    int level = 1; // of the join that cuts there
+    int level = 1; // of the join that eliminates this cut
     for (; (leaf >> (level - 1)) % 2 == 0;) ++level;
     return {&passed(chain, level, leaf >> level, 0, column), v.columns};
   }
 
-  /// What a thread knows of a join.
+  /// The data of a join for a thread.
   struct Join {
     std::int64_t  chain, node;
     int           level;

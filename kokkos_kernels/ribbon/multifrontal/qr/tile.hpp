@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile.hpp  What the kernels that bring right-hand sides of chains of one width through
-///   the leaves of a tree share.
+/// @file tile.hpp  Common parts of the kernels for right-hand sides at the leaves of a tree, for chains of
+///   one width.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -8,50 +8,51 @@
 
 namespace ribbon::multifrontal {
 
-/// Sweeps over the leaves of a tile for W = kl + ku known when compiled. A team has all rows of its leaves
-/// and columns in scratch, `values`: they are asked for at once, and stay until they are solved. A thread
-/// has a leaf and a column. Factors come through a ring of slots, a chunk of steps of all leaves at once,
-/// while the ones before are worked off. One column: 32 leaves, a lane each, whose joins the same team
-/// goes on with. Many: 4 leaves, a warp each, of 32 columns, a lane each, so that a number of the factors
-/// is read once for all lanes.
+/// Sweeps over the leaves of a tile for W = kl + ku known at compile time. A team has all rows of its
+/// leaves and columns in scratch, `values`. They are loaded at once and stay until they are solved. A
+/// thread has a leaf and a column. Factors go through a ring of slots: a chunk of steps of all leaves is
+/// copied while earlier ones are processed. One column: 32 leaves, with one lane each; the same team
+/// continues with their joins. Many: 4 leaves with one warp each, and 32 columns with one lane each, so
+/// that a factor is read once for all lanes.
 template <class Scalar, int W, bool Many, bool Up>
 struct QrTile {
   static constexpr int leaves    = Many ? 4 : 32;
   static constexpr int team_size = 128;
-  static constexpr int block     = Many ? 32 : 1; ///< columns of a team
-  static constexpr int abreast   = 32;            ///< leaves whose factors lie side by side
+  static constexpr int block     = Many ? 32 : 1; ///< columns per team
+  static constexpr int abreast   = 32;            ///< leaves whose factors are interleaved
   /// threads with columns; the others help with copies and joins
   static constexpr int busy = block * leaves;
-  static constexpr int most = Up ? W + 1 : 2 * W + 1; ///< numbers of a step
-  /// Steps that the ring holds, so that with leaves of 65 rows three teams of many columns, or four of
-  /// one, fit a multiprocessor.
+  static constexpr int most = Up ? W + 1 : 2 * W + 1; ///< factors of a step
+  /// Steps in the ring: with leaves of 65 rows, three teams with many columns, or four with one column, fit
+  /// a multiprocessor.
   static constexpr int capacity = (!Many ? 40192 : W < 8 ? 8800 : 9600) / (leaves * ((most + 1) * 8));
-  /// steps of a leaf
+  /// steps per slot
   static constexpr int chunk  = capacity >= (Many ? 16 : 24) ? 8
                                 : capacity >= 12 || Many     ? 4
                                 : capacity >= 9              ? 3
                                                              : 2;
   static constexpr int stages = capacity / chunk < 4 ? capacity / chunk : 4;
-  /// numbers of a leaf in a slot of many columns
+  /// factors of a leaf in a slot, for many columns
   static constexpr int slot = chunk * most + chunk * most % 2;
-  /// rows are copied, and come from scratch, two at a time
+  /// rows are copied, and loaded from scratch, two at a time
   static constexpr bool packs = Many && W < 10;
   QrSolve<Scalar>       solve;
-  /// places of a leaf's rows in scratch: odd, or an odd number of packs where rows come in packs, so that
-  /// no two lanes meet in a bank
+  /// places for the rows of a leaf in scratch: odd, or an odd count of packs if rows are copied in packs,
+  /// so that lanes read different banks
   int pitch;
-  int width; ///< most columns of a team
+  int width; ///< most columns per team
 
   struct alignas(16) Shared {
-    /// many columns: by leaves, steps, numbers of a step; one: leaves last
+    /// many columns: by leaves, steps, factors of a step; one column: leaves last
     Scalar         factor[stages][slot * leaves];
     real_t<Scalar> scale[stages][chunk * leaves];
-    int            begin[leaves], length[leaves]; ///< of a leaf: rows, from the first row of the tile on
-    /// rows of zeros before the first of a chain; columns that are removed
+    /// rows of a leaf, and the first of them relative to the first row of the tile
+    int begin[leaves], length[leaves];
+    /// rows of zeros before the first of a chain; columns that are eliminated
     int lead[leaves], own[leaves];
   };
-  /// Bytes before the values: of one column the same on both ways, so that what is left of b stays
-  /// where it is between them.
+  /// Bytes before the values. For one column they are the same for both ways, so that Q^H b stays in place
+  /// between them.
   KOKKOS_INLINE_FUNCTION static constexpr std::size_t shared_bytes()
   {
     constexpr std::size_t mine   = sizeof(Shared),
@@ -60,7 +61,7 @@ struct QrTile {
   }
   struct Tile {
     std::int64_t          chain0, node0, base, column0; ///< first chain, leaf, row of all vectors, column
-    int                   chunks, columns, least;       ///< least: steps that find a row in every leaf
+    int                   chunks, columns, least;       ///< least: steps that have a row in every leaf
     const Scalar         *reflection, *upper;           ///< of the first step of the first leaf
     const real_t<Scalar> *scale = nullptr;              ///< of its first row
   };
@@ -142,9 +143,9 @@ struct QrTile {
   struct alignas(2 * sizeof(Scalar)) Pack {
     Scalar row[2];
   };
-  /// Calls body(place in scratch, place in memory) for a thread's share of the tile's rows, of columns that
-  /// are ld apart in memory; neighbouring threads have neighbouring rows. both(...): the same for two rows,
-  /// where these lie so that they can be copied together.
+  /// Calls body(place in scratch, place in memory) for a thread's part of the rows of the tile, with
+  /// columns at a distance of ld in memory; neighbouring threads have neighbouring rows. both(...): the
+  /// same for two rows, if their alignment permits a common copy.
   template <class Number, class Body, class Packs>
   KOKKOS_INLINE_FUNCTION void for_each_value(const Tile &tile, int v, const Shared &shared, Scalar *values,
                                              Number *memory, std::int64_t ld, const Body &body,
@@ -183,7 +184,7 @@ struct QrTile {
         columns(near + r, memory + (solve.v.row_of ? solve.v.row_of[first + r] : first + r), body);
     }
   }
-  /// Starts to bring the tile's rows of its columns.
+  /// Starts to copy the rows of the tile, for its columns.
   template <bool Virtual>
   KOKKOS_INLINE_FUNCTION void bring(const Tile &tile, int v, const Shared &shared, Scalar *values,
                                     const Scalar *from, std::int64_t ld) const
@@ -204,7 +205,7 @@ struct QrTile {
         *reinterpret_cast<Pack *>(far) = *reinterpret_cast<const Pack *>(near);
       });
   }
-  /// The rows of a chunk, all of which are there.
+  /// Loads the rows of a chunk, if all of them exist.
   KOKKOS_INLINE_FUNCTION static void load(const Scalar *rows, bool packed, Scalar (&y)[chunk])
   {
     if (packs && packed) {
@@ -229,11 +230,11 @@ struct QrTile {
     }
   }
 
-  /// Starts to bring the factors of chunk q, of reflections or of R, to slot u % stages.
+  /// Starts to copy the factors of chunk q, of reflections or of R, to slot u % stages.
   template <bool Reflections, bool Virtual>
   KOKKOS_INLINE_FUNCTION void fetch(const Tile &tile, int u, int q, int v, Shared &shared) const
   {
-    // copies of neighbouring numbers
+    // entries of one copy are contiguous
     constexpr int numbers = Reflections ? W + 1 : 2 * W + 1, run = Many ? leaves : leaves / 2,
                   rounds = (chunk * numbers * run + team_size - 1) / team_size;
     const Scalar *from   = (Reflections ? tile.reflection : tile.upper) +
@@ -259,8 +260,8 @@ struct QrTile {
     }
   }
 
-  /// The first W rows of a thread's leaf, scaled, in two parts: their scales, and, when the
-  /// rows have come, themselves.
+  /// The first W rows of a thread's leaf, scaled, in two parts: first their scales; then, after the rows
+  /// are loaded, the products.
   KOKKOS_INLINE_FUNCTION void begin_window(const Tile &tile, int v, Scalar (&window)[W],
                                            const Shared &shared) const
   {
@@ -281,14 +282,14 @@ struct QrTile {
     for (int k = 0; k < W; ++k)
       if (first + k >= 0 && first + k < shared.length[leaf]) window[k] *= rows[first + k];
   }
-  /// Where the factors of a thread's leaf are in a slot; the next number of a step is `apart` further.
+  /// The factors of a thread's leaf in a slot; the next factor of a step is `apart` further.
   static constexpr int                        apart = Many ? 1 : leaves;
   KOKKOS_INLINE_FUNCTION static const Scalar *factor_of(const Shared &shared, int u, int leaf)
   {
     return shared.factor[u % stages] + (Many ? leaf * slot : leaf);
   }
-  /// Reflects the rows of chunk q: b becomes Q^H b, which is put where its columns are if `keeps`. `Whole`:
-  /// every leaf has all the steps.
+  /// Reflects the rows of chunk q: b becomes Q^H b, which is stored at its columns if `keeps`. `Whole`:
+  /// every leaf has all these steps.
   template <bool Whole>
   KOKKOS_INLINE_FUNCTION void reflect(int u, int q, int v, bool keeps, Scalar (&w)[W], const Shared &shared,
                                       Scalar *values) const
@@ -310,7 +311,7 @@ struct QrTile {
       if (!Whole && row + t >= length) {
         RIBBON_UNROLL
         for (int k = 0; k < W; ++k)
-          if (renewed(k == W - 1 - (row + t - length))) y[t] = taken(w[k]); // behind the end, see Leaf
+          if (renewed(k == W - 1 - (row + t - length))) y[t] = taken(w[k]); // after the end, see Leaf
       }
       Scalar f[W + 1], sum = y[t], other(0);
       RIBBON_UNROLL
@@ -337,8 +338,8 @@ struct QrTile {
     else reflect<false>(u, q, v, keeps, window, shared, values);
   }
 
-  /// Solves for the columns of chunk q; `w`: the unknowns behind them, `left`: those
-  /// of the cut before the leaf.
+  /// Solves for the columns of chunk q; `w`: the unknowns after them, `left`: those of the cut before the
+  /// leaf.
   template <bool Whole>
   KOKKOS_INLINE_FUNCTION void substitute(int u, int q, int v, Scalar (&w)[W], const Scalar (&left)[W],
                                          const Shared &shared, Scalar *values) const
@@ -362,7 +363,7 @@ struct QrTile {
       for (int k = 0; k < W; k += 2) sum -= f[1 + W + k] * left[k], other -= f[2 + W + k] * left[k + 1];
       sum += other;
       RIBBON_UNROLL
-      for (int k = W - 1; k >= 0; --k) sum -= f[1 + k] * w[k]; // the one that was found last comes last
+      for (int k = W - 1; k >= 0; --k) sum -= f[1 + k] * w[k]; // the most recent unknown is used last
       RIBBON_UNROLL
       for (int k = W - 1; k > 0; --k) w[k] = w[k - 1];
       y[t] = w[0] = sum * f[0];
@@ -379,12 +380,12 @@ struct QrTile {
     if ((q + 1) * chunk <= tile.least) substitute<true>(u, q, v, window, left, shared, values);
     else substitute<false>(u, q, v, window, left, shared, values);
   }
-  /// Puts the unknowns of the cuts before and behind a leaf that are in its rows among its values.
+  /// Copies those unknowns of the cuts before and after a leaf that are in its rows to its values.
   KOKKOS_INLINE_FUNCTION void place_cuts(int v, const Scalar (&behind)[W], const Scalar (&before)[W],
                                          const Shared &shared, Scalar *values) const
   {
     const Chain &chain = solve.tree.chain;
-    // rows of the leaf that are not its own columns
+    // rows of the leaf whose columns it does not eliminate
     const int leaf = leaf_of(v), above = chain.ku - shared.lead[leaf],
               below = shared.length[leaf] - above - shared.own[leaf];
     Scalar *to      = value(values, leaf, column_of(v));
@@ -395,12 +396,12 @@ struct QrTile {
     }
   }
 
-  /// Whether Q^H b stays on the chip, so that b is reflected once more on the way down. The way down of
-  /// a piece begins without b.
+  /// Whether Q^H b stays on the chip, so that b is reflected again on the way down. For a sub-chain, the
+  /// way down starts without b.
   KOKKOS_INLINE_FUNCTION bool reflects_again() const { return Many && !solve.tree.is_piece(); }
 
-  /// A sweep over chunks 0 to n - 1 in two parts: fetch(u, v) starts the copies of one, work(u,
-  /// v, state) is done with it.
+  /// A sweep over chunks 0 to n - 1 in two parts: fetch(u, v) starts the copies of a chunk, work(u, v,
+  /// state) processes it.
   template <class Threads, class Fetch>
   KOKKOS_INLINE_FUNCTION static void prime(Threads &threads, int n, const Fetch &fetch)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_down.hpp  Solutions of chains of one width on their way down.
+/// @file tile_down.hpp  Solutions on the way down, for chains of one width.
 #pragma once
 
 #include <ribbon/multifrontal/qr/column_joins.hpp>
@@ -7,9 +7,9 @@
 
 namespace ribbon::multifrontal {
 
-/// R x = Q^H b. One column: at joins and leaves, Q^H b from x. Many: at leaves, whose b is reflected once
-/// more and does not leave the chip until it is solved for; unknowns of cuts from QrJoinsDownKernel. A leaf
-/// writes its own rows alone, so that b may be x.
+/// R x = Q^H b. One column: at joins and leaves, with Q^H b read from x. Many: at leaves, which reflect b
+/// again and hold Q^H b on the chip; unknowns of cuts are those of QrJoinsDownKernel. A leaf writes only
+/// its rows, so that b may be x.
 template <class Scalar, int W, bool Many>
 struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   using Base  = QrTile<Scalar, W, Many, false>;
@@ -21,7 +21,8 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   explicit QrTileDownKernel(const QrSolve<Scalar> &s) : Base(s) { }
 
   struct Lane {
-    /// the rows that are reflected, then the unknowns behind; those of the cuts before and behind the leaf
+    /// the rows that are reflected, then the unknowns after them; those of the cuts before and after the
+    /// leaf
     Scalar window[W], left[W], behind[W];
   };
   KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree)
@@ -54,8 +55,8 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     work(team, team.league_rank(), false, [] {});
   }
   /// Solves for tile `number`.
-  /// @param came_up  Q^H b is on the chip
-  /// @param await  called before numbers of joins are read
+  /// @param came_up  whether Q^H b is on the chip
+  /// @param await  called before data of joins is read
   template <class Team, class Await>
   KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t number, bool came_up,
                                    [[maybe_unused]] const Await &await) const
@@ -109,7 +110,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     team.barrier();
     if (reflected > 0)
       threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
-    const auto turn = [&](int v, Lane &mine) { // all is reflected
+    const auto turn = [&](int v, Lane &mine) { // all rows are reflected
       if (!Base::works(tile, v)) return;
       if (shared.length[Base::leaf_of(v)] > 0) this->place_cuts(v, mine.behind, mine.left, shared, values);
       RIBBON_UNROLL
@@ -125,14 +126,14 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   }
 };
 
-/// One column up and down, or only one way. Where all teams run at the same time both ways are one launch; on
-/// hosts the team that comes to the top goes down for all.
+/// One column up and down, or only one way. If all teams run at the same time, both ways are one launch. On
+/// hosts the team that reaches the top goes down for all teams.
 template <class Scalar, int W>
 struct QrTileKernel {
   using Up                       = QrTileUpKernel<Scalar, W, false>;
   using Down                     = QrTileDownKernel<Scalar, W, false>;
   static constexpr int team_size = Up::team_size;
-  /// so few registers that several teams fit a multiprocessor
+  /// few registers, so that several teams fit a multiprocessor
   static constexpr int max_threads = (W <= 4 ? 5 : W <= 8 ? 4 : 3) * team_size;
   Up                   up;
   Down                 down;

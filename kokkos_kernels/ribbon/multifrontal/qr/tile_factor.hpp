@@ -7,9 +7,9 @@
 
 namespace ribbon::multifrontal {
 
-/// A team goes on with the joins above its leaves. Joins want more threads than leaves, so that
-/// fewer teams fit a multiprocessor than with a kernel for each: for few tiles, of one chain or of
-/// chains with 32 leaves and more.
+/// A team continues with the joins above its leaves. Joins need more threads than leaves, so that fewer
+/// teams fit a multiprocessor than with separate kernels. The kernel is therefore for few tiles, of one
+/// chain or of chains with at least 32 leaves.
 template <class Scalar, int W>
 struct QrTileFactorKernel {
   using Leaves                     = QrLeafTileKernel<Scalar, W>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_joins.hpp  Right-hand sides of chains of one width on their way through the joins of a tree.
+/// @file tile_joins.hpp  Right-hand sides at the joins of a tree, for chains of one width.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -8,15 +8,15 @@
 
 namespace ribbon::multifrontal {
 
-/// Joins above 32 leaves: which, and where their numbers are.
+/// The joins above 32 leaves, and the places of their data.
 template <class Scalar, int W>
 struct JoinTile {
   static constexpr int   leaves      = 32;
   static constexpr int   max_threads = 128, team_size = max_threads;
   const QrSolve<Scalar> &solve;
   std::int64_t           chain0 = 0, node0 = 0, above = 0; ///< first chain and leaf; the node above them
-  int                    chains = 0, leaves_of_chain = 0;  ///< in this tile
-  int                    lowest = 0;                       ///< level of that node
+  int                    chains = 0, leaves_of_chain = 0;  ///< of this tile
+  int                    lowest = 0;                       ///< level of node `above`
 
   KOKKOS_INLINE_FUNCTION JoinTile(const QrSolve<Scalar> &s, std::int64_t number) : solve(s)
   {
@@ -34,15 +34,15 @@ struct JoinTile {
   {
     return tree.top() > 0 ? (tree.chain.chains * tree.slots + leaves - 1) / leaves : 0;
   }
-  /// Unknowns at cuts of a tile: before leaf i of its chain g.
+  /// The index of the unknowns at a cut of a tile: before leaf i of its chain g.
   KOKKOS_INLINE_FUNCTION int cut(int g, int i) const { return g * (leaves_of_chain + 1) + i; }
-  /// Most cuts of a tile, those at the ends of chains among them.
+  /// Most cuts of a tile, including those at the ends of chains.
   KOKKOS_INLINE_FUNCTION static int most_cuts(const Tree &tree)
   {
     return leaves + leaves / static_cast<int>(tree.slots < leaves ? tree.slots : leaves);
   }
 
-  /// A node of a level, number j of those that a stage has there.
+  /// A node of a level, given by its index j among those of a stage.
   struct Node {
     int          group; ///< chain of the tile
     std::int64_t chain, node;
@@ -61,13 +61,13 @@ struct JoinTile {
     const int s = shift(stage_top, level), group = j >> s;
     return {group, chain0 + group, (top_node << s) + (j - (group << s))};
   }
-  /// The nodes of a level that a stage has there: `count` places, those of a chain one after another.
+  /// The nodes of a level in a stage: `count` places, those of a chain one after another.
   struct Nodes {
     std::int64_t first;        ///< node 0 of the first chain
-    std::int64_t number;       ///< its number among all joins
-    std::int64_t apart;        ///< numbers from a chain to the next
-    int          count, shift; ///< 1 << shift places of a chain
-    /// of a chain: places that have a node, and those whose node joins two
+    std::int64_t number;       ///< its index among all joins
+    std::int64_t apart;        ///< distance of the indices of two chains
+    int          count, shift; ///< 1 << shift places per chain
+    /// per chain: places with a node, and those whose node joins two
     int                         there, joining;
     KOKKOS_INLINE_FUNCTION int  chain(int j) const { return j >> shift; }
     KOKKOS_INLINE_FUNCTION int  within(int j) const { return j - (chain(j) << shift); }
@@ -100,8 +100,8 @@ struct JoinTile {
   {
     return solve.v.cuts + solve.tree.join_number(chain, level, node) * W * solve.v.columns + column;
   }
-  /// Calls body(node, cut before, between and behind it) for join j of a level of the
-  /// tile; cuts by their numbers.
+  /// Calls body(node, cut before, cut between, cut after) for join j of a level of the tile; cuts by their
+  /// indices.
   template <class Body>
   KOKKOS_INLINE_FUNCTION void with_cuts(int level, int j, const Body &body) const
   {
@@ -111,20 +111,20 @@ struct JoinTile {
     body(n, cut(n.group, within), cut(n.group, within + (1 << (level - 1))),
          cut(n.group, end < leaves_of_chain ? end : leaves_of_chain));
   }
-  /// The cut of the tile that a join above it solves for: that at its beginning or the one at its end.
+  /// The cut of the tile that a join above it eliminates: the one at its beginning or the one at its end.
   KOKKOS_INLINE_FUNCTION int found_above(int level) const
   {
     return (above >> (level - 1 - lowest)) % 2 == 1 ? 0 : leaves_of_chain;
   }
 
-  /// A warp asks for so many bytes.
+  /// A warp prefetches this many bytes.
   KOKKOS_INLINE_FUNCTION static void ask(int v, const Scalar *numbers, int bytes)
   {
     constexpr int line = 64;
     for (int k = v % 32; k * line < bytes; k += 32)
       device::prefetch(reinterpret_cast<const char *>(numbers) + k * line);
   }
-  /// Calls body(number) for the joins of the tile and, if asked, for those above it: a warp has a join.
+  /// Calls body(number) for the joins of the tile and, if requested, for those above it: a warp has a join.
   template <class Body>
   KOKKOS_INLINE_FUNCTION void for_joins(int v, bool above_too, const Body &body) const
   {
@@ -138,11 +138,12 @@ struct JoinTile {
       if (tree.is_join(level, above >> (level - lowest)))
         body(tree.join_number(chain0, level, above >> (level - lowest)));
   }
-  /// Asks for what a team will read of the joins of its tile and, on the way down, of those above it.
+  /// Prefetches the data of the joins of the tile and, on the way down, of those above it.
   template <bool Up>
   KOKKOS_INLINE_FUNCTION void prefetch(int v) const
   {
-    const auto ask_for = [&](std::int64_t number) { // Q, or all from R to what is subtracted
+    // Q, or the range from R to the blocks that are subtracted
+    const auto ask_for = [&](std::int64_t number) {
       const Factors<Scalar> &factors = solve.factors;
       const auto             join =
         typename Factors<Scalar>::Join(factors.join + number * Factors<Scalar>::join_size(W), W);
@@ -150,13 +151,13 @@ struct JoinTile {
     };
     const Tree &tree = solve.tree;
     for_joins(v, !Up, ask_for);
-    // one of those above the tiles, which are about as many
+    // one of the joins above the tiles, of which there are about as many as tiles
     if (Up && chain0 + 1 == tree.chain.chains && above < tree.joins && v >= max_threads - 32)
       ask_for(chain0 * tree.joins + tree.joins - 1 - above);
   }
 };
 
-/// Joins for one column: a thread has a row of a join. Nodes pass N numbers on.
+/// Joins for one column: a thread has a row of a join. Nodes pass N values on.
 template <class Scalar, int W, int N>
 struct RowJoins : JoinTile<Scalar, W> {
   using Base = JoinTile<Scalar, W>;
@@ -168,11 +169,11 @@ struct RowJoins : JoinTile<Scalar, W> {
   using Rows = Scalar[W];
   using Base::Base;
 
-  /// What nodes pass on, of two levels.
+  /// The values that nodes of two levels pass on.
   struct Passed {
     Scalar at[2][leaves][N];
   };
-  /// One more cut, for what is between those of a join above the tile.
+  /// One cut more, for the right-hand side of a join above the tile.
   KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree)
   {
     return device::align16(static_cast<std::size_t>(Base::most_cuts(tree) + 1) * sizeof(Rows));
@@ -187,8 +188,9 @@ struct RowJoins : JoinTile<Scalar, W> {
     team.barrier();
   }
 
-  /// All joins on the way up, join(node, level, j, r) for each of their `rows` rows; what the leaves pass is
-  /// in passed.at[0]. Returns whether the team came to the top. `flag`: in team scratch.
+  /// Processes all joins on the way up, with join(node, level, j, r) for each of their `rows` rows. The
+  /// values that the leaves pass are in passed.at[0]. Returns whether the team reached the top. `flag`: in
+  /// team scratch.
   template <int rows, class Team, class Threads, class Join>
   KOKKOS_INLINE_FUNCTION bool up_rows(const Team &team, Threads &threads, const Arrivals &arrivals,
                                       Passed &passed, int *flag, const Join &join) const
@@ -229,7 +231,7 @@ struct QrRowJoins : RowJoins<Scalar, W, W> {
   using typename Base::Passed;
   using typename Base::Rows;
 
-  /// Row r of Q^H times what the children of a node pass.
+  /// Row r of Q^H times the values that the children of a node pass.
   KOKKOS_INLINE_FUNCTION void join(const Node &n, int level, int j, int r, Passed &passed) const
   {
     const bool closes = level > solve.tree.levels;
@@ -245,7 +247,7 @@ struct QrRowJoins : RowJoins<Scalar, W, W> {
     Scalar        given[2 * W], sum(0), other(0);
     RIBBON_UNROLL
     for (int k = 0; k < 2 * W; ++k)
-      given[k] = k < W || !closes ? q[k * 2 * W] : Scalar(0); // all under way at once
+      given[k] = k < W || !closes ? q[k * 2 * W] : Scalar(0); // all loads overlap
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) {
       sum += given[k] * before[k];
@@ -263,14 +265,14 @@ struct QrRowJoins : RowJoins<Scalar, W, W> {
       [&](const Node &n, int level, int j, int r) { join(n, level, j, r, passed); });
   }
 
-  /// Row r of what a join has to substitute, from the unknowns of the cuts before and behind.
+  /// Row r of the right-hand side of a join, from the unknowns of the cuts before and after.
   KOKKOS_INLINE_FUNCTION Scalar right_side(std::int64_t chain, int level, std::int64_t node, int r,
                                            const Rows &before, const Rows &behind) const
   {
     const Scalar *cut = solve.factors.join_at(solve.tree, chain, level, node).cut + r;
     Scalar        given[2 * W], sum = this->cut_values(chain, level, node, 0)[r], other(0);
     RIBBON_UNROLL
-    for (int k = 0; k < 2 * W; ++k) given[k] = cut[k * W]; // all under way at once
+    for (int k = 0; k < 2 * W; ++k) given[k] = cut[k * W]; // all loads overlap
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) sum -= given[k] * before[k], other -= given[W + k] * behind[k];
     return sum + other;
@@ -292,15 +294,15 @@ struct QrRowJoins : RowJoins<Scalar, W, W> {
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) found[k] = y[k];
   }
-  /// The unknowns of all cuts of a tile, those at its ends among them; joins above the tile are worked off by
-  /// every team that they concern.
+  /// The unknowns of all cuts of a tile, including those at its ends. Joins above the tile are solved by
+  /// every team below them.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION void down(const Team &team, Threads &threads, Rows *cuts) const
   {
     const Tree            &tree   = solve.tree;
     const Columns<Scalar> &v      = solve.v;
     const int              behind = this->leaves_of_chain;
-    items(team, threads, chains * 2 * W, [&](int item) { // the ends of a chain, until a join says better
+    items(team, threads, chains * 2 * W, [&](int item) { // the ends of a chain; joins overwrite them
       const int k = item % W, end = item / W % 2, g = item / (2 * W);
       cuts[this->cut(g, end * behind)][k] = end == 0 && tree.chain.open_left    ? v.before[k]
                                             : end == 1 && tree.chain.open_right ? v.behind[k]

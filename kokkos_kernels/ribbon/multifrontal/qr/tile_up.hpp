@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_up.hpp  Right-hand sides of chains of one width on their way up.
+/// @file tile_up.hpp  Right-hand sides on the way up, for chains of one width.
 #pragma once
 
 #include <ribbon/multifrontal/qr/tile.hpp>
@@ -7,8 +7,8 @@
 
 namespace ribbon::multifrontal {
 
-/// b becomes Q^H b. One column: at leaves and joins, and kept in x. Many: at leaves, and what is kept is what
-/// they pass on, since QrTileDownKernel reads b again.
+/// b becomes Q^H b. One column: at leaves and joins, and stored in x. Many: at leaves, which store only the
+/// values that they pass on, because QrTileDownKernel reads b again.
 template <class Scalar, int W, bool Many>
 struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
   using Base  = QrTile<Scalar, W, Many, true>;
@@ -33,8 +33,8 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
   {
     work(team);
   }
-  /// Returns whether the team came to the top of the tree.
-  /// @param goes_down  the same team will: one column stays on the chip
+  /// Returns whether the team reached the top of the tree.
+  /// @param goes_down  the same team will go down: the column stays on the chip
   template <class Team>
   KOKKOS_INLINE_FUNCTION bool work(const Team &team, bool goes_down = false) const
   {
