@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file band_lu.hpp  A whole chain as one leaf: band LU with partial pivoting in the chain's own order
+/// @file band_lu.hpp  A whole chain as one leaf: band LU with partial pivoting in the order of the chain
 ///   (LAPACK's gbtrf), one thread per chain.
 #pragma once
 
@@ -21,59 +21,59 @@ real_t<Scalar> absolute(const Scalar &a)
   else return magnitude(a);
 }
 
-/// Rows are exchanged from the pivot column on, multipliers stay. Rows are eliminated in a window that stays
-/// in the cache; what is kept is read once in each sweep of a solve. Loops over the band are unrolled where
-/// kl = ku = K is a template argument; K = 0 stands for any.
+/// Rows are exchanged from the pivot column on; multipliers are not. Elimination uses a window that stays
+/// in the cache. Each sweep of a solve reads the stored factors once. Loops over the band are unrolled if
+/// kl = ku = K is a template argument; K = 0: any band.
 template <class Scalar>
 struct BandLu {
   Chain chain;
-  /// diagonals of the matrix, which the band of `chain` may have more of: see set_band()
+  /// diagonals of the matrix; the band of `chain` may have more: see set_band()
   int     given_kl = 0, given_ku = 0;
   Scalar *lower = nullptr; ///< (chains rows, kl): multipliers of a column
-  /// (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
+  /// (chains rows, ku + 1): 1 / U_jj, U for the next ku columns
   Scalar *upper = nullptr;
-  Scalar *fill  = nullptr; ///< (chains rows, kl): U to the kl columns behind them, and
+  Scalar *fill  = nullptr; ///< (chains rows, kl): U for the kl columns after these, and
   /// (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
   int                *exchange = nullptr;
   std::int64_t       *plain    = nullptr; ///< (chains): rows before the first exchange
   const std::int64_t *row_of   = nullptr; ///< as in ChainMatrix
-  /// (chains): steps that a row was exchanged away from the diagonal, at most; without bound where
-  /// entries grow. See loses_digits()
+  /// (chains): most steps by which the exchanges postpone the elimination of a row; unbounded if entries
+  /// grow. See loses_digits()
   std::int64_t *postponed = nullptr;
-  /// (chains): the largest entry of U over that of the matrix
+  /// (chains): the largest entry of U relative to that of the matrix
   real_t<Scalar> *grown    = nullptr;
   real_t<Scalar> *doubtful = nullptr; ///< (chains): see ChainSolver::doubtful_pivot()
-  /// (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between
-  /// 1/2 and 1; null: rows as they are
+  /// (chains rows): powers of two by which factor() multiplies rows, so that their largest entries are
+  /// between 1/2 and 1; null: rows are not scaled
   real_t<Scalar> *row_scale = nullptr;
 
-  /// Rows that are eliminated before the window moves on.
+  /// Rows that are eliminated before the window is shifted.
   static constexpr int step = 32;
-  /// The largest half-bandwidth with loops of its own.
+  /// The largest half-bandwidth with unrolled loops.
   static constexpr int widest = 10;
   /// Entries of U this many times larger than any of the matrix so far count as growth.
   static constexpr int growth = 64;
-  /// Columns of U this small relative to the largest entry of the matrix so far: rows, or columns, of other
-  /// units. Elimination does not change by those of columns, and digits are lost by those of rows.
+  /// If a column of U is this small relative to the largest entry of the matrix so far, its row or its
+  /// column has different units. Units of columns do not change the elimination; units of rows make it
+  /// inaccurate.
   static constexpr auto uneven = real_t<Scalar>(0x1p-10);
-  /// Pivots this small relative to the largest entry so far are compared with their
-  /// columns and rows, each of them.
+  /// Pivots this small relative to the largest entry so far are compared with their columns and rows.
   static constexpr double looks_at = 1e-5;
-  /// Half-bandwidths whose rows are told apart when they are exchanged.
+  /// The largest half-bandwidth for which origins and sizes of rows are tracked through exchanges.
   static constexpr int most_followed = 64;
-  /// Whether the factors of a chain lose digits: what |L| |U| is larger than |A| by is bounded by how
-  /// entries grow, to 2^kl times and more, and by the steps that a row stays, each of which rounds it
-  /// (Higham, Accuracy and Stability of Numerical Algorithms, 9.3). In matrices next to resonance one row
-  /// is exchanged all the way.
+  /// Whether the factors of a chain are inaccurate. |L| |U| exceeds |A| by at most the growth of entries,
+  /// up to 2^kl times and more, and by the steps that a row remains in the window, each of which rounds it
+  /// (Higham, Accuracy and Stability of Numerical Algorithms, 9.3). In matrices close to resonance one row
+  /// is exchanged in all steps.
   static bool loses_digits(std::int64_t steps) { return steps > 1000; }
-  /// Numbers of the window.
+  /// Scalars of the window.
   std::size_t window_size() const
   {
     return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1);
   }
 
-  /// The band of a chain; one with kl != ku takes the loops of the larger, as long as these, with more
-  /// products, are faster than those for any (measured on one core, 1e5 rows).
+  /// The band of a chain. With kl != ku it uses the loops of the larger one while these are faster than the
+  /// loops for any band, in spite of more products (measured on one core, 1e5 rows).
   void set_band(const Chain &given)
   {
     chain = given, given_kl = given.kl, given_ku = given.ku;
@@ -105,13 +105,13 @@ struct BandLu {
     using Real               = real_t<Scalar>;
     const std::int64_t begin = c * chain.rows, end = begin + chain.rows;
     const int          kl = K ? K : chain.kl, ku = K ? K : chain.ku, ld = 2 * kl + ku + 1;
-    // row of the window
+    // first row of the window
     std::int64_t first = begin;
-    // at its diagonal
+    // row i, at its diagonal
     const auto            row = [&](std::int64_t i) { return window + (i - first) * ld + kl; };
     PivotStatistics<Real> statistics;
     Real       biggest = 0, biggest_of_u = 0, least = std::numeric_limits<Real>::max(), least_doubtful = 1;
-    Real       size_of_row[step + most_followed]; // of the window, as the matrix has them
+    Real       size_of_row[step + most_followed]; // of the window, in the matrix
     const bool follows = kl <= most_followed;
     const auto load    = [&](std::int64_t i) {
       const std::int64_t r  = A.row_of ? A.row_of[i] : i;
@@ -143,7 +143,7 @@ struct BandLu {
           const Real         size = absolute(A.local.value[e]);
           in_row                  = std::max(in_row, size);
           to[at_j - i]            = A.local.value[e];
-          // which elimination takes to no diagonal there
+          // elimination adds such an entry to no diagonal here
           if ((kl == 0 || ku == 0) && !is_finite(size)) statistics.look(size, size, at_j);
         }
       }
@@ -156,10 +156,11 @@ struct BandLu {
       }
       biggest = std::max(biggest, in_row);
       if (follows) size_of_row[i - first] = in_row;
-      least = std::min(least, in_row); // pivots of a row that is exchanged far away grow as the others decay
+      // pivots of a row that is exchanged over many steps grow while the others decay
+      least = std::min(least, in_row);
     };
-    std::int64_t plain_rows = chain.rows, filled = begin; // last column that rows above have entries in
-    // where rows of the window come from, once some have been exchanged
+    std::int64_t plain_rows = chain.rows, filled = begin; // last column with entries of the rows above
+    // origins of the rows of the window, after the first exchange
     std::int64_t origin[step + most_followed], longest = 0;
     bool         grows  = false;
     const auto   follow = [&](std::int64_t j, int p) {
@@ -168,7 +169,7 @@ struct BandLu {
       longest = std::max(longest, j + p - origin[j - first]);
       std::swap(origin[j - first], origin[j + p - first]);
     };
-    // `below` rows are eliminated; a constant where the whole band is there
+    // `below` rows are eliminated; a constant if the whole band exists
     const auto column = [&](std::int64_t j, auto below) {
       Scalar *u    = row(j);
       int     p    = 0;
@@ -179,7 +180,7 @@ struct BandLu {
         while (absolute(u[p * (ld - 1)]) != others) ++p;
         plain_rows = std::min(plain_rows, j - begin);
       }
-      Real largest = most; // of column j: looked for only where the pivot is small
+      Real largest = most; // of column j: computed only if the pivot is small
       least        = std::min(least, most);
       if (!(most >= std::min(std::max(statistics.smallest, Real(looks_at)), Real(0.1)) * biggest)) {
         for (int k = 1; k <= ku + kl && j - k >= begin; ++k)
@@ -211,7 +212,7 @@ struct BandLu {
       }
       grows        = grows || top > growth * biggest;
       biggest_of_u = std::max(biggest_of_u, top);
-      if (most == Real(0)) { // nothing to eliminate with
+      if (most == Real(0)) { // a zero pivot eliminates nothing
         for (int r = 0; r < kl; ++r) l[r] = Scalar(0);
         return;
       }
@@ -230,7 +231,7 @@ struct BandLu {
           const Scalar factor = to[0] * reciprocal;
           l[r - 1]            = factor;
           int k               = 1;
-          // loaded before anything is stored: rows do not overlap, which the compiler cannot see
+          // loads before stores: rows do not overlap, but the compiler cannot deduce that
           for (; k + 3 <= length; k += 4) {
             Scalar next[4];
             for (int m = 0; m < 4; ++m) next[m] = to[k + m] - factor * u[k + m];
@@ -273,7 +274,7 @@ struct BandLu {
   /// Columns that are solved at once.
   static constexpr int together = 4;
 
-  /// x = A^-1 b, or A^-T b, for up to `together` columns. b == x is allowed unless rows are in another order.
+  /// x = A^-1 b, or A^-T b, for up to `together` columns. b == x is allowed if rows are in natural order.
   void solve(std::int64_t c, int columns, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
              bool transposed) const
   {
@@ -323,15 +324,17 @@ private:
           x(i, q) = sum * upper[i * (ku + 1)];
         }
     };
-    const auto in_registers = [&](auto R, std::int64_t from, std::int64_t to) { // the last R values are kept
-      if (from == to) return;                                                   // R values need not be there
+    // the last R values stay in registers
+    const auto in_registers = [&](auto R, std::int64_t from, std::int64_t to) {
+      // there may be fewer than R values
+      if (from == to) return;
       Scalar found[R()][Q];
       for (int k = 0; k < R(); ++k)
         for (int q = 0; q < Q; ++q) found[k][q] = x(from + k, q);
       for (std::int64_t i = from - 1; i >= to; --i) {
         for (int q = 0; q < Q; ++q) {
           Scalar sum = x(i, q);
-          // the one that was found last comes last
+          // the most recent unknown is used last
           for (int k = R(); k >= 1; --k) sum -= u(i, k, kl, ku) * found[k - 1][q];
           for (int k = R() - 1; k >= 1; --k) found[k][q] = found[k - 1][q];
           x(i, q) = found[0][q] = sum * upper[i * (ku + 1)];
@@ -360,7 +363,7 @@ private:
   {
     const int    kl = K ? K : chain.kl;
     std::int64_t j  = begin;
-    if constexpr (K > 0) { // the next K rows wait in registers
+    if constexpr (K > 0) { // the next K rows are in registers
       const std::int64_t whole          = std::max(begin, end - K);
       Scalar             next[K + 1][Q] = {};
       for (int k = 0; k < K && begin + k < end; ++k)
@@ -425,7 +428,7 @@ private:
   }
 };
 
-/// Factors chains, a thread each.
+/// Factors chains, one thread per chain.
 template <class Scalar, class Index, class Exec>
 struct BandLuKernel {
   BandLu<Scalar>                          lu;
@@ -440,7 +443,7 @@ struct BandLuKernel {
     thread.release(mine);
   }
 };
-/// Solves, a thread for a chain and some columns.
+/// Solves; a thread has a chain and some columns.
 template <class Scalar>
 struct BandLuSolveKernel {
   BandLu<Scalar> lu;

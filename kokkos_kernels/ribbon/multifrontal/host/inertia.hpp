@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file inertia.hpp  How many eigenvalues of a Hermitian chain are negative, zero and positive, by
+/// @file inertia.hpp  Counts of negative, zero and positive eigenvalues of a Hermitian chain, by
 ///   Sylvester's law. Host only.
 ///
 /// The chain is scaled by powers of two on both sides, which changes no sign, and eliminated by congruences
-/// (symmetric_window.hpp). The pivots are those of a matrix that differs from the chain by a few roundings of
-/// its largest entry, delta. So pivots are counted for A + delta and for A - delta: what is negative in the
-/// first is negative in A, what is positive in the second is positive in A, and what is neither is zero as
-/// far as this precision can say. No sign is a matter of chance, whatever the matrix is.
+/// (symmetric_window.hpp). The pivots are those of a matrix that differs from the chain by delta, a few
+/// roundings of its largest entry. Pivots are therefore counted for A + delta and for A - delta. Negative
+/// eigenvalues of the first are negative in A, positive ones of the second are positive in A. The others
+/// are zero within this precision. For every matrix, rounding errors decide no sign.
 #pragma once
 
 #include <ribbon/chain.hpp>
@@ -21,21 +21,21 @@
 
 namespace ribbon {
 
-/// Numbers of eigenvalues; zero: within some roundings of zero, after scaling.
+/// Counts of eigenvalues; zero: within some roundings of zero, after scaling.
 struct Inertia {
   std::int64_t negative = 0, zero = 0, positive = 0;
 };
 
 namespace multifrontal {
 
-/// The lower half of a Hermitian band, or of a piece of one, whose first rows couple with the last
-/// ones of the piece before it.
+/// The lower half of a Hermitian band, or of a sub-chain whose first rows couple with the last rows of the
+/// sub-chain before it.
 template <class Scalar>
 struct HermitianBand {
   std::int64_t          rows      = 0;
   int                   b         = 0;       ///< half-bandwidth
   const Scalar         *lower     = nullptr; ///< (rows, b + 1): entry (i, i - d)
-  const real_t<Scalar> *scale     = nullptr; ///< (b + rows): of the b unknowns before, then of these
+  const real_t<Scalar> *scale     = nullptr; ///< (b + rows): of the b unknowns before, then of the rows
   bool                  open_left = false, open_right = false;
 
   Scalar entry(std::int64_t i, int d, real_t<Scalar> shift) const
@@ -46,33 +46,33 @@ struct HermitianBand {
   }
 };
 
-/// A band as it is stored, apart: its lower half, scales of both sides, and how far it is from Hermitian.
+/// The lower half of a stored band, the scales of both sides, and the distance of the band from Hermitian.
 ///
-/// Scales are those of Ruiz (RAL-TR-2001-034): in each round every row and its column are divided by the
-/// square root of the largest entry, rounded to a power of two, until all of these are about 1. Both sides
-/// have the same scales, so that the scaled matrix has the same inertia. One round is not enough: S T S with
-/// S = 10^(+-8) keeps entries of 10^-8.
+/// The scales are those of Ruiz (RAL-TR-2001-034). In each round every row and its column are divided by
+/// the square root of the largest entry, rounded to a power of two, until all largest entries are about 1.
+/// Both sides have the same scales, so that the scaled matrix has the same inertia. One round is not
+/// enough: S T S with S = 10^(+-8) keeps entries of 10^-8.
 template <class Scalar>
 struct BandHalves {
   using Real                  = real_t<Scalar>;
-  static constexpr int rounds = 16; ///< at most; each halves the exponents that are left
+  static constexpr int rounds = 16; ///< at most; each round halves the remaining exponents
   static constexpr int highest =
-    std::is_same_v<Real, float> ? 60 : 500; ///< exponent of a scale: the product of two is a number
+    /// largest exponent of a scale: the product of two does not overflow
+    std::is_same_v<Real, float> ? 60 : 500;
   std::int64_t        n  = 0;
   int                 kl = 0, ku = 0, b = 0;
   bool                ring = false;
   const Scalar       *band = nullptr;
   std::vector<Scalar> lower;    ///< (rows, b + 1)
   std::vector<int>    exponent; ///< (rows): of the scales
-  /// (rows): powers of two that bring the largest entry of every row to about 1
+  /// (rows): powers of two that scale the largest entry of every row to about 1
   std::vector<Real> scale;
-  /// largest |a_ij - conj(a_ji)| of the scaled matrix, for rows that are here
+  /// largest |a_ij - conj(a_ji)| of the scaled matrix, for local rows
   double asymmetry = 0;
 
   BandHalves() = default;
-  /// @param rows_of_band  (n, kl + ku + 1): rows from the entry kl before the diagonal on
-  ///   @param is_ring  whether the
-  /// ends of these rows couple
+  /// @param rows_of_band  (n, kl + ku + 1): a row begins with the entry kl before the diagonal
+  /// @param is_ring  whether the ends of these rows couple
   BandHalves(std::int64_t rows, int below, int above, bool is_ring, const Scalar *rows_of_band)
       : n(rows), kl(below), ku(above), b(std::min(below, above)), ring(is_ring), band(rows_of_band),
         exponent(static_cast<std::size_t>(rows), 0)
@@ -87,8 +87,9 @@ struct BandHalves {
   }
 
   /// One round.
-  /// @param before, behind  (max(kl, ku)): exponents of the unknowns before the first row and behind the
-  /// last; null: there are none @return whether a scale changed
+  /// @param before, behind  (max(kl, ku)): exponents of the unknowns before the first row and after the
+  ///   last; null: there are no such unknowns
+  /// @return whether a scale changed
   bool scale_once(const int *before, const int *behind)
   {
     const int  m           = std::max(kl, ku);
@@ -116,7 +117,7 @@ struct BandHalves {
     exponent = std::move(next);
     return moves;
   }
-  /// All rounds of rows that couple with no others.
+  /// All rounds for rows that couple with no other rows.
   void scale_all()
   {
     const auto m = static_cast<std::size_t>(std::max(kl, ku));
@@ -126,7 +127,7 @@ struct BandHalves {
         break;
     finish();
   }
-  /// After the last round: scales, and what is not Hermitian.
+  /// After the last round: computes scales and asymmetry.
   void finish()
   {
     scale.clear();
@@ -143,8 +144,8 @@ struct BandHalves {
   }
 };
 
-/// What is left of a piece: complete unknowns that wait, the last b of the piece before (-b to -1) and its
-/// own last b (0 to b - 1), where neighbours are.
+/// Eliminates a sub-chain. The result has its waiting complete unknowns and, if there are neighbours, the
+/// last b unknowns of the sub-chain before (-b to -1) and its last b (0 to b - 1).
 template <class Scalar>
 SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<Scalar> shift)
 {
@@ -155,14 +156,14 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
   Window             w(4 * b + 2);
   if (A.open_left)
     for (int k = -b; k < 0; ++k) w.add(k);
-  // of i to i + b, where nothing waits
+  // rows i to i + b, if no unknown waits
   std::vector<Scalar> rows(static_cast<std::size_t>(b + 1) * static_cast<std::size_t>(b + 1));
   const auto          row  = [&](std::int64_t i) { return rows.data() + i % (b + 1) * (b + 1); };
   const auto          load = [&](std::int64_t i) {
     for (int d = 0; d <= b; ++d) row(i)[d] = A.entry(i, d, shift);
   };
-  std::int64_t added = 0; // rows that are in the window
-  // unknowns j, ..., where rows j to j + b - 1 are in `rows`; @return the first that is no pivot
+  std::int64_t added = 0; // count of rows in the window
+  // eliminates unknowns from j on, with rows j to j + b - 1 in `rows`; @return the first that is no pivot
   const auto plain = [&](std::int64_t j) {
     std::vector<Scalar> l(static_cast<std::size_t>(b) + 1), c(l.size());
     for (; j < end; ++j) {
@@ -205,7 +206,7 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
       if (const Scalar a = A.entry(i, d, shift); a != Scalar(0)) w.put(place, w.find(i - d), a);
     if (i - b >= 0) w.rename(w.find(i - b), Window::complete);
     w.reduce();
-    if (!A.open_left && added >= b && w.waiting() == 0) { // go on without it
+    if (!A.open_left && added >= b && w.waiting() == 0) { // continue without the window
       const std::int64_t j = added - b;
       for (std::int64_t r = j; r < added; ++r)
         for (std::int64_t k = j; k <= r; ++k) row(r)[r - k] = w.at(w.find(r), w.find(k));
@@ -219,7 +220,7 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
   return w;
 }
 
-/// Joins what is left of two neighbours; the unknowns between them become complete.
+/// Joins the results of two neighbours; the unknowns between them become complete.
 template <class Scalar>
 SymmetricWindow<Scalar> join_pieces(int b, const SymmetricWindow<Scalar> &before,
                                     const SymmetricWindow<Scalar> &behind)
@@ -228,7 +229,7 @@ SymmetricWindow<Scalar> join_pieces(int b, const SymmetricWindow<Scalar> &before
   Window w(before.size() + behind.size());
   w.signs = before.signs;
   w.signs.join(behind.signs);
-  // names of the unknowns between, while the pieces are put together
+  // names of the unknowns between while both are assembled
   const auto between = static_cast<std::int64_t>(b) * 2;
   const auto put     = [&](const Window &from, bool first) {
     std::vector<int> place;
@@ -251,7 +252,7 @@ SymmetricWindow<Scalar> join_pieces(int b, const SymmetricWindow<Scalar> &before
   return w;
 }
 
-/// Joins the ends of a ring, or eliminates what is left of a chain.
+/// Joins the ends of a ring, or eliminates the rest of a chain.
 template <class Scalar>
 Signs close_pieces(int b, const SymmetricWindow<Scalar> &left_over)
 {
@@ -278,11 +279,11 @@ Signs close_pieces(int b, const SymmetricWindow<Scalar> &left_over)
   return w.signs;
 }
 
-/// Asks for the signs of the pivots of A + shift until the shift covers the roundings of the largest number
-/// met.
+/// Requests the signs of the pivots of A + shift until the shift covers the rounding errors of the largest
+/// value.
 /// @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled matrix
-/// @param signs_of(shift)  @return false where roundings grow past the cube root of a unit of
-///   roundoff, or numbers are none
+/// @param signs_of  signs_of(shift): the signs
+/// @return false if rounding errors exceed the cube root of a unit of roundoff, or values are not finite
 template <class Scalar, class SignsOf>
 bool certified_inertia(std::int64_t rows, int b, double asymmetry, const SignsOf &signs_of, Inertia *inertia)
 {
@@ -307,8 +308,8 @@ bool certified_inertia(std::int64_t rows, int b, double asymmetry, const SignsOf
 
 /// Inertia of Hermitian chains.
 /// @param band  (chains rows, kl + ku + 1), as in BandHalves
-/// @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled chain that was looked at last
-/// @return false where they are not Hermitian, or the signs cannot be told
+/// @param asymmetry  largest |a_ij - conj(a_ji)| of the last scaled chain
+/// @return false if they are not Hermitian, or the signs are uncertain
 template <class Scalar>
 bool inertia_of_chains(const Chain &chain, const Scalar *band, Inertia *inertia, double *asymmetry = nullptr)
 {

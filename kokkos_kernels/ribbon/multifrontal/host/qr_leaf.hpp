@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file qr_leaf.hpp  Leaves of a tree on hosts, one thread each, for bands that are too wide for bundles
-///   (qr_leaf_lanes.hpp): the window lies by rows, whose columns the compiler's vectors take.
-/// Steps and factors are those of qr/leaf.hpp and qr/solve.hpp.
+///   (qr_leaf_lanes.hpp): the window is stored by rows, so that the compiler vectorizes over columns. Steps
+///   and factors are those of qr/leaf.hpp and qr/solve.hpp.
 #pragma once
 
 #include <ribbon/host/vectors.hpp>
@@ -11,9 +11,9 @@
 
 namespace ribbon::multifrontal {
 
-/// Columns that are removed before the window moves on.
+/// Columns that are eliminated before the window is shifted.
 constexpr int host_step = 32;
-/// Numbers of a row: those of the cut before the leaf, then the columns ahead.
+/// Scalars of a row: those of the cut before the leaf, then the leading columns.
 constexpr int host_row_size(int W)
 {
   return 2 * W + 1 + host_step;
@@ -29,9 +29,9 @@ class HostLeaf {
   const Leaf             leaf_;
   const int              W_, size_;
   Scalar *const window_, *const entering_;
-  Real *const largest_;  ///< entries of the columns
-  int         base_ = 0; ///< the column at the first place ahead
-  /// a row of the window has entered, so that there are entries of the cut before
+  Real *const largest_;  ///< largest entries of the columns
+  int         base_ = 0; ///< the first leading column
+  /// a row of the window has entered, so that it has entries in the cut before
   bool                  wraps_ = false;
   PivotStatistics<Real> statistics_;
   Scalar               *reflection_, *upper_; ///< of the next step
@@ -62,7 +62,7 @@ class HostLeaf {
       largest_[at]    = size <= largest_[at] ? largest_[at] : size;
     }
   }
-  /// W columns from place `at` on.
+  /// Reflects W columns from place `at` on.
   void reflect(const Reflector<Scalar> &h, int at, Scalar *kept) const
   {
     int c = 0;
@@ -100,7 +100,7 @@ public:
     for (int i = 0; i < W_; ++i)
       if (has_row(tree.chain, leaf_.first + i)) load(i, window + i * size_);
   }
-  /// Removes the columns of the leaf, and passes on what is left.
+  /// Eliminates the columns of the leaf, and passes on the remaining equations.
   void eliminate()
   {
     for (int s = 0; s < leaf_.own; ++s) step(s);
@@ -118,7 +118,7 @@ private:
       move_on(largest_);
       base_ = s;
     }
-    const int          p     = W_ + s - base_; // place of the pivot's column
+    const int          p     = W_ + s - base_; // place of the pivot column
     const std::int64_t place = leaf_.first + W_ + s;
     std::fill(entering_ + p, entering_ + p + W_ + 1, Scalar(0));
     if (wraps_) std::fill(entering_, entering_ + W_, Scalar(0));
@@ -152,7 +152,7 @@ private:
   }
 };
 
-/// Leaves of all chains. A thread takes a window of `windows`, one for each that runs.
+/// Leaves of all chains. A thread uses one of `windows`; there is one per running thread.
 template <class Scalar, class Exec>
 struct HostLeavesKernel {
   Tree                                    tree;
@@ -161,7 +161,7 @@ struct HostLeavesKernel {
   Scalar                                 *windows;
   Kokkos::Experimental::UniqueToken<Exec> thread;
 
-  /// Numbers of a window: its W rows, the one that enters, the largest entries of the columns.
+  /// Scalars of a window: its W rows, the entering row, the largest entries of the columns.
   static std::size_t window_size(int W)
   {
     return static_cast<std::size_t>(W + 2) * static_cast<std::size_t>(host_row_size(W));

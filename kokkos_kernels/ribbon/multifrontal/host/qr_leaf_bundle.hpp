@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_bundle.hpp  Leaves side by side in the vectors of a host: which they are, and rows on their
-///   way there and back. qr_leaf_lanes.hpp eliminates them, qr_leaf_lanes_solve.hpp solves.
+/// @file qr_leaf_bundle.hpp  Bundles of leaves, interleaved in the vectors of a host, and copies of rows to
+///   and from vectors. qr_leaf_lanes.hpp eliminates them, qr_leaf_lanes_solve.hpp solves.
 ///
-/// Leaves have nearly as many rows each. Where one has no row, or no step, that others have, which is at the
-/// ends of chains and in the last few steps, its lane goes along and is put back.
+/// Leaves differ by few rows. At the ends of chains and in the last few steps, some leaves lack a row or a
+/// step that others have. Their lanes take part, and their values are restored afterwards.
 #pragma once
 
 #include <ribbon/host/lanes.hpp>
@@ -13,17 +13,17 @@
 
 namespace ribbon::multifrontal {
 
-/// Leaves of a bundle: two vectors of 32 bytes, so that there are products of one while the other waits for
-/// roots and quotients. Vectors of 64 bytes were slower.
+/// Leaves of a bundle: two vectors of 32 bytes, so that products of one overlap with roots and quotients of
+/// the other. Vectors of 64 bytes were slower.
 template <class Scalar>
 inline constexpr int bundle_lanes = 64 / static_cast<int>(sizeof(real_t<Scalar>));
-/// Widths that are worked off in bundles; the window of a wider one does not fit the first cache.
+/// Widths with bundles; the window of a wider band does not fit the first-level cache.
 constexpr bool has_bundles(int W)
 {
   return W >= 1 && W <= 16;
 }
-/// Calls f(K, bytes) with the width W, or 0 for any, and the bytes of a vector, integral_constants. Old
-/// processors have code for any width alone.
+/// Calls f(K, bytes) with the width W, or 0 for any, and the bytes of a vector, as integral_constants. For
+/// old processors there is only code for any width.
 template <class F>
 void with_bundle_vectors(int W, const F &f)
 {
@@ -33,11 +33,11 @@ void with_bundle_vectors(int W, const F &f)
   });
 }
 
-/// Rows, or steps, that go to vectors and back together.
+/// Rows, or steps, that are copied to and from vectors together.
 inline constexpr int bundle_rows = 16;
 
-/// The leaves of slots lanes * number and on. Lanes beyond the last leaf repeat it,
-/// for slots that nobody reads.
+/// The leaves of slots lanes * number and on. Lanes after the last leaf repeat it, for slots that are never
+/// read.
 template <class Scalar>
 struct LeafBundle {
   static constexpr int lanes = bundle_lanes<Scalar>;
@@ -45,10 +45,10 @@ struct LeafBundle {
   std::int64_t         number;
   Leaf                 leaf[lanes];
   bool                 repeats[lanes];
-  int                  begin[lanes], end[lanes];               ///< the rows of a leaf that the chain has
+  int                  begin[lanes], end[lanes];               ///< rows of a leaf that the chain has
   int                  steps = 0, common_steps = 1 << 30;      ///< of the longest and the shortest leaf
-  int                  common_begin = 0, common_end = 1 << 30; ///< rows that all have
-  bool                 scales_aligned = true;                  ///< scales of row i lie side by side
+  int                  common_begin = 0, common_end = 1 << 30; ///< rows that all leaves have
+  bool                 scales_aligned = true;                  ///< scales of row i are contiguous
 
   LeafBundle(const Tree &t, std::int64_t bundle) : tree(t), number(bundle)
   {
@@ -69,7 +69,7 @@ struct LeafBundle {
   bool all_have(int i) const { return i >= common_begin && i < common_end; }
   /// Whether all leaves have step s and the row that enters there.
   bool is_common(int s) const { return s < common_steps && all_have(tree.chain.width() + s); }
-  /// `count` numbers of a step, lanes fastest.
+  /// `count` values of a step, lanes fastest.
   template <class Number>
   Number *step(Number *all, int s, int count) const
   {
@@ -98,7 +98,7 @@ void bring_to_lanes(const Scalar *const (&from)[lanes], int n, Scalar *to)
   for (; k < n; ++k)
     for (int l = 0; l < lanes; ++l) to[k * lanes + l] = from[l][k];
 }
-/// The other way round.
+/// The reverse.
 template <class Scalar, int lanes>
 void bring_from_lanes(const Scalar *from, int n, Scalar *const (&to)[lanes])
 {

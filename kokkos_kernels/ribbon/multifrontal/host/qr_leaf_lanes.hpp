@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_lanes.hpp  Orthogonal elimination of a bundle of leaves, whose numbers lie side by side in
-///   vectors. Steps and factors are those of qr_leaf.hpp.
+/// @file qr_leaf_lanes.hpp  Orthogonal elimination of a bundle of leaves, interleaved in vectors. Steps and
+///   factors are those of qr_leaf.hpp.
 #pragma once
 
 #include <ribbon/multifrontal/host/qr_leaf_bundle.hpp>
@@ -37,7 +37,7 @@ struct ReflectorPack {
   }
 };
 
-/// @tparam K      the width W = kl + ku; 0 stands for any
+/// @tparam K      the width W = kl + ku; 0: any width
 /// @tparam bytes  of a vector
 template <class Scalar, int K, int bytes>
 class BundleElimination {
@@ -51,11 +51,11 @@ class BundleElimination {
                        in_doubles = host::LanesOf<double, bytes>::size, doubles = pack / in_doubles;
   static_assert(K > 0 || has_bundles(most), "arrays take the widest");
 
-  /// The window of a pack, by columns: those ahead, from the one of the next pivot on, and those of the cut
-  /// before. The row that enters alone has a number in the last column ahead.
+  /// The window of a pack, by columns: the leading ones, from that of the next pivot on, and those of the
+  /// cut before. Only the entering row has an entry in the last leading column.
   struct Window {
     Pack     ahead[most * most], cut[most * most], entering_cut[most];
-    RealPack largest_ahead[most + 1], largest_cut[most]; ///< entries of the columns
+    RealPack largest_ahead[most + 1], largest_cut[most]; ///< largest entries of the columns
     Doubles  product[doubles];                           ///< see PivotStatistics
     RealPack smallest;
   };
@@ -80,7 +80,7 @@ public:
     }
   }
 
-  /// Takes rows i0 to i0 + n - 1 of all leaves. @param entries  of each leaf, W + 1 a row
+  /// Processes rows i0 to i0 + n - 1 of all leaves. @param entries  of each leaf, W + 1 per row
   void take_rows(const Scalar *const (&entries)[lanes], int i0, int n)
   {
     bring_to_lanes(entries, n * (width() + 1), row_);
@@ -118,7 +118,7 @@ public:
   }
 
 private:
-  /// Row i of the leaves of a pack, scaled where they have it.
+  /// Loads row i of the leaves of a pack, scaled, if they have it.
   void load(int i, int p, const Scalar *row, Pack *to)
   {
     RealPack largest{}, scale;
@@ -144,7 +144,7 @@ private:
     host::for_each<K ? K + 1 : 0>(width() + 1, [&](int j) { host::scale_by(to[j], scale); });
   }
 
-  /// Row i, one of the W that are in the window before the first step.
+  /// Loads row i, one of the W in the window before the first step.
   void begin_with(int i, const Scalar *row)
   {
     const int  W    = width();
@@ -163,7 +163,7 @@ private:
     }
   }
 
-  /// One column of a reflection.
+  /// Reflects one column.
   void reflect(const Pack *v, const Pack &tau_conjugate, const Pack &entering, const Pack *column, Pack *to,
                Scalar *kept) const
   {
@@ -235,7 +235,7 @@ private:
     }
   }
 
-  /// The pivots of a step.
+  /// Updates the statistics of pivots for a step.
   template <bool Common>
   void watch(int s, int p, const RealPack &beta, const RealPack &largest)
   {
@@ -279,14 +279,14 @@ private:
     statistics.smallest = w.smallest[in], statistics.product = w.product[in / in_doubles][in % in_doubles];
   }
 
-  /// Prepares a step for leaves that do not have it, or no row for it.
+  /// Prepares a step for leaves that lack the step or its row.
   void leave_out(int s, int p, Pack *entering)
   {
     const int W = width();
     Window   &w = window_[p];
     for (int in = 0; in < pack; ++in) {
       const Leaf &leaf = bundle_.leaf[p * pack + in];
-      if (s >= leaf.own) host::set_lane(entering[0], in, Scalar(1)); // a pivot
+      if (s >= leaf.own) host::set_lane(entering[0], in, Scalar(1)); // a pivot of one
       else if (!bundle_.has(p * pack + in, W + s)) {
         const int  k    = row_instead(bundle_.tree.chain, leaf.first + W + s);
         const auto take = [&](Pack &from, Pack &to) {
@@ -297,7 +297,7 @@ private:
       }
     }
   }
-  /// Puts the lanes of leaves back that do not have the step.
+  /// Restores the lanes of leaves that lack the step.
   void put_back(int s, int p, const Window &before)
   {
     const int W = width();
@@ -313,7 +313,7 @@ private:
   }
 };
 
-/// Leaves of all chains, a bundle an item.
+/// Leaves of all chains, one bundle per item.
 template <class Scalar>
 struct LeafBundlesKernel {
   static constexpr int lanes = bundle_lanes<Scalar>;
@@ -342,8 +342,8 @@ struct LeafBundlesKernel {
   }
 
 private:
-  /// Where the entries of rows i to i + n - 1 of each leaf are, W + 1 a row: in the matrix, where no row
-  /// lacks any, or in `gathered`.
+  /// The entries of rows i to i + n - 1 of each leaf, W + 1 per row: in the matrix if no row lacks any,
+  /// else in `gathered`.
   void gather(const LeafBundle<Scalar> &bundle, int i, int n, Scalar *gathered,
               const Scalar *(&entries)[lanes]) const
   {
@@ -363,7 +363,7 @@ private:
     if (!matrix.row_of && !matrix.place_of && place >= chain.kl && place + n <= chain.rows - chain.ku &&
         matrix.local.row_begin[first + n] - matrix.local.row_begin[first] == n * (W + 1)) {
       const Scalar *const run = matrix.local.value + matrix.local.row_begin[first];
-      // what comes next
+      // the next entries
       for (int k = 0; k < n * (W + 1); k += 64 / static_cast<int>(sizeof(Scalar)))
         host::prefetch(run + n * (W + 1) + k);
       return run;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_lanes_solve.hpp  Solves at a bundle of leaves, whose numbers lie side by side in vectors:
-///   QrSolve::leaf_up() and leaf_down(), and those of the transposed matrix.
+/// @file qr_leaf_lanes_solve.hpp  Solves at a bundle of leaves, interleaved in vectors: QrSolve::leaf_up()
+///   and leaf_down(), and those of the transposed matrix.
 #pragma once
 
 #include <ribbon/multifrontal/host/qr_leaf_bundle.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// A few columns at a bundle: of each some steps in turn, while their factors are in the first cache.
-/// @tparam K      the width W = kl + ku; 0 stands for any
+/// A few columns at a bundle: some steps of each in turn, while their factors are in the first-level cache.
+/// @tparam K      the width W = kl + ku; 0: any width
 /// @tparam bytes  of a vector
 template <class Scalar, int K, int bytes>
 class BundleSolve {
@@ -27,14 +27,14 @@ private:
   const int              W_;
   const std::int64_t     column_;
   const int              columns_;
-  /// what is carried along
+  /// window values of the sweep
   Pack first_[together][packs][most], second_[together][packs][most];
-  /// of the steps at work, lanes fastest
+  /// values of the current steps, lanes fastest
   Scalar number_[(bundle_rows + most) * lanes];
 
   int          width() const { return K ? K : W_; }
   const Chain &chain() const { return solve_.tree.chain; }
-  /// Asks for the factors of a step that is worked off later.
+  /// Prefetches the factors of a later step.
   static void prefetch(const Scalar *step, int numbers)
   {
     for (int k = 0; k < numbers * lanes; k += 64 / static_cast<int>(sizeof(Scalar))) host::prefetch(step + k);
@@ -81,7 +81,7 @@ private:
                                  bundle_.scale(solve_.factors, l, i)
                              : Scalar(0);
   }
-  /// Unknown k behind the last step of a leaf.
+  /// Unknown k after the last step of a leaf.
   Scalar behind(int l, int k, std::int64_t column) const
   {
     return k < width() ? solve_.cut(bundle_.leaf[l].chain, bundle_.leaf[l].node + 1, column)[k] : Scalar(0);
@@ -130,7 +130,7 @@ private:
     const std::int64_t column = column_ + q, *const row_of = solve_.v.row_of;
     const bool is_common = s0 + n <= bundle_.common_steps && bundle_.all_have(width() + s0) &&
                            bundle_.all_have(width() + s0 + n - 1);
-    // by rows of the leaf, not by its unknowns
+    // indexed by rows of the leaf, not by its unknowns
     const bool    of_rows = direction == Sweep::up, to_rows = direction == Sweep::down_transposed;
     const Scalar *from =
       goes_up(direction) ? solve_.v.b + column * solve_.v.ldb : solve_.v.x + column * solve_.v.ldx;
@@ -169,7 +169,7 @@ private:
   {
     return solve_.v.row_of ? solve_.v.row_of[bundle_.place(l, i)] : bundle_.place(l, i);
   }
-  /// Numbers of the rows that enter at these steps.
+  /// Scales the values of the rows that enter in these steps.
   void scale(int s0, int n)
   {
     for (int r = 0; r < n; ++r) {
@@ -203,7 +203,7 @@ private:
       return down_transposed<Common>(q, s0, n);
     }
   }
-  /// Puts numbers back that a step has changed for leaves that do not have it.
+  /// Restores the values of leaves that lack the step.
   template <bool Common>
   void put_back(int s, int p, Pack *to, const Pack *before) const
   {
@@ -256,7 +256,7 @@ private:
       }
   }
 
-  /// Unknowns behind a step stay where they are in number_: those of the next step, and so on.
+  /// Unknowns after a step are in number_: those of the next step, and so on.
   template <bool Common>
   void down(int q, int s0, int n)
   {
@@ -276,7 +276,7 @@ private:
           host::load_lanes(from + (1 + W + k) * lanes, a);
           host::subtract_products(odd ? other : sum, a, left[k]);
         });
-        host::for_each_by_turns<K>(W, [&](int j, auto odd) { // the one that was found last comes last
+        host::for_each_by_turns<K>(W, [&](int j, auto odd) { // the most recent unknown is used last
           const int k = W - j;
           host::load_lanes(from + k * lanes, a), host::load_lanes(at + k * lanes, near);
           host::subtract_products(odd ? other : sum, a, near);
@@ -285,7 +285,7 @@ private:
         host::load_lanes(from, a);
         host::multiply(sum, a);
         host::store_lanes(sum, at);
-        if constexpr (!Common) // the cut behind is nearer to shorter leaves
+        if constexpr (!Common) // shorter leaves reach the cut after them earlier
           for (int in = 0; in < pack; ++in) {
             const int own = bundle_.leaf[p * pack + in].own;
             if (s >= own) at[in] = behind(p * pack + in, s - own, column_ + q);
@@ -364,7 +364,7 @@ private:
   }
 };
 
-/// Leaves of all chains, a bundle and a few columns an item.
+/// Leaves of all chains, a bundle and a few columns per item.
 template <class Scalar>
 struct LeafBundlesSolveKernel {
   QrSolve<Scalar> solve;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file symmetric_window.hpp  Congruences that keep a Hermitian front small and bounded, for the
-///   inertia of chains. Host only.
+/// @file symmetric_window.hpp  Congruences that keep a Hermitian front small and bounded, for the inertia
+///   of chains. Host only.
 ///
-/// A front has unknowns whose equations are complete and others that more is added to. Complete ones are
-/// eliminated by pivots of one or two of them that the whole column bears (Duff & Reid, ACM Trans. Math.
-/// Softw. 9, 1983). Where no pivot is good enough they wait. There are never more that wait than others:
-/// reflections (a congruence) make the coupling of the last one with the others zero, and what couples with
-/// complete unknowns alone is a pivot of one or, with the direction that it couples with, of two, with growth
-/// as small as that of Bunch & Kaufman (Math. Comp. 31, 1977; for bands Irony & Toledo, SIAM J. Matrix Anal.
-/// Appl. 28, 2006). So the front stays small whatever the matrix is.
+/// A front has unknowns with complete equations, and others whose equations are still assembled. Complete
+/// unknowns are eliminated by pivots of size one or two that are large enough for the whole column (Duff &
+/// Reid, ACM Trans. Math. Softw. 9, 1983). Without such a pivot, complete unknowns wait. There are never
+/// more waiting unknowns than others: reflections (a congruence) zero the coupling of the last waiting one
+/// with the others. An unknown that couples only with complete unknowns is a pivot of size one or, with the
+/// direction that it couples with, of size two. The growth is as small as that of Bunch & Kaufman (Math.
+/// Comp. 31, 1977; for bands Irony & Toledo, SIAM J. Matrix Anal. Appl. 28, 2006). For every matrix the
+/// front therefore stays small.
 #pragma once
 
 #include <ribbon/multifrontal/reflector.hpp>
@@ -20,14 +21,14 @@
 
 namespace ribbon::multifrontal {
 
-/// Signs of the pivots so far, and the largest number met.
+/// Signs of the pivots so far, and the largest value.
 struct Signs {
   std::int64_t negative = 0, positive = 0;
   double       largest = 0;
   void         take(double pivot) { ++(pivot < 0 ? negative : positive); }
   void         see(double size)
   {
-    if (!(size <= largest) && is_finite(largest)) largest = size; // NaN, too, which stays
+    if (!(size <= largest) && is_finite(largest)) largest = size; // keeps a NaN
   }
   void join(const Signs &other)
   {
@@ -41,7 +42,7 @@ public:
   using Real = real_t<Scalar>;
   /// name of an unknown whose equation is complete
   static constexpr std::int64_t complete = std::numeric_limits<std::int64_t>::max();
-  /// smallest pivot over the other entries of its column
+  /// smallest pivot relative to the other entries of its column
   static constexpr Real bears = Real(0.1);
   Signs                 signs;
 
@@ -67,7 +68,7 @@ public:
   int  waiting() const { return static_cast<int>(std::count(name_.begin(), name_.end(), complete)); }
   void clear() { name_.clear(); }
 
-  /// An unknown that couples with none yet. @return its place
+  /// Adds an unknown without couplings. @return its place
   int add(std::int64_t name)
   {
     const int m = size();
@@ -82,7 +83,7 @@ public:
     if (i != j) at(j, i) += conjugate(value);
   }
 
-  /// Eliminates complete unknowns until no more wait than there are others.
+  /// Eliminates complete unknowns until at most as many wait as there are others.
   void reduce()
   {
     while (find_pivot()) {
@@ -123,7 +124,7 @@ private:
     }
     name_.pop_back();
   }
-  /// Eliminates the last two.
+  /// Eliminates the last two unknowns.
   void eliminate_two()
   {
     const int    m  = size() - 2;
@@ -139,7 +140,7 @@ private:
     name_.resize(name_.size() - 2);
   }
 
-  /// Eliminates one or two complete unknowns that are pivots as they stand. @return whether there were such
+  /// Eliminates one or two complete unknowns that are acceptable pivots. @return whether there were any
   bool find_pivot()
   {
     const int m = size();
@@ -197,7 +198,7 @@ private:
     sweep([&](int i, int k) -> Scalar & { return at(i, k); }, true);
     sweep([&](int i, int k) -> Scalar & { return at(k, i); }, false);
   }
-  /// Makes the coupling of the places with `column` zero but for the first of them.
+  /// Zeros the coupling of the places with `column`, except for the first place.
   void gather(const std::vector<int> &places, int column)
   {
     Real norm = 0, scale = 0;
@@ -213,21 +214,21 @@ private:
     for (std::size_t k = 1; k < places.size(); ++k) at(places[k], column) = at(column, places[k]) = Scalar(0);
   }
 
-  /// Where none is a pivot, and more wait than there are others: makes one that couples with complete ones
-  /// alone, and eliminates it.
+  /// If there is no acceptable pivot, and more unknowns wait than there are others: constructs an unknown
+  /// that couples only with complete ones, and eliminates it.
   void force_pivot()
   {
     std::vector<int> places;
     for (int i = 0; i < size(); ++i)
       if (is_complete(i)) places.push_back(i);
     const std::vector<int> all = places;
-    for (int column = 0; column < size() && places.size() > 1; ++column) { // a triangle
+    for (int column = 0; column < size() && places.size() > 1; ++column) { // makes a triangle
       if (is_complete(column)) continue;
       gather(places, column);
       places.erase(places.begin());
     }
     Real largest = 0;
-    for (int j = 0; j < size(); ++j) { // no entry becomes larger when unknowns are turned
+    for (int j = 0; j < size(); ++j) { // this bounds all entries under orthogonal transformations
       Real sum = 0;
       for (int i = 0; i < size(); ++i) sum += magnitude(at(i, j));
       largest = std::max(largest, sum);
@@ -243,7 +244,7 @@ private:
     const Real d = magnitude(real(at(one, one)));
     if (others.empty() || d * largest >= Real(0.64) * coupling) { // (1 + sqrt(17)) / 8 of Bunch and Kaufman
       exchange(one, size() - 1);
-      // couples with none: an eigenvalue of zero, counted as if positive
+      // without couplings: an eigenvalue of zero, counted as if positive
       if (at(size() - 1, size() - 1) == Scalar(0))
         at(size() - 1, size() - 1) = std::numeric_limits<Real>::min();
       eliminate_one();

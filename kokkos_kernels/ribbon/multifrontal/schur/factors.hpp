@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file factors.hpp  The tree of Schur complements of K. Kuznik's thesis, without pivoting, and
-///   where its factors are kept.
+/// @file factors.hpp  The tree of Schur complements of K. Kuznik's thesis, without pivoting, and the
+///   storage of its factors.
 ///
 ///     unknowns   [ interior 0 | c_1 ][ interior 1 | c_2 ][ interior 2 | c_3 ][ interior 3 ]
 ///
-/// with w = max(kl, ku) unknowns in each cut c, the last ones of the leaf before it.
+/// with w = max(kl, ku) unknowns in each cut c, the last unknowns of the leaf before it.
 ///
 /// A leaf eliminates its interior and leaves a front of 2 w x 2 w in the unknowns of the cuts before and
-/// behind it; a join adds two fronts and eliminates the cut between them. A = L D U with unit triangles, so
+/// after it. A join adds two fronts and eliminates the cut between them. A = L D U with unit triangles, so
 /// that the transposed matrix is solved with L and U exchanged.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace ribbon::multifrontal {
 
-/// Half-bandwidth that the cuts are made for.
+/// Half-bandwidth that determines the width of cuts.
 KOKKOS_INLINE_FUNCTION int cut_width(const Chain &chain)
 {
   return chain.kl > chain.ku ? chain.kl : chain.ku;
@@ -27,17 +27,18 @@ template <class Scalar>
 struct SchurFactors {
   using Statistics = PivotStatistics<real_t<Scalar>>;
   Scalar *pivot    = nullptr; ///< (leaves, steps): 1 / d_j
-  /// (leaves, steps, numbers): of L, the next w rows, and where there are cuts the w rows of the cut before
+  /// (leaves, steps, numbers): L for the next w rows, and, with cuts, for the w rows of the cut before
   Scalar *lower = nullptr;
   Scalar *upper = nullptr; ///< the same columns of U
-  /// (chains leaves, front_size): what leaves pass, by rows, the cut before first
-  Scalar     *front           = nullptr;
-  Scalar     *join            = nullptr; ///< (chains joins, join_size): what is passed, then see Join
+  /// (chains leaves, front_size): fronts of leaves, by rows, the cut before first
+  Scalar *front = nullptr;
+  /// (chains joins, join_size): the front that is passed, then see Join
+  Scalar     *join            = nullptr;
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
-  int         numbers  = 0; ///< of a step: 2 w, or w where the chain is not cut
-  int         together = 1; ///< leaves whose numbers lie side by side, for threads that have a leaf each
+  int         numbers  = 0; ///< values of a step: 2 w, or w if the chain is not divided
+  int         together = 1; ///< leaves whose factors are interleaved, for threads with one leaf each
 
-  /// Where a number of step 0 of a leaf is; the same of the next step is `count` times `together` further.
+  /// The place of a value of step 0 of a leaf; the next step is `count` times `together` further.
   KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t chain, std::int64_t leaf,
                                             int count) const
   {
@@ -72,12 +73,12 @@ struct SchurFactors {
     return level == 0 ? leaf_statistics[chain * tree.leaves + node]
                       : join_statistics[tree.join_number(chain, level, node)];
   }
-  /// Of a join: S^-1 of its cut by rows (w x w), C S^-1 and (S^-1 C')^T of the cuts before and behind
-  /// it (2 w x w, by columns).
+  /// For a join: S^-1 of its cut by rows (w x w), C S^-1 and (S^-1 C')^T of the cuts before and after it (2
+  /// w x w, by columns).
   struct Join {
     Scalar *inverse, *lower, *upper;
   };
-  /// `at`: where what the join passes is.
+  /// `at`: the front that the join passes.
   KOKKOS_INLINE_FUNCTION static Join join_at(Scalar *at, int w)
   {
     at += front_size(w);
@@ -89,7 +90,7 @@ struct SchurFactors {
     const int w = cut_width(tree.chain);
     return join_at(join + tree.join_number(chain, level, node) * join_size(w), w);
   }
-  /// Leaves of the transposed matrix.
+  /// The factors of leaves for the transposed matrix.
   SchurFactors transposed() const
   {
     SchurFactors t = *this;
@@ -98,7 +99,7 @@ struct SchurFactors {
   }
 };
 
-/// A leaf: rows first to first + rows - 1, whose `own` first ones are eliminated.
+/// A leaf: rows first to first + rows - 1; the first `own` rows are eliminated.
 struct SchurLeaf {
   std::int64_t chain, node, first;
   int          rows, own;
@@ -113,22 +114,22 @@ struct SchurLeaf {
   }
 };
 
-/// What a thread does with a column at a leaf or a row of a join. Up: what unknowns that were eliminated take
-/// from b; down: the unknowns.
+/// Operations of a thread on a column at a leaf, or on a row of a join. Up: the contributions of eliminated
+/// unknowns to b. Down: the unknowns.
 template <class Scalar>
 struct SchurSolve {
-  QrSolve<Scalar>      at; ///< places of the vectors, and of what nodes pass: 2 w numbers
+  QrSolve<Scalar>      at; ///< places of the vectors, and of the 2 w values that nodes pass
   SchurFactors<Scalar> factors;
   bool                 is_transposed;
 
-  /// Unknowns of a cut, in the place of the first row behind it.
+  /// Unknown k of a cut; `cut` is the first row after it.
   KOKKOS_INLINE_FUNCTION Scalar &at_cut(std::int64_t chain, std::int64_t cut, int k,
                                         std::int64_t column) const
   {
     return at.x(chain, cut - cut_width(at.tree.chain) + k, column);
   }
 
-  /// C columns; numbers(c, k): 2 w numbers of column c that the thread keeps.
+  /// C columns; numbers(c, k): 2 w values of column c in the thread.
   template <int K, int C, class Numbers>
   KOKKOS_INLINE_FUNCTION void leaf_up(const SchurLeaf &leaf, std::int64_t column,
                                       const Numbers &numbers) const
@@ -199,7 +200,7 @@ struct SchurSolve {
         }
         RIBBON_UNROLL
         for (int k = w - 1; k >= 0; --k)
-          sum -= u[k * stride] * numbers(c, k); // the one that was found last comes last
+          sum -= u[k * stride] * numbers(c, k); // the most recent unknown is used last
         RIBBON_UNROLL
         for (int k = w - 1; k > 0; --k) numbers(c, k) = numbers(c, k - 1);
         if (w > 0) numbers(c, 0) = sum;
@@ -208,7 +209,7 @@ struct SchurSolve {
     }
   }
 
-  /// Row r of a join: of its cut, then of the cuts before and behind it.
+  /// Row r of a join: of its cut, then of the cuts before and after it.
   KOKKOS_INLINE_FUNCTION void join_up(std::int64_t chain, int level, std::int64_t node, int r,
                                       std::int64_t column) const
   {

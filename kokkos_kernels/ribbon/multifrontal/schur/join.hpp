@@ -9,16 +9,15 @@
 
 namespace ribbon::multifrontal {
 
-/// A team has a join, whose front, 3 w x 3 w, lies in scratch by columns: those of its cut, of the
-/// cut before, of that behind; some lanes share a column. Gauss and Jordan's steps on the cut leave
-/// the inverse there and what is passed on elsewhere. Of two teams that come to a node the one that
-/// comes last goes on with it.
+/// A team has a join. The front, 3 w x 3 w, is in scratch by columns: those of its cut, of the cut before,
+/// of the cut after; some lanes share a column. Gauss-Jordan steps on the cut produce the inverse there,
+/// and the front to pass on elsewhere. The last of two teams that reach a node continues with it.
 template <class Scalar>
 struct SchurJoinKernel {
   static constexpr int max_threads = 512;
   using Statistics                 = PivotStatistics<real_t<Scalar>>;
-  /// A team has `columns` (at least 3 w) times `parts` threads, whole warps on a device;
-  /// 2^row_bits lanes bring a row.
+  /// A team has `columns` (at least 3 w) times `parts` threads, whole warps on a device; 2^row_bits lanes
+  /// load a row.
   struct Shape {
     int columns, parts, row_bits;
   };
@@ -29,8 +28,8 @@ struct SchurJoinKernel {
 
   struct Scratch {
     Scalar         *front;    ///< (3 w, ld)
-    Scalar         *pivot[2]; ///< its column, of two steps by turns
-    real_t<Scalar> *size;     ///< (w, 2) |d_k|, and the largest entry of the column from there on
+    Scalar         *pivot[2]; ///< column of the pivot, alternating between steps
+    real_t<Scalar> *size;     ///< (w, 2) |d_k|, and the largest entry of its column from row k on
     int            *flag;
 
     KOKKOS_INLINE_FUNCTION static int ld(int w, int parts)
@@ -75,7 +74,7 @@ struct SchurJoinKernel {
     return near_i && near_c ? at(behind, i < w ? i : i - w, c < w ? c : c - w) : Scalar(0);
   }
 
-  /// Step k of one lane's column; column k + 1 is left for the next.
+  /// Step k for one lane's column; column k + 1 is copied for the next step.
   KOKKOS_INLINE_FUNCTION void eliminate(const Scratch &s, int k, int v) const
   {
     const int  w = cut_width(tree.chain), parts = shape.parts, c = v / parts, part = v % parts;
@@ -102,7 +101,7 @@ struct SchurJoinKernel {
       }
     }
   }
-  /// |d_k| and the largest entry of its column, which lanes bring.
+  /// |d_k| and the largest entry of its column.
   KOKKOS_INLINE_FUNCTION void look(const Scratch &s, int k) const
   {
     const Scalar  *pivot = s.pivot[k % 2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kernels.hpp  Kernels of the tree of Schur complements (schur/factors.hpp): leaves of hosts for
-///   half-bandwidths known when compiled, and joins in a solve.
+/// @file kernels.hpp  Kernels of the tree of Schur complements (schur/factors.hpp): leaves on hosts for
+///   half-bandwidths known at compile time, and joins in a solve.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// A thread has a leaf: a window of K + 1 rows slides along it in registers, with the rows and columns of the
-/// cut before it. For hosts.
+/// A thread has a leaf: a window of K + 1 rows slides along it in registers, with the rows and columns of
+/// the cut before it. For hosts.
 template <class Scalar, int K>
 struct SchurLeafKernel {
   static constexpr int max_threads = 64;
@@ -19,7 +19,7 @@ struct SchurLeafKernel {
   ChainEntries<Scalar> A;
   SchurFactors<Scalar> factors;
 
-  /// Numbers of the window: rows as bands, the columns of the cut before, its rows, their corner.
+  /// Values of the window: rows as bands, the columns of the cut before, its rows, their corner.
   KOKKOS_INLINE_FUNCTION static constexpr int window(int w)
   {
     return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w;
@@ -74,7 +74,7 @@ struct SchurLeafKernel {
     for (int j = 0; j < leaf.own;
          ++j, l += factors.numbers * stride, u += factors.numbers * stride, p += stride) {
       load(w, j + w);
-      // what follows stays finite
+      // a zero reciprocal keeps the later values finite
       const Scalar d    = row(0, 0) == Scalar(0) ? Scalar(0) : reciprocal(row(0, 0));
       Real         most = magnitude(row(0, 0));
       RIBBON_UNROLL
@@ -97,7 +97,7 @@ struct SchurLeafKernel {
           for (int m = 0; m < w; ++m) corner(k, m) -= f * before(0, m);
         }
       }
-      Scalar pivot[K + 1]; // its row, which the window is moved over
+      Scalar pivot[K + 1]; // the window moves over this row
       RIBBON_UNROLL
       for (int c = 0; c <= w; ++c) pivot[c] = row(0, c);
       RIBBON_UNROLL
@@ -154,7 +154,7 @@ struct SchurLeafKernel {
   }
 };
 
-/// Leaves of hosts: a thread has a leaf and C columns.
+/// Leaves on hosts: a thread has a leaf and C columns.
 template <class Scalar, int K, int C>
 struct SchurLeafSolveKernel {
   static constexpr int max_threads = 64;
@@ -195,7 +195,7 @@ struct SchurJoinSolveKernel {
   SchurSolve<Scalar>   solve;
   Levels               levels;
   bool                 up;
-  int                  block; ///< columns of a team
+  int                  block; ///< columns per team
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf.hpp  Elimination of leaves without pivots, of any half-bandwidth; schur/leaf_tile.hpp is for
-///   narrow ones.
+/// @file leaf.hpp  Elimination of leaves without pivots, of any half-bandwidth. For narrow ones see
+///   schur/leaf_tile.hpp.
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
@@ -9,15 +9,15 @@
 
 namespace ribbon::multifrontal {
 
-/// A group of lanes has a leaf, a lane one of the 2 w columns that a step changes, or a few: the next w of
-/// the leaf and the w of the cut before it. Row i of the leaf is in slot i % (w + 1) of the window, the rows
-/// of the cut behind these; column m is in slot m % (2 w + 1). In step j row j + w arrives, over the one that
-/// was the pivot's before, and column j is removed; lanes wait for each other once a step.
+/// A group of lanes has a leaf, a lane one or a few of the 2 w columns that a step changes: the next w of
+/// the leaf and the w of the cut before it. Row i of the leaf is in slot i % (w + 1) of the window,
+/// followed by the rows of the cut; column m is in slot m % (2 w + 1). In step j row j + w enters, over the
+/// pivot row of the previous step, and column j is eliminated. A step has one barrier.
 template <class Scalar>
 struct SchurLeafLanesKernel {
   static constexpr int max_threads  = 128;
   static constexpr int teams_beside = 5;
-  static constexpr int chunk        = 8; ///< rows that are asked for together
+  static constexpr int chunk        = 8; ///< rows that are loaded together
   using Real                        = real_t<Scalar>;
   using Statistics                  = PivotStatistics<Real>;
   Tree                 tree;
@@ -33,9 +33,9 @@ struct SchurLeafLanesKernel {
   /// Scratch of a group.
   struct Window {
     Scalar     *window;     ///< (2 w + 1, ld) rows: slots, then those of the cut
-    Scalar     *row;        ///< (chunk, 2 w + 1) rows as they are in the matrix, by diagonals
+    Scalar     *row;        ///< (chunk, 2 w + 1) rows of the matrix, by diagonals
     Pivot      *pivot;      ///< of the steps of a chunk
-    Statistics *statistics; ///< (chunk) what lanes have watched
+    Statistics *statistics; ///< (chunk) partial statistics of lanes
 
     KOKKOS_INLINE_FUNCTION static constexpr int ld(int w) { return (3 * w + 1) | 1; }
     KOKKOS_INLINE_FUNCTION static constexpr int scalars(int w)
@@ -58,7 +58,7 @@ struct SchurLeafLanesKernel {
     KOKKOS_INLINE_FUNCTION Scalar *row_at(int slot, int w) const { return window + slot * ld(w); }
   };
 
-  /// Brings n rows of a chain, which are zeros so far, as far as the range has them.
+  /// Loads n rows of a chain, within the range, into rows of zeros.
   template <class Matrix>
   KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Window &v, std::int64_t chain,
                                     const NodeRange &range, int n, int lane) const
@@ -85,7 +85,7 @@ struct SchurLeafLanesKernel {
         if (entry.at >= 0) v.row[entry.at] = entry.value;
       });
   }
-  /// What a lane knows of its leaf.
+  /// The data of a lane for its leaf.
   struct Place {
     SchurLeaf leaf;
     Window    window;
@@ -97,8 +97,7 @@ struct SchurLeafLanesKernel {
     return {SchurLeaf(tree, chain, node), Window(memory, cut_width(tree.chain)),
             factors.pivot + factors.place(tree, chain, node, 1), factors.lower + many, factors.upper + many};
   }
-  /// Lanes add up what was seen of steps j to j + steps - 1, as far as the leaf has
-  /// them: each every lanes-th.
+  /// Adds statistics of steps j to j + steps - 1, within the leaf; each lane adds every lanes-th.
   KOKKOS_INLINE_FUNCTION void watch(const Place &at, int j, int steps, int lane) const
   {
     if (lane >= chunk) return;
@@ -108,8 +107,8 @@ struct SchurLeafLanesKernel {
                    at.leaf.chain * tree.chain.rows + at.leaf.first + j + k);
     at.window.statistics[lane] = watched;
   }
-  /// One lane's part of step j, whose row is in slot `first` and whose column in slot `column`;
-  /// n: the step of the chunk.
+  /// One lane's part of step j, whose row is in slot `first` and whose column is in slot `column`; n: the
+  /// index of the step in the chunk.
   KOKKOS_INLINE_FUNCTION void step(const Place &at, int j, int first, int column, int n, int lane) const
   {
     const Window   &v    = at.window;
@@ -117,12 +116,12 @@ struct SchurLeafLanesKernel {
     const int w = cut_width(tree.chain), width = 2 * w + 1, ld = Window::ld(w), stride = factors.together,
               last         = first == 0 ? w : first - 1;
     const Scalar *arriving = v.row + n * width, *pivot = w > 0 ? v.row_at(first, w) : arriving;
-    // what follows stays finite
+    // a zero reciprocal keeps the later values finite
     const Scalar d    = pivot[column] == Scalar(0) ? Scalar(0) : reciprocal(pivot[column]);
     Scalar      *l    = at.lower + static_cast<std::int64_t>(j) * factors.numbers * stride,
            *u         = at.upper + static_cast<std::int64_t>(j) * factors.numbers * stride;
     const int columns = leaf.left ? 2 * w : w, slots = leaf.left ? 2 * w + 1 : w + 1;
-    // what row r below the pivot's has in its column: 1 to w of the leaf, then those of the cut
+    // the entry of row r below the pivot in its column: rows 1 to w of the leaf, then those of the cut
     const auto below = [&](int r) {
       return r == w ? arriving[0]
                     : v.row_at(r > w           ? r
@@ -141,7 +140,7 @@ struct SchurLeafLanesKernel {
         for (int k = 0; k < 4; ++k) {
           const int     slot = r + k < slots ? r + k : r;
           const Scalar *row  = v.window + slot * ld;
-          // column j + w of the cut's rows begins here
+          // column j + w of the rows of the cut begins here
           a[k] = slot == last ? comes - arriving[0] * f
                               : (c == w && slot > w ? Scalar(0) : row[place]) - row[column] * f;
         }
@@ -149,7 +148,7 @@ struct SchurLeafLanesKernel {
         for (int k = 0; k < 4; ++k)
           if (r + k < slots && r + k != first) v.window[(r + k) * ld + place] = a[k];
       }
-      // for later
+      // entries of the new row for later steps
       if (in_leaf)
         v.window[last * ld + (place + w >= width ? place + w - width : place + w)] = arriving[w + c];
     }
@@ -163,7 +162,7 @@ struct SchurLeafLanesKernel {
     v.pivot[n] = {magnitude(pivot[column]), most};
   }
 
-  /// Eliminates leaves base + group.
+  /// Eliminates leaf base + group per group of lanes.
   template <class Matrix, class Team>
   KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain,
                                                std::int64_t base) const
@@ -180,7 +179,7 @@ struct SchurLeafLanesKernel {
       if (shape.lanes > 32) team.barrier();
       else device::lane_barrier(32);
     };
-    // rows of the range, once steps from j on were seen
+    // loads rows of the range, after the statistics of steps from j on
     const auto bring = [&](int n, const NodeRange &range, int j, int steps) {
       phase([&] {
         watch(at, j, steps, lane);
@@ -192,7 +191,7 @@ struct SchurLeafLanesKernel {
       for (int k = lane; k < width * Window::ld(w); k += shape.lanes) at.window.window[k] = Scalar(0);
       if (lane < chunk) at.window.statistics[lane] = Statistics();
     });
-    // where the rows of the cut end
+    // the end of the rows of the cut
     const std::int64_t cut = at.leaf.first == 0 ? tree.chain.rows : at.leaf.first;
     // the first rows of the leaf, and those of the cut
     for (int i = 0; i < w; i += chunk) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_solve.hpp  Leaves of any half-bandwidth in a solve without pivots.
-///   schur/tile.hpp is for narrow ones.
+/// @file leaf_solve.hpp  Leaves of any half-bandwidth in a solve without pivots. For narrow ones see
+///   schur/tile.hpp.
 #pragma once
 
 #include <ribbon/multifrontal/leaf_lanes.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// The numbers that go along with a column are what is to be taken from unknown j of the leaf, or that
-/// unknown, at j % (w + 1), and behind these those of the cut before.
+/// The window values of a column: for unknown j of the leaf, at j % (w + 1), the value to subtract from it,
+/// or the unknown; after these the values of the cut before.
 template <class Scalar>
 struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
   using Base    = LeafLanes<Scalar>;
@@ -25,7 +25,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
     return all + solve.factors.place(solve.at.tree, leaf.chain, leaf.node, count);
   }
 
-  /// Which factor of step j goes with number k; -1 for unknown j itself.
+  /// The factor of step j for window value k; -1 for unknown j itself.
   KOKKOS_INLINE_FUNCTION static int factor_of(int k, int pivot, int w)
   {
     return k > w ? k - 1 : k >= pivot ? k - pivot - 1 : k - pivot + w;
@@ -44,7 +44,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
       [&](int s, std::int64_t column) { return solve.at.b(leaf.chain, leaf.first + s, column); },
       [&](int s, int r, const Numbers &lower) {
         const int pivot = s % (w + 1);
-        sync(); // what is to be taken away is there
+        sync(); // the values to subtract are written
         const Scalar y = row(l, r) - number(l, pivot);
         sync();
         for_own(
@@ -80,7 +80,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
                                               ? solve.at_cut(leaf.chain, leaf.first + leaf.rows, k, l.column)
                                               : Scalar(0);
     });
-    if (l.part == 0) number(l, (leaf.own + w) % (w + 1)) = Scalar(0); // read before it is found
+    if (l.part == 0) number(l, (leaf.own + w) % (w + 1)) = Scalar(0); // is read before it is computed
     for_steps(
       l, leaf.own, false, first_step(leaf, solve.factors.upper, solve.factors.numbers),
       solve.factors.together, solve.factors.numbers,
@@ -88,7 +88,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
       [&](int s, int r, const Numbers &upper) {
         const int pivot = s % (w + 1);
         Scalar    sum(0);
-        sync(); // the one that was found last is there
+        sync(); // the most recent unknown is written
         for_own(
           l, n,
           [&](int k) {
@@ -97,7 +97,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
           },
           [&](const Scalar &u, const Scalar &found, Scalar &) { sum += u * found; });
         sum = sum_of_parts(sum);
-        sync(); // all have read what is there
+        sync(); // all lanes have read the window
         if (l.part == 0) row(l, r) = number(l, pivot) = row(l, r) - sum;
       },
       [&](int s, std::int64_t column, const Scalar &value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file leaf_tile.hpp  Elimination of leaves without pivots, 32 at a time, for
-///   half-bandwidths known when compiled.
+/// @file leaf_tile.hpp  Elimination of leaves without pivots, 32 at a time, for half-bandwidths known at
+///   compile time.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -10,13 +10,13 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of SchurLeafKernel for the half-bandwidth w. A leaf has a thread in each of four warps,
-/// and each of these something else to do, so that all take about as long: one eliminates the w rows and
-/// columns ahead, in registers; one follows a chunk of rows behind with the columns and the rows of the
-/// cut before; one brings entries to scratch in runs, see leaf_runs.hpp; one finds where these are and
-/// watches pivots. What is left over in the unknowns of the cut before is summed by the warp that follows
-/// or, where it has no registers for it, by the last, a chunk later. The rows that a leaf sees are the w
-/// of the cut before it and its own.
+/// The arithmetic of SchurLeafKernel for the half-bandwidth w. A leaf has a thread in each of four warps.
+/// The warps have different roles that take about the same time. One eliminates the next w rows and
+/// columns, in registers. One follows a chunk of rows later with the columns and the rows of the cut
+/// before. One copies entries to scratch in runs, see leaf_runs.hpp. One locates entries and watches
+/// pivots. The corner, the Schur complement of the cut before, is accumulated by the following warp or, if
+/// that lacks registers, by the last warp a chunk later. A leaf reads the w rows of the cut before it and
+/// the rows of the leaf.
 template <class Scalar, int w>
 struct SchurLeafTile {
   static constexpr int leaves    = 32;
@@ -26,15 +26,15 @@ struct SchurLeafTile {
   static constexpr int  chunk   = w == 1 ? 8 : w == 2 ? 5 : w == 3 ? 4 : 3; ///< rows of a leaf
   static constexpr int  entries = chunk * width;
   static constexpr int  front   = 4 * w * w;
-  static constexpr bool apart   = w >= 5; ///< whether the last warp has the corner
-  static constexpr int  begins  = 8;      ///< chunks whose first entry is known, or asked for
+  static constexpr bool apart   = w >= 5; ///< whether the last warp accumulates the corner
+  static constexpr int  begins  = 8;      ///< chunks whose first entry is known, or being loaded
   using Real                    = real_t<Scalar>;
   Tree                 tree;
   ChainEntries<Scalar> A;
   SchurFactors<Scalar> factors;
 
-  /// Ahead: the next w rows in the next w columns, and what these rows have behind those, row i
-  /// i + 1 numbers. Behind: the rows of the leaf in the columns of the cut, its rows in those
+  /// Ahead: the next w rows in the next w columns, and the entries of these rows in later columns, i + 1
+  /// entries of row i. Behind: the rows of the leaf in the columns of the cut, the rows of the cut in those
   /// of the leaf, their corner.
   struct Lane {
     Scalar                         a[3 * w * w];
@@ -43,21 +43,21 @@ struct SchurLeafTile {
     KOKKOS_INLINE_FUNCTION Scalar &upper(int i, int k) { return a[w * w + i * (i + 1) / 2 + k]; }
   };
   struct Shared {
-    // odd: no two lanes meet in a bank
+    // odd, so that lanes read different banks
     Scalar value[3][leaves][entries | 1];
-    /// rows as they are, then for those that follow: the row of U, the column of L, 1 / d, d
+    /// rows of the matrix; then, for the following warp: the row of U, the column of L, 1 / d, d
     Scalar step[2][chunk][width + 1][leaves];
-    /// of those that follow, for the corner: of L, of the rows of the leaf
+    /// of the following warp, for the corner: entries of L and of the rows of the leaf
     Scalar cut[apart ? 2 : 1][apart ? chunk : 1][apart ? 2 * w : 1][apart ? leaves : 1];
-    // their lower bits, as those of where chunks begin
+    // the lower 32 bits of indices, as for the beginnings of chunks
     std::int32_t column[3][leaves][entries];
     std::int32_t first_of[begins][leaves];
     LeafRun      run[4][leaves];
     std::int64_t base, first_entry; ///< the first row of the tile, its first entry
     int          chunks;            ///< of the longest leaf
-    int          own[leaves];       ///< steps
-    /// rows that a leaf sees, and the first of the cut before it, from the first row of the tile on; they
-    /// differ at the ends of chains
+    int          own[leaves];       ///< count of steps
+    /// first and end row that a leaf reads, and the first row of the cut before it, relative to the first
+    /// row of the tile; begin and first differ at the beginning of a chain
     int  begin[leaves], end[leaves], first[leaves];
     bool left[leaves], right[leaves], full[4][leaves];
   };
@@ -98,19 +98,19 @@ struct SchurLeafTile {
     for (int q = 0; q < begins - 2; ++q) find_first(q, lane, base, shared);
   }
 
-  /// Rows of chunk q that a leaf sees.
+  /// Count of rows of chunk q that a leaf reads.
   KOKKOS_INLINE_FUNCTION static int rows_of(int q, int lane, const Shared &shared)
   {
     const int n = shared.end[lane] - shared.first[lane] - q * chunk;
     return n < chunk ? n : chunk;
   }
-  /// Whether the rows of chunk q have an entry at every place of the band, none of them around the ends of a
-  /// ring, so that their column indices are not read; or nothing of them is.
+  /// Whether the rows of chunk q have an entry at every place of the band, and none of these wraps around
+  /// the ends of a ring, so that column indices are not read. True also if no row is read.
   KOKKOS_INLINE_FUNCTION bool is_full(std::int64_t tile, int q, int lane, const Shared &shared) const
   {
     const Chain &c = tree.chain;
     const int    n = rows_of(q, lane, shared);
-    if (shared.end[lane] == 0 || (n <= 0 && shared.right[lane])) return true; // no leaf, or behind it
+    if (shared.end[lane] == 0 || (n <= 0 && shared.right[lane])) return true; // no leaf, or after it
     if (!is_plain() || n <= 0 || (n < chunk && !shared.right[lane]) ||
         entries_of(q, lane, shared) != n * width)
       return false;
@@ -119,8 +119,7 @@ struct SchurLeafTile {
     const std::int64_t i  = shared.first[lane] + q * chunk + shared.base - at.chain * c.rows;
     return i >= w && i + n - 1 + w < c.rows;
   }
-  /// Asks for the first entry of chunk q; rows that a leaf does not see begin where
-  /// those that it does do, or end.
+  /// Starts to load the beginning of chunk q, limited to the rows that the leaf reads.
   KOKKOS_INLINE_FUNCTION void find_first(int q, int lane, std::int64_t base, Shared &shared) const
   {
     const int i = shared.first[lane] + q * chunk, at = i < shared.begin[lane] ? shared.begin[lane]
@@ -132,7 +131,7 @@ struct SchurLeafTile {
   {
     return between(shared.first_of[q % begins][lane], shared.first_of[(q + 1) % begins][lane]);
   }
-  /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
+  /// Locates the entries of the rows of chunk q, one chunk before they are loaded.
   KOKKOS_INLINE_FUNCTION void find_run(std::int64_t tile, int q, int lane, Shared &shared) const
   {
     const int  count         = entries_of(q, lane, shared);
@@ -142,7 +141,7 @@ struct SchurLeafTile {
        between(static_cast<std::int32_t>(shared.first_entry), shared.first_of[q % begins][lane]),
       full ? count : -1 - count};
   }
-  /// Brings the entries of chunk q, and column indices where these are read.
+  /// Starts to copy the entries of chunk q, and column indices if these are read.
   template <int Threads>
   KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
   {
@@ -156,7 +155,7 @@ struct SchurLeafTile {
     stage_runs<Threads, 8, Scalar, (entries | 1), entries>(
       A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 3], with_gaps);
   }
-  /// Gives the rows of chunk q an entry at every place of the band.
+  /// Expands the rows of chunk q: one entry at every place of the band.
   KOKKOS_INLINE_FUNCTION void spread(std::int64_t tile, int q, int lane, Shared &shared) const
   {
     const Chain &c                           = tree.chain;
@@ -191,7 +190,7 @@ struct SchurLeafTile {
       for (int k = 0; k < width; ++k) shared.value[q % 3][lane][t * width + k] = dense[t][k][lane];
   }
 
-  /// Row r of those that a leaf sees, which is not eliminated with, by whoever is ahead.
+  /// Fills in row r that a leaf reads, before the first step, for the leading warp.
   KOKKOS_INLINE_FUNCTION static void fill_ahead(Lane &mine, int r, const Scalar *row,
                                                 Scalar (&out)[width + 1][leaves], int lane)
   {
@@ -205,7 +204,7 @@ struct SchurLeafTile {
     RIBBON_UNROLL
     for (int k = 0; k <= i; ++k) mine.upper(i, k) = e[2 * w + k - i];
   }
-  /// The same by whoever follows.
+  /// The same for the following warp.
   KOKKOS_INLINE_FUNCTION static void fill_behind(Lane &mine, int r, const Scalar (&row)[width + 1][leaves],
                                                  int lane)
   {
@@ -234,7 +233,7 @@ struct SchurLeafTile {
            *lower = factors.lower + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
            *upper = factors.upper + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
            *out   = &shared.step[q % 2][t0][0][lane];
-    Scalar now[width], next[width]; // a row is read a step before it arrives
+    Scalar now[width], next[width]; // a row is read one step before it enters
     row += t0 * width;
     RIBBON_UNROLL
     for (int k = 0; k < width; ++k) next[k] = row[k];
@@ -244,9 +243,9 @@ struct SchurLeafTile {
       if (t + 1 < end) row += width;
       RIBBON_UNROLL
       for (int k = 0; k < width; ++k) now[k] = next[k], next[k] = row[k];
-      // what follows stays finite
+      // a zero reciprocal keeps the later values finite
       const Scalar p = mine.square(0, 0, 0), d = p == Scalar(0) ? Scalar(0) : reciprocal(p);
-      // of L; the pivot's row
+      // entries of L; the row of the pivot
       Scalar f[w], u[w + 1];
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
@@ -320,7 +319,7 @@ struct SchurLeafTile {
       }
     }
   }
-  /// The corner takes the steps of chunk q.
+  /// Adds the steps of chunk q to the corner.
   KOKKOS_INLINE_FUNCTION static void sum_corner(Lane &mine, int lane, int q, const Shared &shared)
   {
     const int first = q * chunk - 2 * w, rest = shared.own[lane] - first, end = rest < chunk ? rest : chunk;
@@ -338,7 +337,7 @@ struct SchurLeafTile {
       }
     }
   }
-  /// Nothing is watched yet, nor summed.
+  /// Initializes the statistics and the corner.
   KOKKOS_INLINE_FUNCTION static void start(Lane &mine)
   {
     mine.pivots = LeafPivots<Real>();
@@ -346,7 +345,8 @@ struct SchurLeafTile {
     RIBBON_UNROLL
     for (int k = 0; k < w * w; ++k) mine.a[2 * w * w + k] = Scalar(0);
   }
-  /// Watches the pivots of chunk q. The largest entry of a column is the pivot times the largest of L, or 1.
+  /// Watches the pivots of chunk q. The largest entry of a column is the pivot times the largest entry of
+  /// L, or times 1.
   KOKKOS_INLINE_FUNCTION static void watch(Lane &mine, int lane, int q, const Shared &shared)
   {
     const int first = q * chunk - 2 * w, rest = shared.own[lane] - first, end = rest < chunk ? rest : chunk;
@@ -360,7 +360,7 @@ struct SchurLeafTile {
       mine.pivots.take(in[width][lane], most * magnitude(in[width][lane]), first + t);
     }
   }
-  /// What a leaf leaves over, by rows, those of the cut before first.
+  /// Stores the front of a leaf, by rows, those of the cut before first.
   KOKKOS_INLINE_FUNCTION static void pass(Lane &mine, int role, int lane, const Shared &shared, Scalar *to)
   {
     const bool left = shared.left[lane], right = shared.right[lane];
@@ -378,8 +378,8 @@ struct SchurLeafTile {
   }
 
   /// Eliminates tile number `tile`.
-  /// @param passed  for every leaf the place of what it leaves over
-  /// @param watched  the same of its pivots
+  /// @param passed  the place of the front of each leaf
+  /// @param watched  the statistics of the pivots of each leaf
   template <class Team, class Passed>
   KOKKOS_INLINE_FUNCTION void work(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t tile,
                                    Shared &shared, const Passed &passed, PivotStatistics<Real> *watched) const
@@ -399,11 +399,11 @@ struct SchurLeafTile {
         RIBBON_NO_UNROLL
         for (int q = 0; q < 2; ++q) stage_entries<team_size>(q, v, shared);
         device::async_commit();
-        device::async_wait(0); // those that bring nothing later do not wait again
+        device::async_wait(0); // threads that copy nothing later do not wait again
       });
     }
     team.barrier();
-    // Chunk q is eliminated, q - 1 followed, entries of q + 2 are asked for, and where chunk q + 6 begins.
+    // Chunk q is eliminated, q - 1 followed; entries of q + 2 and the beginning of chunk q + 6 are loaded.
     device::take_turns<roles>(team, threads, leaves, shared.chunks + (apart ? 2 : 1),
                               [&](auto role, int q, int v, Lane &mine) {
                                 constexpr int does = decltype(role)::value;

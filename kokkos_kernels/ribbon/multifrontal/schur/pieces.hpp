@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file pieces.hpp  Kernels of a piece of a chain that is eliminated without pivots and whose other
-///   pieces lie in other memories.
+/// @file pieces.hpp  Kernels of a sub-chain that is eliminated without pivots, with the other sub-chains on
+///   other ranks.
 ///
-///     [ interior | z ]     z: the last w = max(kl, ku) unknowns of a piece that has one behind it
+///     [ interior | z ]     z: the last w = max(kl, ku) unknowns of a sub-chain that has a successor
 ///
-/// The interior is a separate chain. It depends on the w unknowns before the piece and on z.
+/// The interior is a separate chain. It depends on the w unknowns before the sub-chain and on z.
 #pragma once
 
 #include <ribbon/multifrontal/band_of_rows.hpp>
@@ -26,7 +26,7 @@ struct InteriorEntries {
   }
 };
 
-/// Columns k < w of `to`: coefficients of the w unknowns before the interior; columns w + k: of those behind
+/// Columns k < w of `to`: coefficients of the w unknowns before the interior; columns w + k: of those after
 /// it. Only the w rows at that end are nonzero: one thread for each of them and each k.
 template <class Scalar>
 struct CouplingColumns {
@@ -58,8 +58,8 @@ struct TakeEnds {
   }
 };
 
-/// Adds `ends`, as TakeEnds has them, to the first and the last rows of a column of
-/// `to`. One thread per column.
+/// Adds `ends`, in the order of TakeEnds, to the first and the last rows of a column of `to`. One thread
+/// per column.
 template <class Scalar>
 struct AddEnds {
   const Scalar        *ends;
@@ -73,9 +73,9 @@ struct AddEnds {
   }
 };
 
-/// x -= Y z in the interior, where z holds the w unknowns before the piece and the w behind the interior.
-/// Copies the latter into x. `numbers` = 2 w; 0 in a transposed solve, where Y is the product already. One
-/// thread per row and column.
+/// x -= Y z in the interior, where z holds the w unknowns before the sub-chain and the w after the
+/// interior. Copies the latter into x. `numbers` = 2 w; 0 in a transposed solve, where Y is already the
+/// product. One thread per row and column.
 template <class Scalar>
 struct FinishPiece {
   Scalar              *x;
@@ -95,8 +95,8 @@ struct FinishPiece {
 };
 
 /// Values of the interior. Asynchronous on exec, as all functions here.
-/// @param row_begin  where its rows begin; each has all columns of the band that are in the
-///   interior, in ascending order
+/// @param row_begin  beginnings of its rows; each row has all columns of the band that are in the interior,
+///   in ascending order
 template <class Scalar, class Exec>
 void interior_entries(const Exec &exec, const BandOfRows<Scalar> &band, const std::int64_t *row_begin,
                       std::int64_t inner, Scalar *value)
@@ -105,7 +105,7 @@ void interior_entries(const Exec &exec, const BandOfRows<Scalar> &band, const st
                        InteriorEntries<Scalar>{band, row_begin, value, inner});
 }
 
-/// Entries of the interior in the columns of the unknowns before (`left`) and behind it (`right`).
+/// Entries of the interior in the columns of the unknowns before (`left`) and after it (`right`).
 /// @param to  (inner, 2 w), of zeros
 template <class Scalar, class Exec>
 void coupling_columns(const Exec &exec, const BandOfRows<Scalar> &band, std::int64_t inner, int w, bool left,
@@ -115,8 +115,8 @@ void coupling_columns(const Exec &exec, const BandOfRows<Scalar> &band, std::int
                        CouplingColumns<Scalar>{band, to, inner, w, left, right});
 }
 
-/// Ends of the columns of `from`, for other pieces.
-/// @param b  right-hand sides, of which the w rows behind the interior are taken; may be null
+/// Packs the ends of the columns of `from` for other sub-chains.
+/// @param b  right-hand sides, whose w rows after the interior are packed, too; may be null
 template <class Scalar, class Exec>
 void take_ends(const Exec &exec, const Scalar *from, std::int64_t ld, const Scalar *b, std::int64_t ldb,
                std::int64_t inner, std::int64_t columns, int w, Scalar *to)
@@ -125,8 +125,8 @@ void take_ends(const Exec &exec, const Scalar *from, std::int64_t ld, const Scal
                        TakeEnds<Scalar>{from, b, to, ld, ldb, inner, columns, w});
 }
 
-/// Transposed solve: adds the contributions of the equations of z, of this piece and of the one before, to
-/// the end rows of the interior.
+/// Transposed solve: adds the contributions of the equations of z, of this sub-chain and of the one before,
+/// to the end rows of the interior.
 /// @param to  (inner, columns)
 template <class Scalar, class Exec>
 void add_ends(const Exec &exec, const Scalar *ends, std::int64_t inner, std::int64_t columns, int w,
@@ -135,7 +135,7 @@ void add_ends(const Exec &exec, const Scalar *ends, std::int64_t inner, std::int
   Kokkos::parallel_for("ribbon::ends", indices(exec, columns), AddEnds<Scalar>{ends, to, inner, columns, w});
 }
 
-/// All columns of a solve, when the unknowns before and behind the interior are known.
+/// All columns of a solve, after the unknowns before and after the interior are known.
 template <class Scalar, class Exec>
 void finish_piece(const Exec &exec, const FinishPiece<Scalar> &piece)
 {

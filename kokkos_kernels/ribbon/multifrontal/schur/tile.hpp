@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile.hpp  Right-hand sides at the leaves of the tree of Schur complements, for
-///   half-bandwidths known when compiled.
+/// @file tile.hpp  Right-hand sides at the leaves of the tree of Schur complements, for half-bandwidths
+///   known at compile time.
 #pragma once
 
 #include <ribbon/multifrontal/qr/tile.hpp>
@@ -8,8 +8,8 @@
 
 namespace ribbon::multifrontal {
 
-/// Rows and factors of the leaves of a tile come and go as in QrTile. A slot of the ring has 2 w numbers of L
-/// or U for every step, on the way down the 1 / d behind them all.
+/// Rows and factors of the leaves of a tile are copied as in QrTile. A slot of the ring has 2 w values of L
+/// or U for every step, followed, on the way down, by 1 / d of all steps.
 template <class Scalar, int w, bool Many>
 struct SchurTile : QrTile<Scalar, w, Many, false> {
   using Base = QrTile<Scalar, w, Many, false>;
@@ -54,7 +54,7 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     shared.length[v] = leaf.rows, shared.own[v] = leaf.own;
   }
 
-  /// Starts to bring the factors of chunk q to slot u % stages.
+  /// Starts to copy the factors of chunk q to slot u % stages.
   template <bool Up, bool Virtual>
   KOKKOS_INLINE_FUNCTION void fetch(const Tile &tile, int u, int q, int v, Shared &shared) const
   {
@@ -63,7 +63,7 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
               steps        = rest < chunk ? rest : chunk;
     Scalar            *to  = shared.factor[u % stages];
     const std::int64_t at  = static_cast<std::int64_t>(q) * chunk * together;
-    // N numbers a step, behind so many of a leaf
+    // N values per step, after `behind` values of a leaf
     const auto copy = [&](const Scalar *from, auto N, int behind) {
       constexpr int n = decltype(N)::value, run = Many ? leaves : leaves / 2,
                     rounds = (chunk * n * run + team_size - 1) / team_size;
@@ -83,8 +83,8 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     if constexpr (!Up) copy(tile.pivot + at, std::integral_constant<int, 1>(), chunk * 2 * w);
   }
 
-  /// The rows of chunk q on the way up. `near`: what the next rows, `cut` what those of the cut before take
-  /// from what is eliminated. Whole: every leaf has all the steps.
+  /// The rows of chunk q on the way up. `near`, `cut`: the values that eliminated unknowns subtract from
+  /// the next rows, and from those of the cut before. Whole: every leaf has all these steps.
   template <bool Whole>
   KOKKOS_INLINE_FUNCTION void forward(int u, int q, int v, Scalar (&near)[w], Scalar (&cut)[w],
                                       const Shared &shared, Scalar *values) const
@@ -105,7 +105,8 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     }
     write<Whole>(rows, first, own, y);
   }
-  /// Solves for the unknowns of chunk q; `near`: those behind them, `left`: those of the cut before the leaf.
+  /// Solves for the unknowns of chunk q; `near`: those after them, `left`: those of the cut before the
+  /// leaf.
   template <bool Whole>
   KOKKOS_INLINE_FUNCTION void backward(int u, int q, int v, Scalar (&near)[w], const Scalar (&left)[w],
                                        const Shared &shared, Scalar *values) const
@@ -122,7 +123,7 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
       for (int k = 0; k < w; ++k) sum -= f[(t * 2 * w + w + k) * apart] * left[k];
       RIBBON_UNROLL
       for (int k = w - 1; k >= 0; --k)
-        sum -= f[(t * 2 * w + k) * apart] * near[k]; // the one that was found last comes last
+        sum -= f[(t * 2 * w + k) * apart] * near[k]; // the most recent unknown is used last
       RIBBON_UNROLL
       for (int k = w - 1; k > 0; --k) near[k] = near[k - 1];
       y[t] = near[0] = sum;
@@ -158,7 +159,7 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
     if ((q + 1) * chunk <= tile.least) backward<true>(u, q, v, near, left, shared, values);
     else backward<false>(u, q, v, near, left, shared, values);
   }
-  /// What a leaf passes: number k for the cut before, then for that behind, of b as it is there.
+  /// Value k that a leaf passes: for the cut before, then for the cut after, including b there.
   KOKKOS_INLINE_FUNCTION Scalar passed(int v, int k, const Scalar (&near)[w], const Scalar (&cut)[w],
                                        const Shared &shared, Scalar *values) const
   {
@@ -168,7 +169,7 @@ struct SchurTile : QrTile<Scalar, w, Many, false> {
              ? this->value(values, leaf, Base::column_of(v))[own + k - w] - near[k >= w ? k - w : 0]
              : Scalar(0);
   }
-  /// Puts the unknowns of the cut behind a leaf among its values.
+  /// Copies the unknowns of the cut after a leaf to its values.
   KOKKOS_INLINE_FUNCTION void place_cut(int v, const Scalar (&behind)[w], const Shared &shared,
                                         Scalar *values) const
   {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file tile_columns.hpp  Many right-hand sides at the leaves of the tree of Schur complements, for
-///   half-bandwidths known when compiled.
+///   half-bandwidths known at compile time.
 #pragma once
 
 #include <ribbon/multifrontal/schur/tile.hpp>
 
 namespace ribbon::multifrontal {
 
-/// Up: leaves pass what the cuts take from b, and keep nothing. Down, when the unknowns of the cuts are in x:
-/// b is read and eliminated once more, and stays on the chip until it is solved for. A leaf writes its own
-/// rows alone, those of the cut behind it as they are, so that b may be x.
+/// Up: leaves pass their contributions to the right-hand sides of cuts, and store nothing else. Down, after
+/// the unknowns of the cuts are in x: b is read and eliminated again, and stays on the chip until it is
+/// solved. A leaf writes only its rows, those of the cut after it unchanged, so that b may be x.
 template <class Scalar, int w, bool Up>
 struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
   using Base = SchurTile<Scalar, w, true>;
@@ -63,7 +63,7 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
           }
         });
     });
-    const auto turn = [&](int v, Lane &mine) { // all is eliminated
+    const auto turn = [&](int v, Lane &mine) { // all rows are eliminated
       if (!Base::works(tile, v)) return;
       this->place_cut(v, mine.behind, shared, values);
       RIBBON_UNROLL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_factor.hpp  The tree of Schur complements in one launch, for
-///   half-bandwidths known when compiled.
+/// @file tile_factor.hpp  The tree of Schur complements in one launch, for half-bandwidths known at compile
+///   time.
 #pragma once
 
 #include <ribbon/multifrontal/schur/leaf_tile.hpp>
@@ -8,26 +8,27 @@
 
 namespace ribbon::multifrontal {
 
-/// A team eliminates 32 leaves and goes on with the joins above them; of the teams below a node that ends a
-/// stage the last one goes on with it. What nodes of a stage pass stays in scratch. A lane has a column of
-/// the front of a join, 3 w x 3 w: of its cut, of the cut before, of that behind. All lanes of a join take
-/// Gauss and Jordan's steps on the w x w matrix of its cut, each for itself, so that none waits for another;
-/// a column then has S^-1 times what it had there, and passes on what that takes from the rows of the other
-/// cuts. The last warp watches pivots of the levels below meanwhile.
+/// A team eliminates 32 leaves and continues with the joins above them. Of the teams below a node that ends
+/// a stage, the last one continues. Fronts that nodes of a stage pass stay in scratch. A lane has a column
+/// of the front of a join, 3 w x 3 w: of its cut, of the cut before, or of the cut after. Every lane of a
+/// join computes the Gauss-Jordan steps on the w x w matrix of its cut, so that lanes do not wait for one
+/// another. A column then holds S^-1 times its entries there. Its product with the rows of the other cuts
+/// is subtracted from the front that is passed on. Meanwhile the last warp watches pivots of the levels
+/// below.
 template <class Scalar, int w>
 struct SchurTileFactorKernel {
   using Leaves                   = SchurLeafTile<Scalar, w>;
   using Real                     = real_t<Scalar>;
   using Statistics               = PivotStatistics<Real>;
   static constexpr int team_size = Leaves::team_size;
-  /// so few registers that several teams fit a multiprocessor
+  /// few registers, so that several teams fit a multiprocessor
   static constexpr int max_threads = (w <= 3 ? 4 : 3) * team_size;
-  static constexpr int nodes       = 32; ///< below a stage
+  static constexpr int nodes       = 32; ///< nodes below a stage
   static constexpr int lanes = w == 1 ? 4 : w == 2 ? 8 : 16, groups = team_size / lanes;
   static constexpr int watchers = team_size - 32; ///< first thread of the warp that watches pivots
   Leaves               leaves;
   Arrivals             arrivals;
-  /// where statistics of the nodes at the top are also written, a chain's joins apart; may be null
+  /// also receives the statistics of the top nodes, those of a chain every tree.joins records; may be null
   Statistics *report;
 
   /// A pivot, and the largest entry of its column.
@@ -42,19 +43,20 @@ struct SchurTileFactorKernel {
   /// Joins of a level of a stage.
   struct Joins {
     std::int64_t first;      ///< node
-    int          up, n, all; ///< levels above the stage's lowest nodes; of a chain; of all chains
+    int          up, n, all; ///< levels above the lowest nodes of the stage; joins of a chain; of all chains
     bool         closes;     ///< a ring
   };
   struct alignas(16) Shared {
-    Scalar     passed[nodes][Leaves::front | 1]; ///< by a node, at the place of the first one below it
-    Statistics watched[nodes];                   ///< the same
-    /// of the joins of a stage, at the place where their second child begins; where a ring closes, its first
+    Scalar     passed[nodes][Leaves::front | 1]; ///< front of a node, at the place of the first node below it
+    Statistics watched[nodes];                   ///< likewise
+    /// of the joins of a stage, at the place where their second child begins; for a closing ring, their
+    /// first child
     Pivot pivots[nodes][w];
-    /// what the rows of the other cuts have in columns of pivots
+    /// entries of the rows of the other cuts in columns of pivots
     Real rest[groups][w][2 * w];
     int  flag;
   };
-  /// Leaves and joins take turns.
+  /// Leaves and joins use the same scratch one after another.
   static constexpr std::size_t bytes = sizeof(typename Leaves::Shared) > sizeof(Shared)
                                          ? device::align16(sizeof(typename Leaves::Shared))
                                          : sizeof(Shared);
@@ -66,12 +68,13 @@ struct SchurTileFactorKernel {
   }
   std::int64_t tiles() const { return (leaves.tree.chain.chains * leaves.tree.slots + nodes - 1) / nodes; }
 
-  /// Column c of a join from what its children pass; a ring closes with one child. @param rest  of the join
+  /// Column c of a join, from the fronts of its children; a ring closes with one child. @param rest  of the
+  /// join
   KOKKOS_INLINE_FUNCTION static void eliminate(const Scalar *first, const Scalar *second, bool closes, int c,
                                                Lane &mine, Real (&rest)[w][2 * w])
   {
     constexpr int ld = 2 * w;
-    // the column is that of row r of the other cuts, too
+    // the column has the index of row r of the other cuts, too
     const int     kind = c / w, k = c - kind * w, r = c < w ? 0 : c - w;
     Scalar        S[w][w], row[w];
     const Scalar *upper = kind == 2 ? second + w + k : first + w * ld + k,
@@ -152,8 +155,8 @@ struct SchurTileFactorKernel {
     const int n = static_cast<int>(rest < most ? rest : most);
     return {first, up, n, n * chains, closes};
   }
-  /// The last warp adds the pivots of levels `from` to `to`, a lane those of a join, to what was watched
-  /// below them, in the place of the first of the nodes there.
+  /// The last warp adds the pivots of levels `from` to `to` to the statistics of the levels below, a lane
+  /// per join, in the place of the first node below.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, const Levels &stage,
                                     std::int64_t top, int from, int to, std::int64_t chain0, int chains,
@@ -181,7 +184,7 @@ struct SchurTileFactorKernel {
       threads.for_each([&](int, Lane &) { device::lane_barrier(32); });
     }
   }
-  /// Leaves what was watched, all of a chain in its first record, to the stage above or the host.
+  /// Stores the statistics, those of a chain in its first record, for the stage above or the host.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void tell(device::Threads<Lane, Team> &threads, const Levels &stage,
                                    std::int64_t top, std::int64_t chain0, int chains, int slots,
@@ -198,9 +201,9 @@ struct SchurTileFactorKernel {
     });
   }
 
-  /// Joins of one level of a stage, those of `chains` chains, whose nodes below the stage are `slots` places
+  /// Joins of one level of a stage, for `chains` chains, whose nodes below the stage are `slots` places
   /// apart.
-  /// @param is_last  whether the stages above take what they pass
+  /// @param is_last  whether the stages above read the fronts
   template <class Team>
   KOKKOS_INLINE_FUNCTION void join_level(const Team &team, device::Threads<Lane, Team> &threads,
                                          const Joins &level, std::int64_t number, int chains, int slots,
@@ -239,7 +242,7 @@ struct SchurTileFactorKernel {
     team.barrier();
   }
 
-  /// Brings what the nodes below a stage pass.
+  /// Loads the fronts of the nodes below a stage.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads,
                                     std::int64_t chain, int level, const NodeRange &below,
@@ -247,7 +250,7 @@ struct SchurTileFactorKernel {
   {
     const Tree &tree = leaves.tree;
     threads.for_each([&](int v, Lane &) {
-      constexpr int together = team_size / nodes; // threads that bring what a node passes
+      constexpr int together = team_size / nodes; // threads that load the front of one node
       const int     child    = v / together;
       if (child < below.end - below.begin) {
         const Scalar *from = leaves.factors.front_of(tree, chain, level, below.begin + child);
@@ -291,7 +294,7 @@ struct SchurTileFactorKernel {
     device::Threads<Lane, Team> threads(team, states);
     Levels                      stage{0, tree.stage_top(0)};
     std::int64_t                top = node0 / nodes;
-    // The code of a join is there once: it is long, and a team goes through it for every level.
+    // The code of a join exists once, because it is long; a team executes it for every level.
     RIBBON_NO_UNROLL
     do {
       if (stage.bottom > 0) {
@@ -301,7 +304,7 @@ struct SchurTileFactorKernel {
       int          last_level = stage.top; // of the join that passes to the stages above, if there is one
       std::int64_t last       = top;
       tree.resolve(last_level, last);
-      int watched = stage.bottom; // level to which pivots have been taken
+      int watched = stage.bottom; // level up to which pivots have been added
       RIBBON_NO_UNROLL
       for (int level = stage.bottom + 1; level <= last_level; ++level) {
         const Joins joins = joins_of(stage, top, level, chains);

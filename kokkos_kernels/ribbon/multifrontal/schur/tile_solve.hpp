@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file tile_solve.hpp  One right-hand side up and down the tree of Schur complements, for
-///   half-bandwidths known when compiled.
+/// @file tile_solve.hpp  One right-hand side up and down the tree of Schur complements, for half-bandwidths
+///   known at compile time.
 #pragma once
 
 #include <ribbon/multifrontal/qr/tile_joins.hpp>
@@ -8,7 +8,7 @@
 
 namespace ribbon::multifrontal {
 
-/// Joins for one column; nodes pass numbers for the cut before, and for that behind.
+/// Joins for one column; nodes pass values for the cut before and for the cut after.
 template <class Scalar, int w>
 struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
   using Base = RowJoins<Scalar, w, 2 * w>;
@@ -28,7 +28,7 @@ struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
   {
   }
 
-  /// Asks for what a team will read of the joins of its tile and of those above it.
+  /// Prefetches the data of the joins of a tile and of those above it.
   KOKKOS_INLINE_FUNCTION void prefetch(int v) const
   {
     this->for_joins(v, true, [&](std::int64_t number) {
@@ -37,7 +37,7 @@ struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
     });
   }
 
-  /// Row r of a join: of its cut, then of the cuts before and behind it.
+  /// Row r of a join: of its cut, then of the cuts before and after it.
   KOKKOS_INLINE_FUNCTION void join(const Node &n, int level, int j, int r, Passed &passed) const
   {
     const bool closes = level > solve.tree.levels;
@@ -56,7 +56,7 @@ struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
     const int     apart = r >= w ? 2 * w : is_transposed ? w : 1;
     Scalar        given[w], sum(0);
     RIBBON_UNROLL
-    for (int k = 0; k < w; ++k) given[k] = row[k * apart]; // all under way at once
+    for (int k = 0; k < w; ++k) given[k] = row[k * apart]; // all loads overlap
     RIBBON_UNROLL
     for (int k = 0; k < w; ++k) sum += given[k] * (before[w + k] + behind[k]);
     if (r < w) this->cut_values(n.chain, level, n.node, 0)[r] = sum;
@@ -71,7 +71,7 @@ struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
       [&](const Node &n, int level, int j, int r) { join(n, level, j, r, passed); });
   }
 
-  /// Unknown r of the cut of a join, from those of the cuts before and behind it.
+  /// Unknown r of the cut of a join, from those of the cuts before and after it.
   KOKKOS_INLINE_FUNCTION Scalar unknown(std::int64_t chain, int level, std::int64_t node, int r,
                                         const Rows &before, const Rows &behind) const
   {
@@ -79,19 +79,19 @@ struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
     const Scalar *row = (is_transposed ? at.lower : at.upper) + r * 2 * w;
     Scalar        given[2 * w], sum = this->cut_values(chain, level, node, 0)[r], other(0);
     RIBBON_UNROLL
-    for (int k = 0; k < 2 * w; ++k) given[k] = row[k]; // all under way at once
+    for (int k = 0; k < 2 * w; ++k) given[k] = row[k]; // all loads overlap
     RIBBON_UNROLL
     for (int k = 0; k < w; ++k) sum -= given[k] * before[k], other -= given[w + k] * behind[k];
     return sum + other;
   }
-  /// The unknowns of all cuts of a tile, those at its ends among them; joins above the tile are worked off by
-  /// every team that they concern.
+  /// The unknowns of all cuts of a tile, including those at its ends. Joins above the tile are solved by
+  /// every team below them.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION void down(const Team &team, Threads &threads, Rows *cuts) const
   {
     const Tree &tree   = solve.tree;
     const int   behind = this->leaves_of_chain;
-    items(team, threads, chains * 2 * w, [&](int item) { // the ends of a chain, until a join says better
+    items(team, threads, chains * 2 * w, [&](int item) { // the ends of a chain; joins overwrite them
       const int k = item % w, end = item / w % 2, g = item / (2 * w);
       cuts[this->cut(g, end * behind)][k] =
         tree.chain.ring ? this->cut_values(chain0 + g, tree.levels + 1, 0, 0)[k] : Scalar(0);
@@ -127,7 +127,7 @@ struct SchurTileKernel : SchurTile<Scalar, w, false> {
   using typename Base::Tile;
   using Rows                     = typename Joins::Rows;
   static constexpr int team_size = Base::team_size;
-  /// so few registers that several teams fit a multiprocessor
+  /// few registers, so that several teams fit a multiprocessor
   static constexpr int max_threads = 4 * team_size;
   Arrivals             arrivals;
   bool                 is_transposed;
@@ -147,7 +147,7 @@ struct SchurTileKernel : SchurTile<Scalar, w, false> {
            (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0);
   }
 
-  /// Returns whether the team came to the top of the tree.
+  /// Returns whether the team reached the top of the tree.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION bool go_up(const Team &team, Threads &threads, const Tile &tile, const Joins &joins,
                                     bool stays, Shared &shared, Scalar *values, char *rest) const
@@ -176,7 +176,8 @@ struct SchurTileKernel : SchurTile<Scalar, w, false> {
     team.barrier();
     return joins.up(team, threads, arrivals, passed, reinterpret_cast<int *>(rest + passed_bytes - 16));
   }
-  /// @param came_up  y is on the chip @param await  called before numbers of joins are read
+  /// @param came_up  whether y is on the chip
+  /// @param await  called before data of joins is read
   template <class Team, class Threads, class Await>
   KOKKOS_INLINE_FUNCTION void go_down(const Team &team, Threads &threads, const Tile &tile,
                                       const Joins &joins, bool came_up, Shared &shared, Scalar *values,
