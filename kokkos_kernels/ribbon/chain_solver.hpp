@@ -18,8 +18,8 @@ struct ChainSolverOptions {
   /// (docs/methods/multifrontal.md) for long chains with four threads each, else one leaf. Rings and
   /// sub-chains always have eight per thread.
   ///
-  /// With a given size, hosts run the kernels of a device, and a device does not add a diagonal of zeros to
-  /// a chain with an odd sum of half-bandwidths.
+  /// With a given size, hosts run the kernels of a device. A device then does not add a diagonal of zeros
+  /// to a chain with an odd sum of half-bandwidths.
   std::int64_t leaf_size = 0;
   /// A pivot is treated as zero if its size relative to the largest entry of its column is at most this
   /// value. 0: 100 units of roundoff.
@@ -31,11 +31,11 @@ struct ChainSolverOptions {
   bool orthogonal = false;
 };
 
-/// Direct solver for banded matrices, one or several of equal shape, closed to rings or not, by orthogonal
-/// elimination on a tree over the chain of unknowns (docs/methods/multifrontal.md). On a host, a chain that
-/// is one leaf is eliminated by band LU with partial pivoting. If band LU is inaccurate (entries grow 64
-/// times, or a row is exchanged for a thousand steps), the solver changes to orthogonal elimination, also
-/// for later factorizations.
+/// Direct solver for banded matrices, one or several of equal shape, closed to rings or not. It uses
+/// orthogonal elimination on a tree over the chain of unknowns (docs/methods/multifrontal.md). On a host, a
+/// chain that is one leaf is eliminated by band LU with partial pivoting. Band LU is inaccurate if entries
+/// grow 64 times, or if a row is exchanged for a thousand steps. The solver then changes to orthogonal
+/// elimination, also for later factorizations.
 ///
 ///     ribbon::ChainSolver<double> solver(exec, {n, 1, kl, ku});
 ///     solver.factor(exec, ribbon::ChainMatrix<double, int>{{n, row_begin, column, value}});

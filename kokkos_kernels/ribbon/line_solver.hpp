@@ -66,8 +66,8 @@ struct LineSolverOptions {
 template <class Scalar, class Exec>
 class Partition;
 
-/// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and for block
-/// tridiagonal matrices with blocks of up to 8 unknowns, periodic or not.
+/// Solver for all lines of a LineSet, periodic or not. Matrices are bands with up to 8 diagonals on either
+/// side, or block tridiagonal with blocks of up to 8 unknowns.
 ///
 ///     ribbon::LineSolver<double> solver(exec, ribbon::LineSet::interleaved(n, M), bands);
 ///     if (!solver.report().ok()) ...

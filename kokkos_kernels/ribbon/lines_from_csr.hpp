@@ -92,9 +92,9 @@ struct LineCouplings {
   bool zero_sums = false;
 };
 
-/// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over the
-/// neighbours of row i on the line, with 64 bins per factor of 2. Rows without nonzero off-diagonal entries
-/// do not count.
+/// Histogram of the strength of coupling of the rows along a line, with 64 bins per factor of 2. The
+/// strength of row i is sum_j |a_ij| / |a_ii| over its neighbours on the line. Rows without nonzero
+/// off-diagonal entries do not count.
 inline constexpr int strength_bins = 64 * 80;
 /// Strength of bin k.
 double strength_of_bin(int k);

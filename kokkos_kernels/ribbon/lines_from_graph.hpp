@@ -39,7 +39,7 @@ struct LinesOfGraph {
 /// (2005)).
 ///
 /// The coupling of i and j is (|a_ij| / max_k |a_ik| + |a_ji| / max_k |a_jk|) / 2, k off the diagonal. It
-/// does not depend on scales of rows, the diagonal may be zero or missing, and a coupling that only one of
+/// does not depend on scales of rows, and the diagonal may be zero or missing. A coupling that only one of
 /// the two rows stores is half as strong. Zeros, NaN, Inf and columns outside the matrix do not couple.
 ///
 /// Couplings within 1% of each other are ties. Among ties, lines grow from the coupling with the closest

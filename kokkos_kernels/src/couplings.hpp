@@ -95,8 +95,9 @@ struct CouplingsKernel {
 
 /// The rows of a matrix on a host, one after another. Consecutive rows mostly have entries at the same
 /// distances from the diagonal. For such a row only the values are read. A row matches the pattern of an
-/// earlier one if it is farther than `reach` from both ends of its line, has the same distances, and all its
-/// entries are finite and nonzero. It then changes only the count of entries and `zero_sums`.
+/// earlier one if it has the same distances, and all its entries are finite and nonzero. It must also be
+/// farther than `reach` from both ends of its line. It then changes only the count of entries and
+/// `zero_sums`.
 template <class Scalar, class Index>
 struct CouplingsOfHost {
   static constexpr std::int64_t elements = 1024; ///< of a task

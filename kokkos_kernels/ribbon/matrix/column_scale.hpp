@@ -13,13 +13,12 @@
 /// need no memory, and no work in a solve.
 ///
 /// Units that change along a line, as 2^-i, make no column small, and a sweep of the scaling spreads them
-/// only as far as a row reaches. The ratio of the units of two unknowns j and k is the geometric mean of
-/// |a_ij / a_ik| over pairs of rows, i and j + k - i, with entries for both unknowns. The units of the
-/// equations cancel in these means, and so does a dominance of the diagonal over its neighbours. Sums of
-/// the logarithms of these ratios along the line are the initial values of the sweeps. An asymmetric
-/// stencil has such sums, too. Hence the sums count as units only if they span at most three times as many
-/// bits as the sizes of rows.
-/// sizes of rows.
+/// only as far as a row reaches. The ratio of the units of two unknowns j and k is a geometric mean of
+/// |a_ij / a_ik|. It is taken over pairs of rows, i and j + k - i, with entries for both unknowns. The
+/// units of the equations cancel in these means, and so does a dominance of the diagonal over its
+/// neighbours. Sums of the logarithms of these ratios along the line are the initial values of the sweeps.
+/// An asymmetric stencil has such sums, too. Hence the sums count as units only if they span at most three
+/// times as many bits as the sizes of rows.
 #pragma once
 
 #include <ribbon/matrix/band_entries.hpp>

@@ -88,8 +88,8 @@ struct Factors {
                       : join_statistics[tree.join_number(chain, level, node)];
   }
 
-  /// The data that a join passes on and stores, by columns: R of its cut (1 / R_jj on the diagonal), its W
-  /// rows in the 2 W columns of the cuts before and after, and Q^H, 2 W x 2 W.
+  /// The data that a join passes on and stores, by columns: R of its cut (1 / R_jj on the diagonal); its W
+  /// rows in the 2 W columns of the cuts before and after; Q^H, 2 W x 2 W.
   struct Join {
     Passed                 passed;
     Scalar                *r, *cut, *q;

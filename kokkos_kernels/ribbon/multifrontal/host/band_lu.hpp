@@ -61,10 +61,10 @@ struct BandLu {
   static constexpr double looks_at = 1e-5;
   /// The largest half-bandwidth for which origins and sizes of rows are tracked through exchanges.
   static constexpr int most_followed = 64;
-  /// Whether the factors of a chain are inaccurate. |L| |U| exceeds |A| by at most the growth of entries,
-  /// up to 2^kl times and more, and by the steps that a row remains in the window, each of which rounds it
-  /// (Higham, Accuracy and Stability of Numerical Algorithms, 9.3). In matrices close to resonance one row
-  /// is exchanged in all steps.
+  /// Whether the factors of a chain are inaccurate. Two effects bound the excess of |L| |U| over |A|. One
+  /// is the growth of entries, up to 2^kl times and more. The other is the count of steps that a row
+  /// remains in the window, because each step rounds it (Higham, Accuracy and Stability of Numerical
+  /// Algorithms, 9.3). In matrices close to resonance one row is exchanged in all steps.
   static bool loses_digits(std::int64_t steps) { return steps > 1000; }
   /// Scalars of the window.
   std::size_t window_size() const
@@ -72,8 +72,8 @@ struct BandLu {
     return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1);
   }
 
-  /// The band of a chain. With kl != ku it uses the loops of the larger one while these are faster than the
-  /// loops for any band, in spite of more products (measured on one core, 1e5 rows).
+  /// The band of a chain. With kl != ku it uses the loops of the larger one, with more products, while
+  /// these are faster than the loops for any band (measured on one core, 1e5 rows).
   void set_band(const Chain &given)
   {
     chain = given, given_kl = given.kl, given_ku = given.ku;

@@ -48,10 +48,10 @@ struct HermitianBand {
 
 /// The lower half of a stored band, the scales of both sides, and the distance of the band from Hermitian.
 ///
-/// The scales are those of Ruiz (RAL-TR-2001-034). In each round every row and its column are divided by
-/// the square root of the largest entry, rounded to a power of two, until all largest entries are about 1.
-/// Both sides have the same scales, so that the scaled matrix has the same inertia. One round is not
-/// enough: S T S with S = 10^(+-8) keeps entries of 10^-8.
+/// The scales are those of Ruiz (RAL-TR-2001-034). Each round divides every row and its column by the
+/// square root of the largest entry, rounded to a power of two. Rounds end when all largest entries are
+/// about 1. Both sides have the same scales, so that the scaled matrix has the same inertia. One round is
+/// not enough: S T S with S = 10^(+-8) keeps entries of 10^-8.
 template <class Scalar>
 struct BandHalves {
   using Real                  = real_t<Scalar>;
@@ -144,8 +144,8 @@ struct BandHalves {
   }
 };
 
-/// Eliminates a sub-chain. The result has its waiting complete unknowns and, if there are neighbours, the
-/// last b unknowns of the sub-chain before (-b to -1) and its last b (0 to b - 1).
+/// Eliminates a sub-chain. The result has its waiting complete unknowns. If there are neighbours, it also
+/// has the last b unknowns of the sub-chain before (-b to -1) and its last b (0 to b - 1).
 template <class Scalar>
 SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<Scalar> shift)
 {

@@ -147,8 +147,8 @@ struct QrLeafRows {
     return n < chunk ? n : chunk;
   }
 
-  /// Whether the rows of chunk q, with `count` entries, have one at every place of the band, and none of
-  /// these wraps around the ends of a ring.
+  /// Whether the rows of chunk q, with `count` entries, have one at every place of the band. False if an
+  /// entry wraps around the ends of a ring.
   KOKKOS_INLINE_FUNCTION bool is_full(int lane, int q, int count, const Shared &shared) const
   {
     const Chain       &c    = tree.chain;

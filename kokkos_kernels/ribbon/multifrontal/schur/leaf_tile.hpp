@@ -104,8 +104,8 @@ struct SchurLeafTile {
     const int n = shared.end[lane] - shared.first[lane] - q * chunk;
     return n < chunk ? n : chunk;
   }
-  /// Whether the rows of chunk q have an entry at every place of the band, and none of these wraps around
-  /// the ends of a ring, so that column indices are not read. True also if no row is read.
+  /// Whether column indices of chunk q are not read: its rows have an entry at every place of the band, and
+  /// no entry wraps around the ends of a ring. True also if no row is read.
   KOKKOS_INLINE_FUNCTION bool is_full(std::int64_t tile, int q, int lane, const Shared &shared) const
   {
     const Chain &c = tree.chain;

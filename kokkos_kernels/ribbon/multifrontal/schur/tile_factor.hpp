@@ -155,8 +155,8 @@ struct SchurTileFactorKernel {
     const int n = static_cast<int>(rest < most ? rest : most);
     return {first, up, n, n * chains, closes};
   }
-  /// The last warp adds the pivots of levels `from` to `to` to the statistics of the levels below, a lane
-  /// per join, in the place of the first node below.
+  /// The last warp adds the pivots of levels `from` to `to` to the statistics of the levels below, with a
+  /// lane per join. The sum is in the place of the first node below.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, const Levels &stage,
                                     std::int64_t top, int from, int to, std::int64_t chain0, int chains,
