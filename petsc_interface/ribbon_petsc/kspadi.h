@@ -10,19 +10,23 @@
 
    Options Database Keys:
 +  -ksp_adi_bounds <bounds> - smallest and largest eigenvalue of every one-direction operator, with a comma
-      (default 0,0: estimated, for each direction)
--  -ksp_adi_shifts <n> - shifts of a cycle (default 0: as many as -ksp_rtol takes, at most -ksp_max_it where
-      no norm is computed)
+      (default 0,0: estimated for each direction)
+-  -ksp_adi_shifts <n> - shifts in a cycle (default 0: as many as -ksp_rtol requires, and at most -ksp_max_it
+      if no norm is computed)
 
    Notes:
-   One direction is solved at once. In two, with A = H + V, an iteration is x += (p + q) (V + q)^-1 (H + p)^-1
-   (b - A x), with Wachspress' shifts p and q for the spectra of H and V; in three it is that of Douglas with
-   shifts in geometric progression. Rows that have a diagonal entry alone are solved first. Where the
-   directions do not commute, or do not make up A, a cycle that does not halve the norm of the residual is
-   given up for one shift: a method that converges for symmetric positive definite parts, slowly, and a
-   smoother; KSPView() says so. With KSP_NORM_NONE and few iterations, as on the levels of PCMG, shifts are
-   for the upper part of the spectra. The PC is set to PCNONE: lines are solved by PCs of type PCLINE with the
-   prefixes adi_x_, adi_y_ and adi_z_.
+   A matrix with one direction is solved exactly. In two directions, with A = H + V, an iteration is x += (p +
+   q) (V + q)^-1 (H + p)^-1 (b - A x), with Wachspress' shifts p and q for the spectra of H and V. In three
+   directions it is Douglas' iteration with shifts in geometric progression. Rows with a diagonal entry alone
+   are solved first.
+
+   If the directions do not commute, or their sum is not A, a cycle may not halve the norm of the residual.
+   The iteration then continues with one shift. It converges slowly for symmetric positive definite H and V,
+   and is a smoother. KSPView() says so.
+
+   With KSP_NORM_NONE and few iterations, as on the levels of PCMG, the shifts are for the upper half of the
+   spectra. The PC is set to PCNONE. PCs of type PCLINE with the prefixes adi_x_, adi_y_ and adi_z_ solve
+   along the lines.
 
    References:
 +  * - D. W. Peaceman, H. H. Rachford, The numerical solution of parabolic and elliptic differential
@@ -32,22 +36,23 @@
 M*/
 #define KSPADI "adi"
 
-/* Each takes effect at the next KSPSetUp() or KSPSolve(); KSPs of another type ignore a Set, a Get is an
-   error there. Sets are logically collective. */
+/* Each function takes effect at the next KSPSetUp() or KSPSolve(). KSPs of another type ignore a Set. A Get
+   is an error for them. Sets are logically collective. */
 /*@
    KSPADISetBounds - Sets bounds of the eigenvalues of the one-direction operators
 
    Input Parameters:
 +  ksp - the solver
-.  least - smallest, not negative
--  largest - largest, above it; both 0: estimated, for each direction
+.  least - smallest eigenvalue, not negative
+-  largest - largest eigenvalue, above least; both 0: estimated for each direction
 
    Options Database Key:
 .  -ksp_adi_bounds <bounds> - least,largest
 
    Note:
-   Estimates: the largest by Gershgorin's discs, the smallest by Arnoldi's method on the inverse, 20 solves
-   along lines for each direction. Rows that have a diagonal entry alone do not count.
+   The estimate of the largest eigenvalue comes from Gershgorin's discs. That of the smallest comes from
+   Arnoldi's method with the inverse: 20 solves along lines for each direction. Rows with a diagonal entry
+   alone do not count.
 
 .seealso: KSPADI, KSPADISetShifts()
 @*/
@@ -58,19 +63,19 @@ PETSC_EXTERN PetscErrorCode KSPADIGetBounds(KSP, PetscReal *least, PetscReal *la
 
    Input Parameters:
 +  ksp - the solver
--  n - how many, at most 1024; 0: as many as the tolerance takes
+-  n - how many, at most 1024; 0: as many as the tolerance requires
 
    Options Database Key:
 .  -ksp_adi_shifts <n> - how many
 
    Note:
-   Each shift has its own factors of the lines, kept from set-up on.
+   The set-up keeps the factors of the lines for each shift.
 
 .seealso: KSPADI, KSPADISetBounds()
 @*/
 PETSC_EXTERN PetscErrorCode KSPADISetShifts(KSP, PetscInt n);
 PETSC_EXTERN PetscErrorCode KSPADIGetShifts(KSP, PetscInt *n);
-/* What the last set-up made of them; before one an error, PETSC_ERR_ARG_WRONGSTATE. Any pointer may be NULL.
-   n: shifts of a cycle; predicted: iterations that theory takes for -ksp_rtol; separable: whether the
-   directions commute and make up the matrix. */
+/* Returns the result of the last set-up. Any pointer may be NULL. n: shifts in a cycle; predicted: iterations
+   that theory predicts for -ksp_rtol; separable: whether the directions commute and their sum is the matrix.
+   Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSetUp(). */
 PETSC_EXTERN PetscErrorCode KSPADIGetInfo(KSP, PetscInt *n, PetscReal *predicted, PetscBool *separable);

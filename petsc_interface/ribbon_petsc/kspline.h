@@ -5,25 +5,30 @@
 #include <petscksp.h>
 
 /*MC
-   KSPLINE = "line" - A direct solve of a batch of lines, with iterative refinement until every line has the
+   KSPLINE = "line" - A direct solve of a batch of lines, with iterative refinement until every line meets the
    tolerance.
 
    Options Database Keys:
-+  -ksp_line_precision <same,single> - what lines are factored and solved in; residuals are of PETSc's
-      precision (default same)
--  -ksp_line_view <viewer> - every solve says how many lines were refined, which are the worst, and how large
-      residuals are; with ascii_info_detail, their componentwise backward errors, too
++  -ksp_line_precision <same,single> - precision in which PCLINE factors and solves lines; residuals keep
+      PETSc's precision (default same)
+-  -ksp_line_view <viewer> - every solve prints how many lines were refined, the worst lines, and a histogram
+      of residuals; with ascii_info_detail also componentwise backward errors
 
    Notes:
-   x += M (b - A x) with A = Amat and M the PC, which is PCLINE where nobody chose one. Where nothing couples
-   but along whole lines M is the inverse of A to rounding: one iteration solves, others refine. Lines whose
-   residual has come down to max(rtol max|b|, abstol), by largest numbers along the line, are left alone from
-   then on; the KSP ends when its convergence test says so and, with the default test, when the others are
-   there, too, or get no better. Otherwise M is an approximation, all lines count as one, and the iteration is
-   Richardson's. Norms are unpreconditioned ones, or none. Refinements of direct solves have residuals in
-   doubled precision. A residual that gets no smaller ends in KSP_CONVERGED_HAPPY_BREAKDOWN where the solution
-   is exact but for rounding (on each line max|r| <= 45 epsilon max(|A| |x| + |b|)), else in
-   KSP_DIVERGED_BREAKDOWN; the best solution is kept.
+   The iteration is x += M (b - A x) with A = Amat. M is the PC, and is PCLINE unless another type is chosen.
+
+   If no entry couples different lines, and lines are solved as a whole, M is the inverse of A to rounding.
+   One iteration then solves, and further iterations refine. A line is done if max|r| <= max(rtol max|b|,
+   abstol), with the maxima along the line. The solution of a line that is done does not change. With the
+   default convergence test, the KSP ends when the 2-norm meets the tolerance and all lines are done, or do
+   not improve any more. A convergence test of the program takes precedence.
+
+   Otherwise M is an approximation, the iteration is Richardson's, and lines are not judged separately.
+
+   Norms are unpreconditioned, or none. Refinements of direct solves compute residuals in doubled precision.
+   If the residual does not decrease, the KSP keeps the best solution. The reason is
+   KSP_CONVERGED_HAPPY_BREAKDOWN if the solution is exact to rounding (max|r| <= 45 epsilon max(|A| |x| + |b|)
+   on each line), otherwise KSP_DIVERGED_BREAKDOWN.
 
    References:
 .  * - N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), chapter 12
@@ -31,7 +36,7 @@ M*/
 #define KSPLINE "line"
 
 /*@
-   KSPLineSetPrecision - Sets what PCLINE factors and solves lines in
+   KSPLineSetPrecision - Sets the precision in which PCLINE factors and solves lines
 
    Input Parameters:
 +  ksp - the solver
@@ -41,42 +46,42 @@ M*/
 .  -ksp_line_precision <same,single> - the precision
 
    Note:
-   Passed on to PCLineSetPrecision() of the PC; with another PC than PCLINE single precision is an error.
-   Other KSP types ignore it.
+   The KSP passes the precision to PCLineSetPrecision() of the PC. With a PC of another type, single precision
+   is an error. Other KSP types ignore the precision.
 
 .seealso: KSPLINE, PCLineSetPrecision(), KSPLineGetInfo()
 @*/
 PETSC_EXTERN PetscErrorCode KSPLineSetPrecision(KSP, PCLinePrecision);
 PETSC_EXTERN PetscErrorCode KSPLineGetPrecision(KSP, PCLinePrecision *);
 /*@
-   KSPLineView - Says how the lines of the last solve came out: how many were refined, or did not get to the
-   tolerance, the worst of them, and a histogram
+   KSPLineView - Prints the report of the last solve: how many lines were refined, how many are not at the
+   tolerance, the worst lines, and a histogram of residuals
 
    Input Parameters:
 +  ksp - the solver
--  viewer - an ASCII viewer, or NULL for standard output; others print nothing
+-  viewer - an ASCII viewer, or NULL for standard output; other viewers print nothing
 
    Options Database Key:
-.  -ksp_line_view <viewer> - do so after every solve
+.  -ksp_line_view <viewer> - print it after every solve
 
 .seealso: KSPLINE, KSPLineGetInfo()
 @*/
 PETSC_EXTERN PetscErrorCode KSPLineView(KSP, PetscViewer viewer);
 /*@
-   KSPLineGetInfo - Tells how the lines of the last solve came out, on all ranks. Collective
+   KSPLineGetInfo - Returns the results of the lines of the last solve, on all ranks. Collective
 
    Input Parameter:
 .  ksp - the solver
 
    Output Parameters (any may be NULL):
-+  lines - lines that were looked at one by one, times right-hand sides; 0 where M is not the inverse of lines
-      that are the same for all, or no norms are asked for
++  lines - lines that were judged separately, times right-hand sides; 0 if M is not the inverse of all lines,
+      or if no norms are computed
 .  refined - lines with more than one solve
 .  open - lines whose residual is above max(rtol max|b|, abstol)
 -  worst - the largest max|r| / max|b| along a line
 
    Note:
-   Pieces of lines that the partition cuts count each for itself.
+   Each sub-line of a line that spans ranks counts as a line.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve().
 
@@ -91,18 +96,17 @@ PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refin
 .  ksp - the solver
 
    Output Parameters (any may be NULL):
-+  worst - max_i |r_i| / (|A| |x| + |b|)_i with r = b - A x in doubled precision; infinite where x is not
-      finite
--  row - the row that has it, by its global number
++  worst - max_i |r_i| / (|A| |x| + |b|)_i with r = b - A x in doubled precision; infinite if x is not finite
+-  row - the global number of the row with this error
 
    Options Database Key:
-.  -ksp_line_view ::ascii_info_detail - shows it, and that of the lines
+.  -ksp_line_view ::ascii_info_detail - prints it, and the backward errors of the lines
 
    Notes:
    It is the smallest e such that (A + E) x = b + f with |E| <= e |A| and |f| <= e |b|. The right-hand side
-   and the solution must still be those of the solve. After KSPSolveTranspose() it is that of A^T.
+   and the solution must still be those of the solve. After KSPSolveTranspose() it is the error for A^T.
 
-   Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve() and after KSPMatSolve(); PETSC_ERR_SUP where Amat is not
+   Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve() and after KSPMatSolve(); PETSC_ERR_SUP if Amat is not
    AIJ, BAIJ, SBAIJ or MATMAIJ.
 
    References:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ribbon.h  What Ribbon adds to PETSc, for programs that link libribbon. Programs that only pass option flags
-   need nothing of it. */
+/* ribbon.h  The types and functions that Ribbon adds to PETSc, for programs that link libribbon. Programs
+   that only set options do not need it. */
 #pragma once
 
 #include <petscpc.h>
@@ -9,49 +9,53 @@
    PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled operator.
 
    Options Database Keys:
-+  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep
-      (default auto: the strongest, all within 10% of it, with others where many rows prefer them)
-.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed
-      (default auto: symmetric or additive, as Krylov methods for symmetric matrices need it)
-.  -pc_line_ordering <auto,jacobi,zebra> - all lines of a direction at once, or every second line and then the
-      others (default auto: zebra on multigrid levels, else jacobi)
-.  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines
-      0.6, on a multigrid level for compositions that would not smooth with 1)
-.  -pc_line_iterations <its> - repeats of the whole (default 1)
-.  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as
-      the values allow)
-.  -pc_line_lhs_tol <tol> - lines whose entries agree to this times the largest of their row share a matrix
-      (default 0: exactly)
-.  -pc_line_cut <auto,exact,drop,local,error> - what to do with lines that the partition cuts (default auto:
-      they are solved as one)
-.  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of these (default
-      auto: the cheapest)
++  -pc_line_direction <auto,x,y,z,rows,matrix> - the couplings that make the lines, or a list as x,y,z, which
+      is swept in its order (default auto: the direction with the strongest couplings, all directions within
+      10% of it, and others that many rows prefer)
+.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves along several directions are
+      composed (default auto: symmetric or additive, as Krylov methods for symmetric matrices need it)
+.  -pc_line_ordering <auto,jacobi,zebra> - all lines of a direction at once, or every second line first and
+      then the others with updated values (default auto: zebra on multigrid levels, otherwise jacobi)
+.  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
+      on multigrid levels for compositions that would not smooth with 1)
+.  -pc_line_iterations <its> - repetitions of the whole sweep (default 1)
+.  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are stored (default auto: as few
+      as the entries allow)
+.  -pc_line_lhs_tol <tol> - lines whose entries agree to tol times the largest entry of the row share a matrix
+      (default 0: only equal lines share)
+.  -pc_line_cut <auto,exact,drop,local,error> - how lines that span ranks are solved (default auto: over all
+      ranks of the line)
+.  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of lines that
+      span ranks (default auto: the cheapest by a model)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
-.  -pc_line_precision <same,single,single_unrefined> - what lines are factored and solved in (default same:
-      PETSc's own precision; single: its solves are refined)
-.  -pc_line_probe <auto,always,never> - how factors are judged (default auto: by what the elimination proves,
-      and by solves where it proves nothing)
-.  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100
+.  -pc_line_precision <same,single,single_unrefined> - precision of the factors and solves along lines
+      (default same: PETSc's precision; single: single precision with refined solves)
+.  -pc_line_probe <auto,always,never> - how factors are judged (default auto: by certificates, and by test
+      solves if there is no certificate)
+.  -pc_line_zeropivot <tol> - a pivot up to tol times the largest entry of its row is zero (default 0: 100
       machine epsilon)
-.  -pc_line_shift_type <none,nonzero,pin> - what becomes of singular lines (default none: a failure, or pin
-      where the null space of Pmat or Amat has the constants)
-.  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default
+.  -pc_line_shift_type <none,nonzero,pin> - treatment of singular lines (default none: a failure, or pin if
+      the null space of Pmat or Amat contains the constants)
+.  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default 0:
       100 machine epsilon)
-.  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
--  -pc_line_compare <bool> - run the serial reference beside each application and say where they part (default
-      false)
+.  -pc_line_view <viewer> - every set-up prints the lines, the matrices, the kernel and the memory
+-  -pc_line_compare <bool> - compare each application with a serial reference and print the largest difference
+      (default false)
 
    Notes:
-   Lines come from the DMDA of the PC or of the matrix, or, where there is none that fits, from the pattern of
-   the matrix: consecutive rows, or a grid in natural numbering; else along its largest couplings. A line may
-   be periodic and has up to 8 entries on either side of the diagonal. Components of a grid point are lines of
-   their own where they do not couple, blocks of up to 8 where they do. MATMAIJ and MATKAIJ are read without
-   assembling them. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a smoother
-   of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with
-   additive composition in jacobi ordering, it is symmetric where the matrix is. KSPRICHARDSON without norms
-   (KSP_NORM_NONE, as PCMG sets it, or KSPConvergedSkip()) is done by the PC as a whole. KSPCG needs it
-   definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without
-   pivoting are reported by PCGetFailedReason().
+   Lines come from the DMDA of the PC or of the matrix, if its sizes fit. Otherwise they come from the
+   pattern of the matrix: consecutive rows, or a grid in natural numbering. Otherwise lines follow the largest
+   couplings. A line may be periodic, and has up to 8 entries on either side of the diagonal. If components of
+   a grid point couple, a line consists of blocks of up to 8 unknowns. If they do not couple, each component
+   is a line. MATMAIJ and MATKAIJ are read without assembling them.
+
+   With KSPPREONLY, PCLINE solves batches of lines exactly. As a preconditioner, or as a smoother of PCMG, it
+   is line Jacobi along one direction, or a composition of several directions. Symmetric composition, and
+   additive composition in jacobi ordering, are symmetric if the matrix is. KSPCG needs a definite
+   preconditioner as well: see PCLineSetComposition(). The PC runs all iterations of KSPRICHARDSON without
+   norms (KSP_NORM_NONE, as PCMG sets it, or KSPConvergedSkip()) at once.
+
+   PCGetFailedReason() reports zero pivots, NaN, and lines that every algorithm solves inaccurately.
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)
@@ -113,14 +117,14 @@ PETSC_EXTERN const char *const PCLineAlgorithms[];
 PETSC_EXTERN const char *const PCLineShiftTypes[];
 PETSC_EXTERN const char *const PCLinePrecisions[];
 
-/* Registers everything; callable after PetscInitialize(), any number of times. Errors: PETSC_ERR_LIB for a
-   PETSc of another version, scalar, precision, width of indices, debugging, device or MPI than libribbon was
-   built for. */
+/* Registers all types. A program may call it any number of times after PetscInitialize(). Errors:
+   PETSC_ERR_LIB if libribbon was built for a PETSc of another version, scalar, precision, width of indices,
+   debugging, device or MPI. */
 PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
 
-/* Each takes effect at the next PCSetUp(). PCs of another type ignore values that are in range;
-   PCLineSetDirections() looks into its list for PC line alone. A Get, and PCLineGetInfo(), is an error there.
-   Sets are logically collective. */
+/* Each function takes effect at the next PCSetUp(). PCs of another type ignore values that are in range;
+   PCLineSetDirections() checks its list only for PC line. A Get, and PCLineGetInfo(), is an error for PCs of
+   another type. Sets are logically collective. */
 /*@
    PCLineSetDirections - Sets the directions that are swept, in their order
 
@@ -136,31 +140,31 @@ PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
 .seealso: PCLINE, PCLineSetDirection(), PCLineSetComposition()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetDirections(PC, PetscInt n, const PCLineDirection directions[]);
-/* The array belongs to the PC and holds until the next Set. Either pointer may be NULL. */
+/* The array belongs to the PC and is valid until the next Set. Either pointer may be NULL. */
 PETSC_EXTERN PetscErrorCode PCLineGetDirections(PC, PetscInt *n, const PCLineDirection *directions[]);
-/* A list of one; Get: the first of the list. */
+/* Sets a list of one direction. Get: the first direction of the list. */
 PETSC_EXTERN PetscErrorCode PCLineSetDirection(PC, PCLineDirection);
 PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
 /*@
-   PCLineSetComposition - Sets how solves along several directions make one preconditioner
+   PCLineSetComposition - Sets how solves along several directions are composed
 
    Input Parameters:
 +  pc - the preconditioner
--  composition - PC_LINE_COMPOSITION_MULTIPLICATIVE: one after another, each to the residual that the others
-      left; PC_LINE_COMPOSITION_SYMMETRIC: the same there and back; PC_LINE_COMPOSITION_ADDITIVE: the average
-      of all; PC_LINE_COMPOSITION_AUTO: symmetric; additive for wide lines in jacobi ordering and for
-      directions of which each is strong elsewhere; in zebra ordering multiplicative during solves of a KSP of
-      this PC that takes any preconditioner
+-  composition - PC_LINE_COMPOSITION_MULTIPLICATIVE: one direction after another, each applied to the residual
+      of the solves before it; PC_LINE_COMPOSITION_SYMMETRIC: the same, then in reverse order;
+      PC_LINE_COMPOSITION_ADDITIVE: the average of all directions; PC_LINE_COMPOSITION_AUTO: symmetric;
+      additive for wide lines in jacobi ordering, and for directions that are each strong in other rows;
+      multiplicative in zebra ordering, during solves of a KSP of this PC that accepts any preconditioner
 
    Options Database Key:
 .  -pc_line_composition <auto,multiplicative,additive,symmetric> - the composition
 
    Note:
    Krylov methods for symmetric matrices need PC_LINE_COMPOSITION_SYMMETRIC, or PC_LINE_COMPOSITION_ADDITIVE
-   in jacobi ordering. Of a positive definite matrix A the latter is always positive definite; the former is
-   where lambda(A_d^-1 A) < 2 / omega for the lines A_d of every direction, as for diagonally dominant
-   matrices. In zebra ordering only PC_LINE_COMPOSITION_SYMMETRIC is symmetric. A choice that is not symmetric
-   prints one warning where the KSP of this PC is for symmetric matrices.
+   in jacobi ordering. If the matrix A is positive definite, additive composition always is, and symmetric
+   composition is if lambda(A_d^-1 A) < 2 / omega for the lines A_d of every direction. Diagonally dominant
+   matrices meet this condition. In zebra ordering only PC_LINE_COMPOSITION_SYMMETRIC is symmetric. A choice
+   that is not symmetric prints one warning if the KSP of this PC is for symmetric matrices.
 
 .seealso: PCLINE, PCLineSetDirections(), PCLineSetOrdering()
 @*/
@@ -168,23 +172,24 @@ PETSC_EXTERN PetscErrorCode PCLineSetComposition(PC, PCLineComposition);
 PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
 /*@
    PCLineSetOrdering - Sets whether all lines of a direction are solved at once (jacobi), or every second line
-   first and then the others with fresh values (zebra)
+   first and then the others with updated values (zebra)
 
    Input Parameters:
 +  pc - the preconditioner
 -  ordering - PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA, or PC_LINE_ORDERING_AUTO: zebra on multigrid
-      levels for tridiagonal lines of a grid, where AIJ is in host memory, unless they are averaged
-      (PC_LINE_COMPOSITION_ADDITIVE), else jacobi
+      levels for tridiagonal lines of a grid, if the matrix is AIJ in host memory and directions are not
+      averaged (PC_LINE_COMPOSITION_ADDITIVE), otherwise jacobi
 
    Options Database Key:
 .  -pc_line_ordering <auto,jacobi,zebra> - the ordering
 
    Notes:
-   Where auto takes zebra ordering, along one direction and with PC_LINE_COMPOSITION_AUTO, both colours are
+   If auto selects zebra ordering along one direction, and with PC_LINE_COMPOSITION_AUTO, both colours are
    swept twice.
 
-   The colour of a line is the parity of the sum of its other grid indices, or, where there is no DMDA, of its
-   number, which counts pieces of cut lines. Where one colour has no line on any rank this is jacobi.
+   The colour of a line is the parity of the sum of its other grid indices. Without a DMDA it is the parity of
+   the number of the line, where each sub-line of a line that spans ranks counts. If one colour has no line on
+   any rank, the ordering is jacobi.
 
 .seealso: PCLINE, PCLineSetComposition()
 @*/
@@ -195,29 +200,29 @@ PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
 
    Input Parameters:
 +  pc - the preconditioner
--  omega - in [0, 2); 0 stands for 1, or for 0.8 (0.6 where lines are pentadiagonal) on a multigrid level
-      where compositions without damping of their own would not smooth
+-  omega - in [0, 2); 0 stands for 1, or for 0.8 (pentadiagonal lines: 0.6) on multigrid levels for
+      compositions that would not smooth with 1
 
    Options Database Key:
 .  -pc_line_omega <omega> - the damping
 
    Note:
-   With omega 1 and one direction the error mode that is constant along the lines and alternates across them
-   is not damped by Richardson's iteration.
+   With omega 1 and one direction, Richardson's iteration does not damp the error mode that is constant along
+   the lines and alternates across them.
 
 .seealso: PCLINE, PCLineSetIterations()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetOmega(PC, PetscReal omega);
 PETSC_EXTERN PetscErrorCode PCLineGetOmega(PC, PetscReal *omega);
 /*@
-   PCLineSetIterations - Sets how many times the whole sweep is repeated in an application
+   PCLineSetIterations - Sets how many times an application repeats the whole sweep
 
    Input Parameters:
 +  pc - the preconditioner
 -  iterations - at least 1
 
    Options Database Key:
-.  -pc_line_iterations <its> - the repeats
+.  -pc_line_iterations <its> - the repetitions
 
 .seealso: PCLINE, PCLineSetOmega()
 @*/
@@ -226,19 +231,20 @@ PETSC_EXTERN PetscErrorCode PCLineGetIterations(PC, PetscInt *iterations);
 PETSC_EXTERN PetscErrorCode PCLineSetLhs(PC, PCLineLhs);
 PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
 /*@
-   PCLineSetLhsTol - Sets how far the entries of lines may differ that share a matrix
+   PCLineSetLhsTol - Sets the tolerance within which the entries of lines are equal, so that the lines share a
+   matrix
 
    Input Parameters:
 +  pc - the preconditioner
--  tol - in [0, 1), relative to the largest entry of the row; 0: not at all
+-  tol - in [0, 1), relative to the largest entry of the row; 0: only equal lines share
 
    Options Database Key:
 .  -pc_line_lhs_tol <tol> - the tolerance
 
    Note:
-   All lines of a class are solved with the matrix of the first one. Lines of Galerkin levels that differ by
-   rounding share with 1e-12. Inside PCADI, KSPADI and TSADI, which solve lines exactly, a tolerance above the
-   square root of machine epsilon is an error.
+   All lines of a class are solved with the matrix of its first line. With 1e-12, lines of Galerkin
+   levels that differ by rounding share a matrix. PCADI, KSPADI and TSADI solve lines exactly: inside them a
+   tolerance above the square root of machine epsilon is an error.
 
 .seealso: PCLINE, PCLineSetLhs()
 @*/
@@ -251,51 +257,51 @@ PETSC_EXTERN PetscErrorCode PCLineGetLhsTol(PC, PetscReal *tol);
 
    Input Parameters:
 +  pc - the preconditioner
--  probe - PC_LINE_PROBE_AUTO: by what the elimination proves about its accuracy, and by solving with a few
-      right-hand sides where it proves nothing; PC_LINE_PROBE_ALWAYS: by solving; PC_LINE_PROBE_NEVER: by what
-      it proves and by its pivots alone
+-  probe - PC_LINE_PROBE_AUTO: by certificates, which the elimination computes, and by test solves with a few
+      right-hand sides if there is no certificate; PC_LINE_PROBE_ALWAYS: by test solves; PC_LINE_PROBE_NEVER:
+      by certificates and pivots alone
 
    Options Database Key:
-.  -pc_line_probe <auto,always,never> - how they are judged
+.  -pc_line_probe <auto,always,never> - how factors are judged
 
    Level: advanced
 
    Note:
-   Without a probe a set-up is faster where nothing is proved: several right-hand sides are not solved. An
-   algorithm that is inaccurate for a matrix is not found out then, and the condition number is not known.
-   Lines that span ranks, and singular lines that are pinned, are judged by solving in every case.
+   If there is no certificate, a set-up without test solves takes less time. It then does not detect an
+   algorithm that is inaccurate for a matrix, and the condition number is unknown. Lines that span ranks, and
+   singular lines that are pinned, are judged by test solves in every case.
 
 .seealso: PCLINE, PCLineSetAlgorithm(), PCLineSetZeroPivot()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetProbe(PC, PCLineProbe probe);
 PETSC_EXTERN PetscErrorCode PCLineGetProbe(PC, PCLineProbe *probe);
 /*@
-   PCLineSetCut - Sets what becomes of lines that the partition cuts
+   PCLineSetCut - Sets how lines that span ranks are solved
 
    Input Parameters:
 +  pc - the preconditioner
--  cut - PC_LINE_CUT_EXACT: the pieces are solved together, over all ranks of a line; PC_LINE_CUT_DROP:
-      together with those of the neighbours alone, as if further ones did not couple with them;
-      PC_LINE_CUT_AUTO: as drop where that is exact to rounding, else exact, and local where nobody knows
-      which pieces belong together; PC_LINE_CUT_LOCAL: each piece by itself; PC_LINE_CUT_ERROR: an error
+-  cut - PC_LINE_CUT_EXACT: over all ranks of the line; PC_LINE_CUT_DROP: by pairs of neighbouring ranks, as
+      if sub-lines of other ranks did not couple with them; PC_LINE_CUT_AUTO: drop if drop is exact to
+      rounding, otherwise exact, and local if the set-up does not know which sub-lines belong together;
+      PC_LINE_CUT_LOCAL: each rank solves its sub-lines alone; PC_LINE_CUT_ERROR: such lines are an error
 
    Options Database Key:
-.  -pc_line_cut <auto,exact,drop,local,error> - what becomes of them
+.  -pc_line_cut <auto,exact,drop,local,error> - how they are solved
 
 .seealso: PCLINE, PCLineGetInfo()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
 PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
 /*@
-   PCLineSetCutExchange - Sets who solves the reduced systems of lines that the partition cuts
+   PCLineSetCutExchange - Sets who solves the reduced systems of lines that span ranks
 
    Input Parameters:
 +  pc - the preconditioner
--  exchange - PC_LINE_CUT_EXCHANGE_EVERY_RANK: every rank of a line, all of them;
+-  exchange - PC_LINE_CUT_EXCHANGE_EVERY_RANK: every rank of a line all of them;
       PC_LINE_CUT_EXCHANGE_DEALT_OUT: each rank those of some lines; PC_LINE_CUT_EXCHANGE_GROUPS: in groups of
       ranks, then between the groups (with fewer than four ranks as dealt out); PC_LINE_CUT_EXCHANGE_AUTO:
-      what a model of latency and bandwidth finds cheapest, and neighbours alone where that is exact to
-      rounding
+      pairs of neighbours if this is exact to rounding, otherwise the cheapest by a model of latency and
+      bandwidth
 
    Options Database Key:
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves them
@@ -307,62 +313,62 @@ PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
 PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 /*@
-   PCLineSetPrecision - Sets what lines are factored and solved in
+   PCLineSetPrecision - Sets the precision of the factors and solves along lines
 
    Input Parameters:
 +  pc - the preconditioner
--  precision - PC_LINE_PRECISION_SAME: PETSc's own precision; PC_LINE_PRECISION_SINGLE: matrices and factors
-      in single precision, in half the memory, and solves that are refined in that of PETSc;
-      PC_LINE_PRECISION_SINGLE_UNREFINED: without refinement, with relative errors of 1e-7 and more; vectors
-      stay what they are
+-  precision - PC_LINE_PRECISION_SAME: PETSc's precision; PC_LINE_PRECISION_SINGLE: matrices and factors in
+      single precision, in half the memory, and solves that are refined in PETSc's precision;
+      PC_LINE_PRECISION_SINGLE_UNREFINED: without refinement, with relative errors of 1e-7 and more. Vectors
+      keep PETSc's precision
 
    Options Database Key:
 .  -pc_line_precision <same,single,single_unrefined> - the precision
 
    Note:
-   A refined application is linear to the roundoff of PETSc's precision: the inverse of the lines with entries
-   that are rounded to single precision. The set-up measures how many steps that takes, and fails
-   (PC_FACTOR_OTHER) where refinement stagnates. Without refinement the first application prints one warning,
-   unless KSPLINE applies it, which refines by itself. Every right-hand side is brought to the range of single
-   precision line by line, so that small residuals keep their digits. Pivots are judged by the roundoff of
-   single precision. PETSc in single precision ignores this; with complex scalars PCSetUp() is an error.
+   A refined application is linear to the roundoff of PETSc's precision. It is the inverse of the lines with
+   entries that are rounded to single precision. The set-up measures the number of refinement steps, and fails
+   (PC_FACTOR_OTHER) if refinement stagnates. Without refinement the first application prints one warning,
+   unless KSPLINE applies the PC and refines. Each right-hand side is scaled to the range of single precision
+   line by line, so that small residuals stay accurate. Pivots are judged by the roundoff of single precision.
+   PETSc in single precision ignores this option. With complex scalars PCSetUp() is an error.
 
 .seealso: PCLINE, KSPLINE, KSPLineSetPrecision()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetPrecision(PC, PCLinePrecision);
 PETSC_EXTERN PetscErrorCode PCLineGetPrecision(PC, PCLinePrecision *);
-/* tol >= 0; 0 stands for 100 machine epsilon */
+/* tol >= 0; 0 stands for 100 machine epsilon. */
 PETSC_EXTERN PetscErrorCode PCLineSetZeroPivot(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetZeroPivot(PC, PetscReal *tol);
 /*@
-   PCLineSetShiftType - Sets what becomes of singular lines
+   PCLineSetShiftType - Sets the treatment of singular lines
 
    Input Parameters:
 +  pc - the preconditioner
--  type - PC_LINE_SHIFT_NONE: PCSetUp() fails, unless a MatNullSpace of Pmat or of Amat has the constants,
-      which means PC_LINE_SHIFT_PIN; PC_LINE_SHIFT_NONZERO: where a pivot is zero, the diagonals of the
-      matrices that are factored with it get larger by PCLineSetShiftAmount() times the largest entry of their
-      row, then by twice as much and so on, up to the square root of the machine epsilon, until no pivot is
-      zero; PC_LINE_SHIFT_PIN: lines whose rows sum to zero (Neumann and periodic ones) are solved for least
-      squares and zero mean, which is the solution of smallest norm where the right-hand side is consistent;
-      each piece of a line that does not couple with the rest by itself
+-  type - PC_LINE_SHIFT_NONE: PCSetUp() fails; if a MatNullSpace of Pmat or of Amat contains the constants,
+      none means PC_LINE_SHIFT_PIN. PC_LINE_SHIFT_NONZERO: if a pivot is zero, the diagonals of the matrices
+      that are factored with it grow by PCLineSetShiftAmount() times the largest entry of their row, then by
+      twice as much and so on, up to the square root of the machine epsilon, until no pivot is zero.
+      PC_LINE_SHIFT_PIN: lines whose rows sum to zero (Neumann and periodic lines) have the least-squares
+      solution of zero mean, which is the solution of smallest norm if the right-hand side is consistent.
+      Parts of a line that do not couple with each other are pinned separately
 
    Options Database Key:
 .  -pc_line_shift_type <none,nonzero,pin> - the type
 
    Note:
-   PC_LINE_SHIFT_PIN takes scalar lines. Other singular lines, lines of blocks, and transposed solves with
+   PC_LINE_SHIFT_PIN is for scalar lines. Other singular lines, lines of blocks, and transposed solves with
    singular lines whose columns do not sum to zero fail as with PC_LINE_SHIFT_NONE.
 
 .seealso: PCLINE, PCLineSetShiftAmount(), PCLineSetZeroPivot(), MatSetNullSpace()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetShiftType(PC, PCLineShiftType);
 PETSC_EXTERN PetscErrorCode PCLineGetShiftType(PC, PCLineShiftType *);
-/* amount in [0, 1), the first one of PC_LINE_SHIFT_NONZERO; 0 stands for 100 machine epsilon */
+/* First shift of PC_LINE_SHIFT_NONZERO, in [0, 1); 0 stands for 100 machine epsilon. */
 PETSC_EXTERN PetscErrorCode PCLineSetShiftAmount(PC, PetscReal amount);
 PETSC_EXTERN PetscErrorCode PCLineGetShiftAmount(PC, PetscReal *amount);
 /*@
-   PCLineSetCompare - Runs a plain serial elimination with pivoting beside each solve along lines
+   PCLineSetCompare - Compares each solve along lines with a plain serial elimination with pivoting
 
    Input Parameters:
 +  pc - the preconditioner
@@ -373,41 +379,41 @@ PETSC_EXTERN PetscErrorCode PCLineGetShiftAmount(PC, PetscReal *amount);
 
    Note:
    Each application (with several columns: each call) prints one line: the largest difference of all its
-   solves, relative to the largest number that the reference has on the same line, with the row, the line and
-   the rank where it is. Nothing is judged. The reference works on the host, in extended precision, from the
-   entries that the matrix had at set-up; it is for finding errors, not for production.
+   solves, with its row, line and rank. The difference is relative to the largest value of the reference on
+   the same line. The comparison raises no error. The reference solves on the host, in extended precision,
+   with the entries of the matrix at set-up. It serves to find errors, not for production.
 
 .seealso: PCLINE
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetCompare(PC, PetscBool compare);
 PETSC_EXTERN PetscErrorCode PCLineGetCompare(PC, PetscBool *compare);
 
-/* What the last PCSetUp() found on this rank: names of the directions, lines, rows per line, distinct
-   matrices, half-bandwidth, bytes held. Any pointer may be NULL. Lines, matrices and bytes are sums over
+/* Returns the result of the last PCSetUp() on this rank: names of the directions, lines, rows per line,
+   different matrices, half-bandwidth, bytes. Any pointer may be NULL. Lines, matrices and bytes are sums over
    directions and colours, rows are those of the first direction, the half-bandwidth is the largest.
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp(). */
 PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *lines, PetscInt *rows,
                                           PetscInt *matrices, PetscInt *half_bandwidth,
                                           PetscLogDouble *bytes);
 /*@
-   PCLineGetFactorInfo - Tells what the elimination of the lines of the first direction found of their
-   matrices, over all ranks. Collective
+   PCLineGetFactorInfo - Returns properties of the lines of the first direction that their elimination
+   computes, over all ranks. Collective
 
    Input Parameter:
 .  pc - the preconditioner, after PCSetUp()
 
-   Output Parameters (any may be NULL; NaN where it is not known):
+   Output Parameters (any may be NULL; NaN if unknown):
 +  rcond - the smallest reciprocal condition estimate of a line, in the maximum norm
-.  row - global number of the first row of that line, -1 where it is not known
-.  growth - the largest entry that elimination met, relative to the largest of its row; known where it is
-      eliminated without pivoting on the host
-.  log_abs_det - log |det| of the matrix that has these lines and nothing else, which is Pmat where nothing
-      couples but along them; not known where lines span ranks and are solved in pieces
--  det_sign - det / |det|, 0 where a line is singular
+.  row - global number of the first row of that line, -1 if unknown
+.  growth - the largest entry during elimination, relative to the largest entry of its row; known for
+      elimination without pivoting on the host
+.  log_abs_det - log |det| of the matrix that consists of these lines, which is Pmat if no entry couples
+      different lines; unknown if sub-lines of lines that span ranks are solved on their ranks
+-  det_sign - det / |det|, 0 if a line is singular
 
    Notes:
-   Determinants are computed in this call. With PCLineSetPrecision() they are those of the rounded matrices,
-   and rcond is an estimate in single precision. After a failed set-up all values are unknown.
+   This call computes the determinants. With PCLineSetPrecision() they are those of the rounded matrices, and
+   rcond is an estimate in single precision. After a failed set-up all values are unknown.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp().
 
@@ -418,26 +424,28 @@ PETSC_EXTERN PetscErrorCode PCLineGetFactorInfo(PC, PetscReal *rcond, PetscInt *
 
 /*MC
    MATSOLVERMULTIFRONTAL = "multifrontal" - Direct solver for banded matrices: chains and rings of unknowns,
-   by orthogonal elimination on a tree (nested dissection of the chain).
+   by orthogonal elimination on a tree (nested dissection of the chain), or by band LU.
 
    Options Database Keys:
-+  -pc_type lu -pc_factor_mat_solver_type multifrontal - use it (-pc_type cholesky takes it, too)
-.  -mat_multifrontal_leaf_size <rows> - rows of a leaf of the tree (default 0: as many as suit the processor)
++  -pc_type lu -pc_factor_mat_solver_type multifrontal - selects the solver (-pc_type cholesky as well)
+.  -mat_multifrontal_leaf_size <rows> - least number of rows of a leaf of the tree (default 0: chosen for the
+      processor)
 .  -mat_multifrontal_pivot <qr,none> - orthogonal elimination, or Schur complements without pivoting, which a
       probe checks
 .  -mat_multifrontal_refine <steps> - steps of iterative refinement in a solve (default 0)
--  -mat_multifrontal_view <viewer> - every factorization says what it found, solves a random right-hand side
+-  -mat_multifrontal_view <viewer> - every factorization prints its report, solves a random right-hand side
       and estimates the condition
 
    Notes:
-   Takes AIJ, BAIJ and SBAIJ matrices, sequential or MPI, on the host or in the device types of AIJ, with up
-   to 32 entries on either side of the diagonal in their own order, around a ring, or after reverse
-   Cuthill-McKee. Elimination is orthogonal (QR) wherever a chain is cut, so that nothing grows; on a host
-   with one thread per rank and one rank the chain is not cut, and eliminated by band LU with partial
-   pivoting. A pivot below -pc_factor_zeropivot times the largest entry of its column is zero:
-   MatFactorGetError() says so, MatFactorGetErrorZeroPivot() which column. Factors of MAT_FACTOR_CHOLESKY are
-   the same, and know MatGetInertia(): eigenvalues within some roundings of zero are counted as zeros, all
-   other signs are certain.
+   Matrices are AIJ, BAIJ or SBAIJ, sequential or MPI, on the host or in the device types of AIJ. They have up
+   to 32 entries on either side of the diagonal in the order of their rows, around a ring, or after reverse
+   Cuthill-McKee.
+
+   Elimination is orthogonal (QR) if a chain is divided, so that entries do not grow. A chain on one rank of a
+   host with one thread is not divided, and is eliminated by band LU with partial pivoting. A pivot below
+   -pc_factor_zeropivot times the largest entry of its column is zero: MatFactorGetError() reports it, and
+   MatFactorGetErrorZeroPivot() returns the column. Factors of MAT_FACTOR_CHOLESKY are the same, and provide
+   MatGetInertia(): eigenvalues within some roundings of zero count as zeros, all other signs are certain.
 
    References:
 .  * - S. J. Wright, Stable parallel algorithms for two-point boundary value problems, SIAM J. Sci. Stat.
@@ -448,9 +456,9 @@ M*/
 typedef enum { MAT_MULTIFRONTAL_PIVOT_QR, MAT_MULTIFRONTAL_PIVOT_NONE } MatMultifrontalPivot;
 PETSC_EXTERN const char *const MatMultifrontalPivots[];
 
-/* Of a factored matrix, before its symbolic factorization, which reads the options; other solver types ignore
-   a Set. Logically collective. Errors: PETSC_ERR_ARG_OUTOFRANGE for negative numbers, and what is no
-   MatMultifrontalPivot. */
+/* Functions of a factored matrix, before its symbolic factorization, which reads the options. Other solver
+   types ignore a Set. Logically collective. Errors: PETSC_ERR_ARG_OUTOFRANGE for negative values, and for
+   values that are not a MatMultifrontalPivot. */
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetLeafSize(Mat F, PetscInt rows);
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetLeafSize(Mat F, PetscInt *rows);
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetPivot(Mat F, MatMultifrontalPivot pivot);
