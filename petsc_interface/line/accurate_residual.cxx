@@ -10,7 +10,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Vectors in the memory of Exec: v itself, or a copy that is kept for the next one.
+/// Gives vectors in the memory of Exec: v itself, or a copy whose memory is kept for the next vector.
 template <class Exec>
 class InMemory {
 public:
@@ -51,7 +51,7 @@ public:
   }
 
   /// @param like     a vector of the matrix
-  /// @param columns  of MATMAIJ; else 1
+  /// @param columns  of MATMAIJ; otherwise 1
   PetscErrorCode set(Mat aij, PetscInt columns, Vec like)
   {
     const PetscInt *others;
@@ -172,7 +172,7 @@ PetscErrorCode CreateWhereRowsAre(Mat aij, PetscInt columns, Vec like,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The AIJ matrix whose rows those of A are, to be destroyed; null where there is none.
+/// The AIJ matrix with the rows of A, which the caller destroys; null if there is none.
 PetscErrorCode RowsOf(Mat A, Mat *aij, PetscInt *columns)
 {
   PetscBool is_aij, is_maij, is_blocked;

@@ -10,19 +10,20 @@
 
 namespace ribbon::petsc {
 
-/// r = b - A x, or b - A^T x, in doubled precision, where the entries of A are. Keeps a copy of A where A has
-/// to be converted or transposed.
+/// r = b - A x, or b - A^T x, in doubled precision, in the memory of the entries of A. Keeps a copy of A if
+/// A must be converted or transposed.
 class AccurateResidual {
 public:
   virtual ~AccurateResidual() = default;
-  /// For AIJ of any kind, MATMAIJ of such a matrix, BAIJ and SBAIJ; *residual is null
-  /// for other types. Collective.
+  /// Supports AIJ of any kind, MATMAIJ of such a matrix, BAIJ and SBAIJ. For other types *residual is null.
+  /// Collective.
   static PetscErrorCode create(Mat A, bool transposed, std::unique_ptr<AccurateResidual> *residual);
 
-  /// Whether it was made for this matrix, with these values.
+  /// Whether this object was created for this matrix with its current values.
   bool is_of(Mat A, bool transposed) const;
 
-  /// Vectors of any type that has the layout of A. `sizes`: may be null; see ResidualSizes. Collective.
+  /// The vectors may have any type with the layout of A. `sizes` may be null; see ResidualSizes.
+  /// Collective.
   virtual PetscErrorCode compute(Vec b, Vec x, Vec r, Vec sizes, ResidualSizes which) = 0;
 
 private:

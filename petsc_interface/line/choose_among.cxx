@@ -11,16 +11,16 @@ namespace ribbon::petsc::directions {
 
 namespace {
 
-/// rows that couple so much more strongly along another direction prefer it
+/// rows prefer another direction if they couple along it by this factor more strongly
 constexpr double preferred_by_factor = 4;
-constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
-/// on multigrid levels: rows that couple so much more strongly along one direction than along each other one;
-/// at boundaries isotropic rows have 2
+constexpr double preferred_by_share  = 0.1; // directions that this fraction of the rows prefers are swept
+/// on multigrid levels: rows that couple along one direction by this factor more strongly than along each
+/// other direction. At boundaries this factor of isotropic rows is 2
 constexpr double dominates_by_factor = 3;
-/// a direction along which so many of the rows do is swept there
+/// a direction is swept on a multigrid level if this fraction of the rows couples so along it
 constexpr double dominates_by_share = 0.05;
 
-/// Takes the directions out of a map whose lines have one row each, unless all have; `why` says which.
+/// Removes the directions whose lines have one row each from a map, unless all do. `why` names them.
 PetscErrorCode LeaveOutOneRow(const LineSource &source, LineMap *map, std::string *why)
 {
   std::string more, left;
@@ -37,8 +37,8 @@ PetscErrorCode LeaveOutOneRow(const LineSource &source, LineMap *map, std::strin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Takes the direction, too, that most rows prefer to each of those that were chosen, where enough of them
-/// do. Directions that cannot be solved along do not stand.
+/// Adds the direction that most rows prefer to each chosen direction, if enough rows do. Directions whose
+/// lines cannot be solved are not candidates.
 PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, const LineSource &source,
                              const LineMap &map, std::vector<ChosenDirection> *chosen, bool *taken,
                              std::string *why)
@@ -79,8 +79,8 @@ PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of directions that are equally strong those without lines that the partition cuts, where these are
-/// an error and others remain.
+/// Removes directions with lines that span ranks from equally strong ones, if such lines are an error and
+/// other directions remain.
 void leave_out_cut(PCLineCut cut, std::vector<LineDirection> *equal)
 {
   const auto is_cut = [](const LineDirection &d) { return d.lines_cut > 0; };
@@ -111,10 +111,11 @@ PetscErrorCode DecideOrdering(MPI_Comm comm, bool may_colour, PC_Line *line,
 
 namespace {
 
-/// Directions for zebra ordering on a multigrid level: each one that couples enough of the rows much more
-/// strongly than each other one. Rows that couple alike along several of them are smoothed by lines along any
-/// as well as by point relaxation (or better). So where there is none: the strongest, the first of those
-/// within 10%. None where zebra ordering does not suit them. Collective.
+/// Directions for zebra ordering on a multigrid level: each direction that couples enough of the rows much
+/// more strongly than each other one. Rows that couple equally along several directions are smoothed by
+/// lines along any of them, at least as well as by point relaxation. If no direction qualifies, the
+/// strongest is chosen, the first of those within 10%. `chosen` is empty if zebra ordering does not suit
+/// the directions. Collective.
 PetscErrorCode ChooseForLevel(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source,
                               LineMap *map, std::vector<ChosenDirection> *chosen)
 {
@@ -161,8 +162,8 @@ PetscErrorCode ChooseForLevel(MPI_Comm comm, PC_Line *line, LineOperator &op, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of directions that are equally strong those along which rows couple, where there are any: rows without a
-/// diagonal have no strength of coupling that could tell. Collective.
+/// Keeps of equally strong directions those along which rows couple, if there are any. Rows without a
+/// diagonal have no strength of coupling to compare. Collective.
 PetscErrorCode LeaveOutUncoupled(MPI_Comm comm, std::vector<ChosenDirection> *able)
 {
   std::vector<ChosenDirection> coupled;
@@ -217,7 +218,7 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOpe
   }
   while (more && chosen->size() < map->directions.size())
     PetscCall(TakePreferred(comm, line->cut, op, source, *map, chosen, &more, &line->why));
-  line->equal = chosen->size() == 1 && able.size() > 1; // the rows themselves prefer none
+  line->equal = chosen->size() == 1 && able.size() > 1; // no direction is preferred by the rows
   if (line->equal) *chosen = able, line->why += "; within 10% of the strongest: all of them are swept";
   if (!chosen->empty()) line->why += one_row;
   PetscCall(DecideOrdering(comm, for_level, line, chosen));

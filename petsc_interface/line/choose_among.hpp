@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file choose_among.hpp  The directions that auto takes among those of a source of lines, and the ordering.
+/// @file choose_among.hpp  The directions that auto selects among those of a source of lines, and the
+/// ordering.
 #pragma once
 
 #include "pc.hpp"
@@ -9,13 +10,13 @@
 
 namespace ribbon::petsc::directions {
 
-/// What auto stands for as an ordering, now that the directions are known: zebra on multigrid levels where
-/// every direction has tridiagonal lines that lie in the block itself, of two colours, and something
-/// couples across. Collective.
+/// Replaces the ordering auto, once the directions are known. Auto is zebra on multigrid levels if every
+/// direction has tridiagonal lines of two colours that lie in the block itself, and if some entry couples
+/// across lines. Collective.
 PetscErrorCode DecideOrdering(MPI_Comm comm, bool may_colour, PC_Line *line,
                               std::vector<ChosenDirection> *chosen);
-/// The strongest directions of a map that can be solved along, and others that many rows prefer; `refusals`
-/// says why those are left out that cannot. Collective.
+/// The strongest directions of a map whose lines can be solved, and others that many rows prefer.
+/// `refusals` says why the remaining directions cannot be solved. Collective.
 PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOperator &op,
                            const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen,
                            std::vector<std::string> *refusals);

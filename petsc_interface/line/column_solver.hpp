@@ -6,17 +6,17 @@
 
 namespace ribbon::petsc {
 
-/// Few long lines are cut in pieces, group by group, as many at a time as were factored: for a matrix of one
-/// line and thousands of columns that is thousands of times a few small kernels. Such columns get a solver
-/// that was made for all of them, when they come for the first time.
+/// Algorithm `partition` divides a few long lines into segments, one group of lines after another. A group
+/// has as many lines as were factored. With one line and thousands of columns this would launch small
+/// kernels thousands of times. Such columns get a solver for all of them, which the first solve creates.
 template <class Number, class Exec>
 class ColumnSolver {
 public:
   using Solver = LineSolver<Number, Exec>;
 
-  /// `few`, or a solver of the same matrices for so many lines; the latter is kept until
-  /// another number of lines comes.
-  /// @param few      made from `bands` and `options`
+  /// Returns `few`, or a solver of the same matrices for all columns. The latter is kept until the number
+  /// of lines changes.
+  /// @param few      created from `bands` and `options`
   /// @param columns  the lines of all right-hand sides, a multiple of those of `few`
   const Solver &choose(const Exec &exec, const Solver &few, const typename Solver::bands_type &bands,
                        const LineSolverOptions &options, const LineSet &columns)
@@ -30,7 +30,7 @@ public:
 
 private:
   Solver       many_;
-  std::int64_t lines_ = 0; ///< that many_ was made for
+  std::int64_t lines_ = 0; ///< lines of many_
 };
 
 } // namespace ribbon::petsc

@@ -14,7 +14,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// S(a, b) or T(a, b) of a Kronecker product.
+/// Entry S(a, b) or T(a, b) of a Kronecker product.
 Scalar entry(const KroneckerFactors<Scalar> &f, const std::vector<Scalar> &values, int a, int b)
 {
   if (f.coupled) return values[static_cast<std::size_t>(a * f.p + b)];
@@ -23,8 +23,8 @@ Scalar entry(const KroneckerFactors<Scalar> &f, const std::vector<Scalar> &value
 
 using Row = std::vector<std::pair<std::int64_t, Scalar>>;
 
-/// The diagonal of a row grows by `shift` times the largest entry, a diagonal of
-/// zero in the direction of one.
+/// Adds `shift` times the largest entry of the row to the diagonal, in the direction of the diagonal entry.
+/// A diagonal of zero is shifted in the direction of 1.
 void shift_diagonal(Row *row, std::int64_t u, double shift)
 {
   Scalar         diagonal(0);
@@ -38,9 +38,9 @@ void shift_diagonal(Row *row, std::int64_t u, double shift)
   row->emplace_back(u, size > 0 ? diagonal * (more / size) : Scalar(more));
 }
 
-/// Least squares and zero mean for a matrix whose rows sum to zero and which has no other null vector: with
-/// l^H A = 0 the part of b along l is out of reach, the rest is solved with the last unknown zero, and what
-/// is left of the constant is taken away.
+/// Least-squares solution of zero mean for a matrix whose rows sum to zero and which has no other null
+/// vector. With l^H A = 0 the part of b along l is removed. The remaining system is solved with the last
+/// unknown zero. Then the mean of the solution is subtracted.
 std::vector<Scalar> solve_zero_mean(const std::vector<Row> &A, std::vector<Scalar> b)
 {
   const std::size_t   last = b.size() - 1;
@@ -71,8 +71,8 @@ std::vector<Scalar> solve_zero_mean(const std::vector<Row> &A, std::vector<Scala
   return x;
 }
 
-/// Solves every set of unknowns that couple with each other by itself: those of singular pieces, whose rows
-/// sum to zero, by solve_zero_mean().
+/// Solves each set of unknowns that couple with each other separately. Singular sets, whose rows sum to
+/// zero, are solved by solve_zero_mean().
 std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Scalar> &b)
 {
   const std::size_t        n = b.size();
@@ -165,7 +165,7 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
     const std::int64_t size  = direction.components,
                        first = static_cast<std::int64_t>(chain.mine().first) * size * f.p,
                        all   = chain.length();
-    for (OneLine &line : r.lines_) // numbers along the whole line from here on
+    for (OneLine &line : r.lines_) // from here on, indices of the whole line
       for (Row &row : line.rows)
         for (auto &[column, value] : row) column += first;
     for (const OutsideEntry &e : *request.outside) {
@@ -189,7 +189,7 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
 
 PetscErrorCode LineReference::BringTogether(const LineRequest &request, std::int64_t unknowns_of_element)
 {
-  struct Number { // of a row on its line, of a column; the diagonal comes first
+  struct Number { // row and column on the line; the diagonal comes first
     std::int64_t line, row, column, name;
     Scalar       value;
   };

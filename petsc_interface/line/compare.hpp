@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file compare.hpp  -pc_line_compare: every solve along lines beside a plain serial one.
+/// @file compare.hpp  -pc_line_compare: compares every solve along lines with a plain serial solve.
 #pragma once
 
 #include "operator.hpp"
@@ -10,58 +10,58 @@
 
 namespace ribbon::petsc {
 
-/// Where a solve and the reference part most, over all solves since the last look.
+/// The largest difference between solves and the reference since the last reset.
 struct LineDifference {
-  /// relative to the largest number of the line in the reference; infinity where either is not
-  /// finite; -1: nothing was compared
+  /// relative to the largest value of the line in the reference; infinity if either is not finite; -1:
+  /// nothing was compared
   double       size = -1;
   std::int64_t row = -1, line = -1;   ///< global row, line of its set on this rank
-  double       value = 0, wanted = 0; ///< real parts there
+  double       value = 0, wanted = 0; ///< real parts of the values there
 };
 
-/// The lines of one LineSet as the matrix had them at set-up, on the host; those that the partition cuts are
-/// on the first rank of their chain. Its elimination pivots and shares nothing with the kernels.
+/// The lines of one LineSet with the entries of the matrix at set-up, on the host. Lines that span ranks
+/// are on the first rank of their chain. The elimination pivots and shares no code with the kernels.
 class LineReference {
 public:
-  /// Reads the entries along the lines that were asked for; those of a Kronecker product are multiplied out.
+  /// Reads the entries along the lines of the request. Those of a Kronecker product are multiplied out.
   /// @param rbegin  global number of the first row of source.block
-  /// @param shift   what diagonals grow by, relative to the largest entry of their rows
+  /// @param shift   value that is added to diagonals, relative to the largest entry of their rows
   static PetscErrorCode create(const LineSource &source, PetscInt rbegin, const LineRequest &request,
                                double shift, std::unique_ptr<LineReference> *reference);
 
-  /// Keeps the right-hand side of a solve that may overwrite it. This and what follows
-  /// is collective on the chain.
+  /// Keeps the right-hand side of a solve that may overwrite it. This function and the next two are
+  /// collective on the chain.
   PetscErrorCode keep(Vec b);
-  /// Looks at the solution for what was kept.
+  /// Compares the solution with that of the reference for the right-hand side that was kept.
   PetscErrorCode compare(Vec x, bool transposed);
-  /// The same for one column: host arrays of the block's rows.
+  /// The same for one column, given as host arrays of the rows of the block.
   PetscErrorCode compare(const PetscScalar *b, const PetscScalar *x, bool transposed);
 
-  LineDifference worst; ///< of all compare() so far; whoever reads it resets it
+  LineDifference worst; ///< of all compare() so far; the reader resets it
 
 private:
   using Row = std::vector<std::pair<std::int64_t, Scalar>>;
   struct OneLine {
-    std::vector<std::size_t> at;   ///< where the unknowns lie in vectors
-    std::vector<Row>         rows; ///< of unknowns, with columns that are unknowns
+    std::vector<std::size_t> at;   ///< places of the unknowns in vectors
+    std::vector<Row>         rows; ///< of the unknowns; columns are unknowns
   };
 
-  /// Rows of this rank and what they hold, to the first rank of the chain.
+  /// Sends the rows of this rank and their entries to the first rank of the chain.
   PetscErrorCode BringTogether(const LineRequest &request, std::int64_t unknowns_of_element);
-  /// An array in the order that `at` speaks of.
+  /// Copies an array into the order of `at`.
   PetscErrorCode Order(const PetscScalar *from, std::vector<PetscScalar> *to) const;
   void           compare_line(std::size_t line, const PetscScalar *b, const PetscScalar *x, bool transposed);
 
   std::vector<OneLine>             lines_;
   std::shared_ptr<const LineChain> chain_; ///< null: lines are whole
-  /// what goes to the first rank, line by line: places in vectors
+  /// values that are sent to the first rank, line by line: places in vectors
   std::vector<std::size_t> sent_;
-  /// there: how much comes from whom, and where it is put
+  /// on the first rank: how many values each rank sends, and where they are stored
   std::vector<PetscMPIInt>  count_, begin_at_;
-  std::vector<std::int64_t> name_; ///< there: global numbers of rows
+  std::vector<std::int64_t> name_; ///< on the first rank: global numbers of rows
   std::vector<PetscScalar>  kept_;
   PetscReal                 omega_ = 1;
-  /// singular pieces of lines are solved for least squares and zero mean
+  /// singular parts of lines have the least-squares solution of zero mean
   bool         pinned_ = false;
   std::int64_t begin_  = 0; ///< global number of the first row of vectors
 };

@@ -5,8 +5,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Lines of A whose components in I x S + A x T are one set of lines: these, or a set for each
-/// value of their second index.
+/// Lines of A whose components in I x S + A x T are one set of lines, or a set for each value of their
+/// second index.
 std::vector<LineLayout> one_set_with_components(const LineLayout &layout, const LineSource &source)
 {
   if (source.factors.coupled || split_components(layout.lines, source.factors.p).size() == 1) return {layout};
@@ -16,10 +16,10 @@ std::vector<LineLayout> one_set_with_components(const LineLayout &layout, const 
   return sets;
 }
 
-/// The sequences that groups are solved in. A symmetric one goes there with the colours of each
-/// direction backwards, so that it ends with the last colour of the first direction: on multigrid levels
-/// zebra ordering smooths so as it does in one sweep (snes/tutorials/ex5: 16 iterations, 20 where it
-/// ends with the first colour).
+/// The sequences in which groups are solved. A symmetric sequence begins with the colours of each direction
+/// in reverse order, so that it ends with the last colour of the first direction. On multigrid levels zebra
+/// ordering then smooths as well as in one sweep (snes/tutorials/ex5: 16 iterations, compared with 20 if
+/// the sequence ends with the first colour).
 std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposition composition, bool twice)
 {
   std::vector<std::vector<int>> of_direction;
@@ -36,7 +36,7 @@ std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposi
   }
   const std::vector<int> back(there.rbegin() + (there.empty() ? 0 : 1), there.rend());
   if (composition == PC_LINE_COMPOSITION_SYMMETRIC) there.insert(there.end(), back.begin(), back.end());
-  if (twice) { // a symmetric one ends with the group that it begins with
+  if (twice) { // a symmetric sequence ends with its first group
     const std::vector<int> again(there.begin() + (composition == PC_LINE_COMPOSITION_SYMMETRIC ? 1 : 0),
                                  there.end());
     there.insert(there.end(), again.begin(), again.end());
@@ -48,7 +48,7 @@ std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposi
 
 PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
 {
-  // couplings that are left out of solves without damping of their own, largest half-bandwidth
+  // whether undamped solves leave out couplings, largest half-bandwidth
   int found[2] = {0, 0};
   PetscFunctionBegin;
   *omega = 1;
@@ -72,7 +72,7 @@ PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *co
   for (const LineRequest &request : line->requests) wide = wide || request.half_bandwidth > 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wide, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   const bool elsewhere = line->directions[0] == PC_LINE_DIRECTION_AUTO && !line->equal;
-  // there is nothing to compose
+  // a single direction has no composition
   if (line->requests.size() == 1) *composed = PC_LINE_COMPOSITION_MULTIPLICATIVE;
   else if (wide || elsewhere) *composed = PC_LINE_COMPOSITION_ADDITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,7 +92,7 @@ void DivideIntoGroups(PC_Line *line, const LineSource &source)
           LineBatch batch;
           batch.request                                      = line->requests[d];
           static_cast<LineLayout &>(batch.request.direction) = part;
-          batch.request.direction.colours.clear(); // every batch has its own lines
+          batch.request.direction.colours.clear(); // every batch has its lines already
           group.batches.push_back(std::move(batch));
         }
       sweep.groups.push_back(std::move(group));

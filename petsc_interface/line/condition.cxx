@@ -12,8 +12,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Global number of the first row of the line with the smallest rcond of a batch, -1: nobody tells, or it is
-/// a line of several ranks. Of a class it is that of its first line.
+/// Global number of the first row of the line with the smallest rcond of a batch. For a class it is that of
+/// its first line. -1 if unknown, or if the line spans ranks.
 PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
 {
   const auto          *line = static_cast<const PC_Line *>(pc->data);
@@ -50,7 +50,7 @@ PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *co
     for (const LineBatch &batch : group.batches) {
       if (group.direction != d || batch.facts.matrices == 0) continue;
       const FactorReport &report = batch.facts.report;
-      if (report.rcond < least) { // not where it is NaN
+      if (report.rcond < least) { // false for NaN
         least = report.rcond;
         PetscCall(FirstRow(pc, batch, &row));
       }
@@ -87,7 +87,7 @@ PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *co
                            : parts[2] > 0 ? std::complex<double>(0)
                                           : std::polar(1., parts[1]);
   if (std::is_floating_point_v<Scalar> && knows)
-    condition->det_sign = std::round(condition->det_sign.real()); // not the cosine of a sum of pi
+    condition->det_sign = std::round(condition->det_sign.real()); // exact, unlike the cosine of a sum of pi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,8 +27,8 @@ PetscErrorCode NameLongLines(const LineSource &source, const LineMap &map, std::
 
 namespace {
 
-/// Finds the chain of the ranks that hold pieces of its lines, and the entries in columns of
-/// other ranks, once. Collective.
+/// Finds the chain of the ranks that hold sub-lines of its lines, and the entries in columns of other
+/// ranks, once. Collective.
 PetscErrorCode LookOutside(const LineSource &source, LineDirection *direction)
 {
   OutsideCouplings found;
@@ -68,7 +68,7 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
     if (*row < 0) *row = other;
   int most[3] = {std::max(found.half_bandwidth, outside.half_bandwidth), found.periodic || outside.periodic,
                  found.component_row >= 0};
-  // one matrix, of pieces
+  // sub-lines of the same lines have one half-bandwidth
   if (direction.place.joinable)
     PetscCallMPI(
       MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)source.rows)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file couplings_along.hpp  What the lines of one direction have: rows, couplings, entries of other ranks.
+/// @file couplings_along.hpp  Rows, couplings, and entries of other ranks along the lines of one direction.
 #pragma once
 
 #include "pc.hpp"
@@ -12,12 +12,12 @@ namespace ribbon::petsc::directions {
 bool IsOneRow(const LineSource &source, const LineDirection &direction);
 /// Directions whose lines have more than one row, with commas.
 PetscErrorCode NameLongLines(const LineSource &source, const LineMap &map, std::string *names);
-/// What the entries along a direction say, and why lines along it cannot be solved: a sentence of all ranks,
-/// empty where they can. Collective.
+/// Examines the entries along a direction. If its lines cannot be solved, `refusal` says why in one
+/// sentence for all ranks; otherwise it is empty. Collective.
 PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirection *chosen,
                          std::string *refusal);
-/// Has a direction know what its rows couple by with rows of other ranks, unless pieces of its lines are
-/// solved each for itself. Collective.
+/// Stores in a direction the sums of couplings of its rows with rows of other ranks, unless each rank
+/// solves its sub-lines alone. Collective.
 PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction);
 
 } // namespace ribbon::petsc::directions

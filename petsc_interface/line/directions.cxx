@@ -14,7 +14,7 @@ using namespace directions;
 
 namespace {
 
-/// The directions that were asked for in their order, or one error that says why there are none.
+/// The requested directions in their order, or one error that says why there are none.
 PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, LineMap *map)
 {
   const MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
@@ -62,7 +62,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
 {
   const MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
   ElementsOfSource elements(source);
-  std::string      before; // why earlier sources had none
+  std::string      before; // why earlier sources found no lines
   PetscBool        keeps;
   PetscFunctionBegin;
   PetscCall(LineRest::takes(pc->pmat, &keeps));
@@ -101,7 +101,7 @@ int ChosenDirection::block(const LineSource &source) const
 PetscErrorCode ChooseBySample(PC pc, const PC_Line *line, LineOperator &op, const LineSource &source,
                               std::string *choice)
 {
-  PC_Line                      other; // what is chosen is written there
+  PC_Line                      other; // receives the choice
   LineMap                      map = *line->candidates;
   std::vector<ChosenDirection> chosen;
   std::vector<std::string>     refusals;
@@ -126,7 +126,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   PetscCall(LineRest::takes(pc->pmat, &keeps));
   if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
     PetscCall(ChooseAny(pc, line, op, source, chosen));
-    // a number for every row, which served the choice
+    // sums for every row, which only the choice needs
     for (ChosenDirection &c : *chosen) c.direction.outside.reset();
     line->sample.clear();
     if (line->candidates) PetscCall(ChooseBySample(pc, line, op, source, &line->sample));

@@ -11,8 +11,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Pivots that are zero, that the limit calls zero, or none though the matrix is singular to rounding. The
-/// option that sets the limit is named where it decides.
+/// Sentence of a pivot that is zero, of one below the limit, and of a matrix that is singular to rounding
+/// without such a pivot. It names the option of the limit if the limit decides.
 std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const std::string &place,
                        const std::string &matrix)
 {
@@ -39,8 +39,8 @@ std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const
                 matrix.c_str(), place.c_str(), r.smallest_pivot, rcond.c_str(), shift.c_str());
 }
 
-/// Adds to the sentence of a zero pivot what is wrong with a matrix that has zeros on its diagonal: nothing
-/// says that lines of saddle points are regular. Collective.
+/// Adds an explanation to the sentence of a zero pivot if the matrix has zeros on its diagonal: lines of
+/// saddle-point matrices need not be regular. Collective.
 PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
 {
   Vec                diagonal;
@@ -102,7 +102,7 @@ std::string describe_failure(PetscInt rbegin, const LineRequest &request, const 
       matrix = format("the matrix of class %lld", which);
       break;
     case Lhs::per_line:
-    case Lhs::shifted: // a matrix per line, too
+    case Lhs::shifted: // each line has another matrix
       place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
       matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
     }
@@ -145,9 +145,9 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
   int            status = static_cast<int>(line->status), some = 0;
   PetscFunctionBegin;
-  PetscCall(AgreeOnSentence(comm, &line->failure, &status)); // rank 0 shows it, whichever rank has the lines
+  PetscCall(AgreeOnSentence(comm, &line->failure, &status)); // rank 0 prints it
   line->status = static_cast<FactorStatus>(status);
-  if (!line->failure.empty()) { // where every line failed, so does the solve
+  if (!line->failure.empty()) { // a solve in which every line failed has failed
     for (const LineGroup &group : line->sweep.groups)
       for (const LineBatch &batch : group.batches) some |= static_cast<int>(solves_some(batch));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm));
@@ -160,8 +160,8 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   if (line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (zero) PetscCall(ExplainZeroDiagonals(pc, line));
   PetscCall(PetscInfo(pc, "%s\n", line->failure.c_str()));
-  // SNES and TS say no more than that a linear solve failed; an entry that is not finite is
-  // an error of the application
+  // SNES and TS only say that a linear solve failed. An entry that is not finite is an error of the
+  // application, so the reason is printed here
   if (line->not_finite && !pc->erroriffailure)
     PetscCall(WarnOnce(comm, option_of(pc, "pc_line") + " not finite", line->failure));
   PetscCheck(!pc->erroriffailure, comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, "%s",

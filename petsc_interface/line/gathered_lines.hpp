@@ -11,8 +11,8 @@
 
 namespace ribbon::petsc {
 
-/// Gathers each line that spans ranks to one of them (WholeLines), for lines that LinesInPieces does not
-/// solve. Factors are in Scalar.
+/// Gathers each line that spans ranks to one of them (WholeLines). Used for lines that LinesInPieces does
+/// not solve accurately. Factors are in Scalar.
 template <class Exec>
 class GatheredLines final : public LineSolves<Exec> {
   using Input  = Bands<Scalar, typename Exec::memory_space>;

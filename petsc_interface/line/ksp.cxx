@@ -6,7 +6,7 @@ using namespace ribbon::petsc;
 static PetscErrorCode KSPSetUp_Line(KSP ksp)
 {
   PetscFunctionBegin;
-  PetscCall(ChoosePC(ksp, false)); // a PC that was put there after the type of the KSP
+  PetscCall(ChoosePC(ksp, false)); // a PC that was set after the type of the KSP
   if (ksp->setfromoptionscalled) PetscCall(ReadPCOptions(ksp));
   PetscCall(PassPrecision(ksp));
   PetscCall(KSPSetWorkVecs(ksp, 2));
@@ -70,7 +70,7 @@ PetscErrorCode KSPCreate_Line(KSP ksp)
   ksp->ops->destroy        = KSPDestroy_Line;
   ksp->ops->buildsolution  = KSPBuildSolutionDefault;
   ksp->ops->buildresidual  = KSPBuildResidualDefault;
-  for (PCSide side : {PC_LEFT, PC_RIGHT}) { // M stands on neither
+  for (PCSide side : {PC_LEFT, PC_RIGHT}) { // M is applied on neither side
     PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, side, side == PC_LEFT ? 3 : 2));
     PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, side, 1));
   }

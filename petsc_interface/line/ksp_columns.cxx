@@ -9,7 +9,7 @@ PetscErrorCode Residuals(KSP ksp, Mat A, Block &k)
 {
   PetscBool at_once = PETSC_FALSE;
   PetscFunctionBegin;
-  // of Kokkos matrices PETSc 3.24 multiplies the columns as host vectors, and crashes
+  // PETSc 3.24 multiplies columns of Kokkos matrices as host vectors, and crashes
   if (k.B && !ksp->transpose_solve)
     PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &at_once, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE,
                                         MATMPIAIJCUSPARSE, ""));
@@ -94,7 +94,7 @@ PetscErrorCode Norms(Vec v, Mat V, std::vector<Column> &columns, PetscReal *larg
   *largest = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     columns[c].norm = norms[c];
-    if (!(norms[c] <= *largest)) *largest = norms[c]; // NaN, too
+    if (!(norms[c] <= *largest)) *largest = norms[c]; // or NaN
     if (PetscIsInfOrNanReal(*largest)) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,13 +10,13 @@
 
 namespace ribbon::petsc::ksp_line {
 
-/// Whether numbers that are to fall still do.
+/// Detects when a sequence of norms stops decreasing.
 class Progress {
 public:
   Progress() = default;
-  /// @param period    every so many-th number counts
-  /// @param factor    it is progress where it is below this times the last that was
-  /// @param patience  so many without progress are too many
+  /// @param period    only every period-th norm counts
+  /// @param factor    a norm is progress if it is below factor times the last norm that was progress
+  /// @param patience  the sequence ends after this many norms without progress
   Progress(PetscInt period, PetscReal factor, PetscInt patience)
       : period_(period), patience_(patience), factor_(factor)
   {
@@ -34,16 +34,16 @@ private:
   PetscReal factor_ = 1, mark_ = PETSC_MAX_REAL;
 };
 
-/// Of one right-hand side.
+/// State of one right-hand side.
 struct Column {
-  /// the last two are what the convergence test keeps in the KSP
+  /// the convergence test stores the last two in the KSP
   PetscReal norm = 0, norm0 = 0, tolerance = 0;
   PetscReal kept = PETSC_MAX_REAL; ///< norm of the solution that is kept
-  /// what was held was better
+  /// an earlier solution was restored, because the last one is worse
   bool taken_back = false;
-  /// lines that are done are left alone
+  /// the solution does not change on lines that are done
   bool spares = false;
-  /// held: what the test said while lines were left
+  /// held: result of the test while some lines are not done
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING;
   Progress           all, lines;
 };
@@ -52,11 +52,11 @@ struct Column {
 struct Block {
   Vec           b = nullptr, x = nullptr, r = nullptr, z = nullptr;
   Mat           B = nullptr, X = nullptr, R = nullptr, Z = nullptr;
-  Vec           kept    = nullptr; ///< the best solutions, or those that the test was content with
+  Vec           kept    = nullptr; ///< the best solutions, or those that met the test
   Mat           Kept    = nullptr;
   PetscInt      columns = 1;
-  NativeVectors native;         ///< columns of another type than A multiplies
-  Vec           like = nullptr; ///< what it multiplies; null for vectors
+  NativeVectors native;         ///< for columns of another type than the vectors that A multiplies
+  Vec           like = nullptr; ///< a vector that A multiplies; null for vectors
 };
 
 template <class F>
@@ -82,15 +82,17 @@ PetscErrorCode WithWrite(Vec v, Mat V, PetscInt column, const F &f)
 PetscErrorCode Residuals(KSP ksp, Mat A, Block &k);
 /// z = M r for all columns.
 PetscErrorCode Precondition(KSP ksp, Mat A, Vec r, Mat R, Vec z, Mat Z, PetscInt columns);
-/// r = b - A x in doubled precision, and the sizes that it is judged by (may be null), for one column.
+/// r = b - A x in doubled precision for one column, and the sizes that the residual is compared with (may
+/// be null).
 PetscErrorCode ResidualOf(Block &k, PetscInt c, AccurateResidual *accurate, Vec sizes);
-/// Norms of the residuals, or of b; the largest of all.
+/// Norms of the residuals, or of b, and the largest of all.
 PetscErrorCode Norms(Vec v, Mat V, std::vector<Column> &columns, PetscReal *largest);
-/// Keeps the solution of a column, or takes back what was kept.
+/// Keep() stores the solution of a column, TakeBack() restores it.
 PetscErrorCode Keep(Block &k, PetscInt c);
 PetscErrorCode TakeBack(Block &k, PetscInt c);
 
-/// What the convergence test, or a monitor, sees of the KSP: one column, as if it were solved by itself.
+/// Calls f while the KSP shows one column, as if it were solved separately. The convergence test and
+/// monitors see this state.
 template <class F>
 PetscErrorCode Show(KSP ksp, Block &k, PetscInt c, const F &f)
 {

@@ -15,8 +15,8 @@ PetscErrorCode KeepTheBest(Block &k, std::vector<Column> &columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the residual of every line is what rounding leaves: at most 45 epsilon times the largest |A| |x| +
-/// |b| of the line, which is the backward error that PC line accepts of a direct solve.
+/// Whether the residual of every line is of the size of rounding: at most 45 epsilon times the largest |A|
+/// |x| + |b| of the line. PC line accepts this backward error of a direct solve.
 static PetscErrorCode IsAtRounding(KSP ksp, Block &k, PetscInt c, LineResiduals *lines,
                                    AccurateResidual *accurate, bool *is)
 {
@@ -78,7 +78,7 @@ PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<C
                              MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Column &column = columns[c];
-    if (worst[c] <= 1) column.spares = false; // should the norm ask for more
+    if (worst[c] <= 1) column.spares = false; // if the norm is still above the tolerance
     if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c]))
       continue;
     column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
@@ -96,20 +96,20 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
   PetscCall(Show(ksp, k, c,
                  [&] { return (*ksp->converged)(ksp, ksp->its, column.norm, &column.reason, ksp->cnvP); }));
   column.norm0 = ksp->rnorm0, column.tolerance = ksp->ttol;
-  if (column.held && column.reason <= 0) { // refined lines lost more than they gained
+  if (column.held && column.reason <= 0) { // refinement made the solution worse
     PetscCall(TakeBack(k, c));
     column.reason = column.held, column.taken_back = true;
   }
   column.held = KSP_CONVERGED_ITERATING;
   const bool judged =
     ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
-  // a solve leaves a residual of roundoff times |A| |x|, which may be large next to b where rows or unknowns
-  // are in different units: refinement tells
+  // a solve leaves a residual of roundoff times |A| |x|. This may be large compared with b if rows or
+  // unknowns have different units. Refinement shows whether it is
   const bool grew = column.reason == KSP_DIVERGED_DTOL && judged && direct && !last;
   if (grew) column.reason = KSP_CONVERGED_ITERATING;
   if (grew && ksp->its == 1) column.all = Progress(1, 0.5, 2);
   if (!column.reason && judged && column.all.ends_with(column.norm)) {
-    if (column.spares) { // it may be for lines that are done: one more try with all
+    if (column.spares) { // the reason may be lines that are done: try again with all lines
       column.spares = false;
     } else {
       column.reason = grew ? KSP_DIVERGED_DTOL : KSP_DIVERGED_BREAKDOWN;
@@ -120,7 +120,7 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
   }
   if (!column.reason && last)
     column.reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
-  // norms that differ by less differ by rounding
+  // smaller differences of norms are rounding
   if (column.reason < 0 && direct && column.norm > 2 * column.kept) {
     PetscCall(TakeBack(k, c));
     column.taken_back = true;

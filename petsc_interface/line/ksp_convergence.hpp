@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file ksp_convergence.hpp  When KSP line stops: the test of each column, of its lines, and of rounding.
+/// @file ksp_convergence.hpp  Convergence of KSP line: the test of each column, of its lines, and of
+/// rounding.
 #pragma once
 
 #include "ksp_columns.hpp"
 
 namespace ribbon::petsc::ksp_line {
 
-/// The best solutions of columns that go on: a refinement may make them worse.
+/// Keeps the best solutions of the columns that are not done, because a refinement may make them worse.
 PetscErrorCode KeepTheBest(Block &k, std::vector<Column> &columns);
-/// Applies the convergence test to one column, and ends it where its norm makes no progress.
+/// Applies the convergence test to one column, and ends the column if its norm stagnates.
 PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, bool last);
-/// Judges all lines where M is direct; lines that are not done hold back what the default test said,
-/// as long as they get better.
+/// Judges all lines if M is direct. While lines that are not done improve, they hold back the result of the
+/// default test.
 PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns,
                           bool look_at_b, bool last);
-/// A tolerance that no solution in working precision has, and a solution that is exact but
-/// for rounding: it converged.
+/// Ends columns as converged if the solution is exact to rounding, but the tolerance is smaller than
+/// working precision allows.
 PetscErrorCode EndAtRounding(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns);
 
 } // namespace ribbon::petsc::ksp_line

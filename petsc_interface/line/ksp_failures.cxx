@@ -30,7 +30,7 @@ PetscErrorCode SetUpAgain(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Tells all ranks of a failure of the PC. Collective.
+/// Reports a failure of the PC on all ranks. Collective.
 static PetscErrorCode PassFailure(KSP ksp, PCFailedReason reason)
 {
   PetscFunctionBegin;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file ksp_failures.hpp  How a failure of the PC, or a norm that is not finite, ends a solve of KSP line.
+/// @file ksp_failures.hpp  Ends a solve of KSP line after a failure of the PC, or with a norm that is not
+/// finite.
 #pragma once
 
 #include "ksp_columns.hpp"
 
 namespace ribbon::petsc::ksp_line {
 
-/// The failure of the PC that any rank knows of: PC line tells all, others may not.
+/// The failure of the PC on any rank. PC line reports a failure on all ranks, other PCs may not.
 PetscErrorCode AgreedFailure(KSP ksp, PCFailedReason *failed);
-/// Sets up what changed since the last solve, as KSPPREONLY does: the matrix, or an option. A PC of other
-/// PCs, which keeps the failure of one of them for good, forgets that of a matrix that is no more.
+/// Sets up again what changed since the last solve, as KSPPREONLY does: the matrix, or an option. A PC that
+/// consists of other PCs keeps the failure of an inner PC. This function clears the failure if the matrix
+/// has changed since.
 PetscErrorCode SetUpAgain(KSP ksp);
-/// A norm that is not finite ends the solve: because of the PC, or of the numbers.
+/// Ends the solve for a norm that is not finite, because of the PC or because of the values.
 PetscErrorCode EndNotFinite(KSP ksp, Block &k);
-/// A PC whose set-up failed ends the solve before any iteration. PC line applies what there is: it
-/// knows which lines failed.
+/// Ends the solve before any iteration if the set-up of the PC failed. PC line still solves the lines that
+/// did not fail.
 PetscErrorCode EndFailed(KSP ksp, Mat A, Block &k, bool *failed);
 
 } // namespace ribbon::petsc::ksp_line

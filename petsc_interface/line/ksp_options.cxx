@@ -8,7 +8,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// What KSP line passes on: it refines by itself.
+/// The precision that KSP line passes on: the PC does not refine, because KSP line does.
 const char *const precisions[] = {"same", "single", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
 
 KSP_Line *context(KSP ksp)
@@ -84,7 +84,7 @@ constexpr auto ksp_line_options = std::make_tuple(
          "is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE"),
   SpecialOption<KSP>{ReadView});
 
-/// Whether a PC has its type because nobody gave it one: PCSetFromOptions() and PCSetUp() then do.
+/// Whether PETSc chose the type of a PC by default, in PCSetFromOptions() or PCSetUp().
 PetscErrorCode IsDefault(PC pc, PetscBool *is_default)
 {
   PetscFunctionBegin;

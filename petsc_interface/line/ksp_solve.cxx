@@ -14,9 +14,9 @@ using namespace ksp_line;
 
 namespace {
 
-/// x += M r, but on lines that are done, and in columns that are. Where M is direct, what is left of
-/// rounding in the solution is less than that in a residual of working precision: corrections by
-/// such would make it worse.
+/// x += M r, except on lines and in columns that are done. If M is direct, r is computed in doubled
+/// precision. The error of a residual in working precision would be larger than that of x, and the
+/// correction would make x worse.
 PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &columns, LineResiduals *lines,
                        bool from_zero, bool direct)
 {
@@ -45,7 +45,8 @@ PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &colu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether M is the inverse of Amat, and what sees to its lines one by one, where norms are asked for.
+/// Whether M is the inverse of Amat. If norms are computed, also creates the object that judges lines
+/// separately.
 PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
 {
   auto     *line = static_cast<KSP_Line *>(ksp->data);
@@ -91,13 +92,13 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   PetscBool            is_line;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
   const RefinedOutside refined(is_line ? static_cast<PC_Line *>(ksp->pc->data) : nullptr, normed);
-  // without norms nothing tells when to stop: a direct solve is refined once, in single precision three times
+  // without norms no test ends the iteration: a direct solve is refined once, in single precision three
+  // times
   const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip
                                ? ksp->max_it
                                : PetscMin(ksp->max_it, single ? 4 : 2);
   std::vector<Column> columns(static_cast<std::size_t>(k.columns));
-  // with an approximate M residuals may grow at first, for as many iterations as pieces
-  // of a line follow each other
+  // with an approximate M residuals may grow first, for as many iterations as a line has sub-lines
   for (Column &column : columns) {
     column.all    = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1);
     column.lines  = Progress(1, 0.5, 2);
@@ -108,7 +109,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   for (bool done = k.columns == 0; !done;) {
     const bool start = zero && ksp->its == 0, last = ksp->its >= most;
     PetscReal  norm = 0;
-    if (!start && (normed || (!last && !direct))) PetscCall(Residuals(ksp, A, k)); // else Correct() does
+    if (!start && (normed || (!last && !direct))) PetscCall(Residuals(ksp, A, k)); // else in Correct()
     if (normed) PetscCall(Norms(start ? k.b : k.r, start ? k.B : k.R, columns, &norm));
     ksp->rnorm = norm;
     if (PetscIsInfOrNanReal(norm)) {
@@ -138,7 +139,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
     ++ksp->its;
   }
   if (lines && ksp->converged == KSPConvergedDefault) PetscCall(EndAtRounding(ksp, k, lines, columns));
-  for (const Column &column : columns) // the first one, or the first that did not converge
+  for (const Column &column : columns) // the first column, or the first that did not converge
     if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
   if (!normed) {
     PCFailedReason reason;

@@ -12,14 +12,14 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr int shown = 5; // worst lines
-// decades of the histogram; the first holds what is smaller, the last what is larger
+constexpr int shown = 5; // how many of the worst lines are printed
+// decades of the histogram; the first includes all smaller values, the last all larger ones
 constexpr int lowest = -17, highest = 0;
 constexpr int decades = highest - lowest + 1;
 
-/// One of the worst lines, as ranks exchange it.
+/// One of the worst lines, in the form that ranks exchange.
 struct Worst {
-  double ratio = -1, row = 0, column = 0, solves = 0, rank = 0; ///< ratio -1: none
+  double ratio = -1, row = 0, column = 0, solves = 0, rank = 0; ///< ratio -1: no line
 };
 
 PetscReal ratio(const LineOutcome &line)
@@ -221,7 +221,7 @@ PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  largest residual / right-hand side, lines of each power of ten: %s\n",
                                    text_of(histogram).c_str()));
-  for (const Worst &w : worst) // rank 0 has them, and prints
+  for (const Worst &w : worst) // only rank 0 has lines, and prints
     if (w.ratio >= 0)
       PetscCall(PetscViewerASCIIPrintf(
         viewer, "    %.1e  line that begins at row %lld%s (rank %d), %d solve%s\n", w.ratio,

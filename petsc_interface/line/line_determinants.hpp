@@ -40,8 +40,8 @@ MatrixDeterminants determinants_on(const Space                                  
   return found;
 }
 
-/// Multiplies with the determinants of all lines, whose matrices times alpha are in `bands`. Few matrices are
-/// copied to the host, where a thread is fast.
+/// Multiplies by the determinants of all lines, whose matrices times alpha are in `bands`. A few matrices
+/// are copied to the host, where one thread is faster.
 template <class Exec, class Entry>
 void multiply_determinants(const Bands<Entry, typename Exec::memory_space> &bands, std::int64_t lines,
                            Scalar alpha, double *log_abs, std::complex<double> *sign)

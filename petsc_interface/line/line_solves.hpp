@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file line_solves.hpp  The interface of the ways to solve the lines of a matrix.
 ///
-///     LinesInPlace    lines that lie in the vectors at constant strides     lines_in_place.hpp
-///     PackedLines     lines that lie there by a table: pack, solve, unpack  packed_lines.hpp
-///     LinesInPieces   lines that span ranks, solved where their pieces lie  lines_in_pieces.hpp
-///     GatheredLines   lines that span ranks, each gathered to one rank      gathered_lines.hpp
+///     LinesInPlace    lines at constant strides in the vectors                     lines_in_place.hpp
+///     PackedLines     lines at places of a table: pack, solve, unpack              packed_lines.hpp
+///     LinesInPieces   lines that span ranks, each rank solves its sub-lines        lines_in_pieces.hpp
+///     GatheredLines   lines that span ranks, each gathered to one rank             gathered_lines.hpp
 #pragma once
 
 #include "operator.hpp"
@@ -17,18 +17,18 @@
 
 namespace ribbon::petsc {
 
-/// The factors of lines, and what a solve does with them. LineOperatorOn has one, which it chooses at set-up.
+/// The factors of lines, and their solves. LineOperatorOn has one object, which it chooses at set-up.
 template <class Exec>
 class LineSolves {
 public:
   virtual ~LineSolves() = default;
-  /// x = A^-1 b, or after transpose() x = A^-T b, in the memory of Exec; b == x is allowed. Collective where
-  /// lines span ranks. Allocates where there are more right-hand sides than before.
+  /// x = A^-1 b, or after transpose() x = A^-T b, in the memory of Exec; b == x is allowed. Collective if
+  /// lines span ranks. Allocates only if there are more right-hand sides than before.
   virtual PetscErrorCode solve(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in,
                                Scalar *x, const LineSet &out) = 0;
-  /// Whether one solve takes several right-hand sides, which are further lines at one more stride.
+  /// Whether one solve accepts several right-hand sides, which are further lines at one more stride.
   virtual bool takes_columns(bool transposed) const = 0;
-  /// Factors the transposed lines. Where they cannot be solved, `failure` says why; else it is empty.
+  /// Factors the transposed lines. If they cannot be solved, `failure` says why; otherwise it is empty.
   virtual PetscErrorCode transpose(const Exec &exec, const LineSolverOptions &options,
                                    std::string *failure) = 0;
   /// Stores report, memory and number of refinement steps in facts.
@@ -57,7 +57,7 @@ PetscErrorCode FactorOrRefuse(const F &f, LineFacts *facts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Why transposed lines cannot be solved; empty where they can.
+/// Why transposed lines cannot be solved; empty if they can.
 inline std::string TransposedFailure(const LineSolverOptions &options, const FactorReport &report)
 {
   if (report.ok()) return "";

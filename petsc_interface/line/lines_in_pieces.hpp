@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file lines_in_pieces.hpp  Lines that span ranks, solved where their pieces lie.
+/// @file lines_in_pieces.hpp  Lines that span ranks, whose sub-lines are solved on their ranks.
 #pragma once
 
 #include "../distributed/cut_solver.hpp"
@@ -11,14 +11,14 @@
 
 namespace ribbon::petsc {
 
-/// Each rank of a chain solves its sub-lines, the pieces; a reduced system couples them (CutSolver). Factors
-/// are in Scalar.
+/// Each rank of a chain solves its sub-lines. A reduced system couples them (CutSolver). Factors are in
+/// Scalar.
 template <class Exec>
 class LinesInPieces final : public LineSolves<Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;
 
 public:
-  /// @param lines  the pieces of this rank
+  /// @param lines  the sub-lines of this rank
   LinesInPieces(std::shared_ptr<const LineChain> chain, const LineSet &lines, bool periodic,
                 const CutChoices &how)
       : chain_(std::move(chain)), lines_(lines), periodic_(periodic), how_(how)
@@ -35,7 +35,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// How the lines are solved, for views.
+  /// Describes for views how the lines are solved.
   std::string facts() const { return cut_.facts(); }
   /// Whether solutions are exact to rounding.
   bool is_exact() const { return cut_.is_exact(); }
@@ -55,7 +55,7 @@ public:
     return !transposed ? cut_.takes_columns() : gathered_ ? false : transposed_.takes_columns();
   }
 
-  /// Gathers the transposed lines if the solve of their pieces is inaccurate. Collective on the chain.
+  /// Gathers the transposed lines if their solve by sub-lines is inaccurate. Collective on the chain.
   PetscErrorCode transpose(const Exec &exec, const LineSolverOptions &options, std::string *failure) override
   {
     std::string why_not;
@@ -95,7 +95,7 @@ private:
   LineSet                              lines_;
   bool                                 periodic_;
   CutChoices                           how_;
-  Input                                bands_; ///< of the pieces, until the transposed lines are gathered
+  Input                                bands_; ///< of the sub-lines, until the transposed lines are gathered
   CutSolver<Exec>                      cut_, transposed_;
   std::unique_ptr<GatheredLines<Exec>> gathered_; ///< of transposed solves
 };

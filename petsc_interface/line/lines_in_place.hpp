@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file lines_in_place.hpp  Lines that are solved where they lie in the vectors.
+/// @file lines_in_place.hpp  Lines that are solved in the memory of the vectors.
 #pragma once
 
 #include "column_solver.hpp"
@@ -8,7 +8,7 @@
 
 namespace ribbon::petsc {
 
-/// Whole lines at constant strides: a solve copies nothing. These lines alone can be refreshed and shifted.
+/// Whole lines at constant strides: a solve copies nothing. Only these lines can be refreshed and shifted.
 template <class Exec, class Number>
 class LinesInPlace final : public LocalLines<Exec, Number> {
   using Base = LocalLines<Exec, Number>;
@@ -47,7 +47,7 @@ public:
     return refreshed_.read(exec, A, places, request, matrices_);
   }
 
-  /// Factors the values that were read, in the memory of the old factors where the kernels can.
+  /// Factors the values that were read, in the memory of the old factors if the kernels can.
   PetscErrorCode refactor(const Exec &exec, const LineRequest &request, LineFacts *facts)
   {
     PetscFunctionBegin;
@@ -63,8 +63,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Factors the matrices of other lines with s diag(diagonal) added. `made`: false where the lines do not
-  /// share matrices, or have different diagonals.
+  /// Factors the matrices of other lines plus s diag(diagonal). `made`: false if the lines do not share
+  /// matrices, or have different diagonals.
   PetscErrorCode factor_shifted(const Exec &exec, const LinesInPlace &other, Vec diagonal, PetscReal s,
                                 const LineRequest &request, LineFacts *facts, bool *made)
   {

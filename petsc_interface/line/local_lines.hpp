@@ -12,7 +12,8 @@
 
 namespace ribbon::petsc {
 
-/// Matrices, factors, and factors of the transposed matrices. Derived classes know where the unknowns lie.
+/// Matrices, factors, and factors of the transposed matrices. Derived classes define the places of the
+/// unknowns.
 /// @tparam Number  scalar type of factors and solves: Scalar, or float if Scalar is double
 template <class Exec, class Number>
 class LocalLines : public LineSolves<Exec> {
@@ -92,7 +93,7 @@ protected:
   LineSolverOptions           options_;
   Bands<Number, Memory>       matrices_;
   Solver                      solver_, transposed_;
-  RefinedSolves<Exec, Number> refined_; ///< where the matrices are rounded
+  RefinedSolves<Exec, Number> refined_; ///< if the matrices are rounded
 
 private:
   void eliminate(const Exec &exec, const LineRequest &request, const Input &bands, LineFacts *facts)

@@ -18,8 +18,9 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Chooses the way to solve lines (line_solves.hpp), and gives it the arrays of vectors.
-/// @tparam Number  what whole lines of a rank are factored and solved in: Scalar, or float with Scalar double
+/// Chooses the way to solve lines (line_solves.hpp), and passes it the arrays of vectors.
+/// @tparam Number  scalar type in which whole lines of a rank are factored and solved: Scalar, or float if
+///   Scalar is double
 template <class Exec, class Number>
 class LineOperatorOn final : public LineReaderOn<Exec> {
   static constexpr bool rounds = !std::is_same_v<Number, Scalar>;
@@ -51,7 +52,7 @@ public:
     place_lines(source, request, read);
     facts->lhs      = read.bands.lhs;
     facts->matrices = static_cast<std::int64_t>(read.bands.values.extent(0));
-    int differ      = Differ(request, *facts); // an error, which is raised by all ranks
+    int differ      = Differ(request, *facts); // an error, which all ranks raise together
     if (request.direction.chain)
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differ, 1, MPI_INT, MPI_MAX, request.direction.chain->comm));
     PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
@@ -109,7 +110,8 @@ public:
     LineSolverOptions options = options_;
     PetscFunctionBegin;
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-    // A passed its limit, shifted or not: columns have none, the probe judges the accuracy
+    // The pivots of A passed the limit, with or without a shift. Columns have no limit: the probe judges
+    // accuracy
     options.zero_pivot = std::numeric_limits<real_t<Number>>::min();
     PetscCall(way_->transpose(current_space<Exec>(), options, failure));
     has_transposed_ = failure->empty();
@@ -182,8 +184,8 @@ public:
       PetscCall(MatDenseGetArrayRead(B, &pb));
       PetscCall(MatDenseGetArrayWrite(X, &px));
     }
-    // Every column is as many lines as the matrix has. One call solves all columns unless they are staged:
-    // staging whole arrays would overwrite the entries between the columns.
+    // Every column is a further set of lines. One call solves all columns, unless they are staged: staging
+    // whole arrays would overwrite the entries between the columns.
     const bool     on_host  = PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x);
     const bool     one_call = !(is_device_space<Exec> && on_host) && way_->takes_columns(transposed);
     const PetscInt calls    = one_call ? 1 : columns;
@@ -211,7 +213,7 @@ public:
   }
 
 private:
-  /// Notes where the lines lie, which rows they hold, and what a solve costs.
+  /// Stores the places and the rows of the lines, and the cost of a solve.
   void place_lines(const LineSource &source, const LineRequest &request, const Matrices &read)
   {
     const LineDirection &direction = request.direction;
@@ -245,7 +247,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Lines that span ranks: solved in pieces, or gathered where that is not sound. Collective on the chain.
+  /// Lines that span ranks: sub-lines are solved on their ranks. Lines are gathered if this is inaccurate.
+  /// Collective on the chain.
   PetscErrorCode FactorJoined(const Exec &exec, const LineRequest &request, Bands<Scalar, Memory> bands,
                               LineFacts *facts)
   {
@@ -275,7 +278,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Reads new values into the matrices that were factored, and factors them.
+  /// Reads new values into the factored matrices, and factors them.
   PetscErrorCode Refresh(const LineSource &source, const LineRequest &request, InPlace *lines,
                          LineFacts *facts, bool *done)
   {
@@ -295,7 +298,7 @@ private:
     PetscCall(PetscLogEventBegin(events->factor, source.block, 0, 0, 0));
     has_transposed_ = false;
     PetscCall(lines->refactor(exec, request, facts));
-    *done = facts->report.ok(); // else a new set-up shifts, or says what is wrong
+    *done = facts->report.ok(); // otherwise a full set-up shifts, or reports the failure
     PetscCall(PetscLogEventEnd(events->factor, source.block, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -318,14 +321,14 @@ private:
   }
 
   std::unique_ptr<LineSolves<Exec>> way_;            ///< null before build()
-  LineSet                           lines_, places_; ///< as they are solved; as lines() tells
+  LineSet                           lines_, places_; ///< in solves; as lines() returns them
   LineSolverOptions                 options_;
   bool                              refines_;
   bool                              has_transposed_ = false;
-  PetscInt                          rows_           = 0;    ///< of the block
-  bool                              all_rows_       = true; ///< on these lines; else x keeps other entries
-  double                            flops_          = 0;    ///< of a row
-  StagedArray<Exec>                 staged_b_, staged_x_;   ///< of a device
+  PetscInt                          rows_           = 0; ///< of the block
+  bool              all_rows_ = true;     ///< are on these lines; otherwise x keeps its other entries
+  double            flops_    = 0;        ///< of a row
+  StagedArray<Exec> staged_b_, staged_x_; ///< of a device
 };
 
 } // namespace

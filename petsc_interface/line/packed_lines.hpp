@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file packed_lines.hpp  Lines that lie in the vectors by a table of places.
+/// @file packed_lines.hpp  Lines at the places of a table in the vectors.
 #pragma once
 
 #include "local_lines.hpp"
@@ -8,7 +8,7 @@
 
 namespace ribbon::petsc {
 
-/// Whole lines at any places: packed into a buffer, solved there, and unpacked.
+/// Whole lines at arbitrary places: packed into a buffer, solved there, and unpacked.
 template <class Exec, class Number>
 class PackedLines final : public LocalLines<Exec, Number> {
   using Base   = LocalLines<Exec, Number>;
@@ -26,7 +26,7 @@ public:
   {
   }
 
-  /// b and x are the arrays of the vectors; the table says where lines lie there.
+  /// b and x are the arrays of the vectors; the table contains the places of the lines.
   PetscErrorCode solve(const Exec &exec, bool transposed, const Scalar *b, const LineSet &, Scalar *x,
                        const LineSet &) override
   {

@@ -49,7 +49,7 @@ std::string ribbon::petsc::option_of(PC pc, const char *name)
 PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
 {
   const auto *line    = static_cast<const PC_Line *>(pc->data);
-  bool        rounded = false; // not those that span ranks
+  bool        rounded = false; // false for lines that span ranks
   PetscFunctionBegin;
   if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside)
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,7 +80,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   const bool solves = line->failure.empty() || (line->some && !transposed);
   if (transposed && solves) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
-  else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
+  else PetscCall(VecSet(x, PETSC_INFINITY)); // cannot be mistaken for a solution
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscCall(PrintComparison(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +100,7 @@ static PetscErrorCode PCApplyTranspose_Line(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of one solve; PETSc applies everything else column by column.
+/// For a PC that is one solve. PETSc applies every other PC column by column.
 static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
@@ -117,7 +117,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   if (solves && line->sweep.is_one_solve()) {
     for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));
     PetscCall(CompareColumns(line, B, X, transposed));
-  } else { // failed, or set up anew just now, to be more than one solve
+  } else { // failed, or just set up as more than one solve
     PetscInt columns;
     PetscCall(MatGetSize(X, nullptr, &columns));
     for (PetscInt c = 0; c < columns; ++c) {
@@ -149,7 +149,7 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whole batches of right-hand sides are taken where M is one solve.
+/// PCMatApply() solves all columns at once if M is one solve.
 static void SetMatApply(PC pc, bool one_solve)
 {
   pc->ops->matapply = one_solve ? PCMatApply_Line : nullptr;
@@ -181,10 +181,10 @@ static PetscErrorCode PCSetUp_Line(PC pc)
   PetscFunctionBegin;
   PetscErrorCode error = RefreshLine(pc, line, &refreshed);
   if (!error && !refreshed) {
-    PetscCall(PCReset_Line(pc)); // an error below leaves nothing of the last matrix
+    PetscCall(PCReset_Line(pc)); // after an error below no data of the last matrix remain
     error = SetUpLine(pc, line);
   }
-  if (error) { // PETSc takes this matrix for one that was set up with: the next call has to start anew
+  if (error) { // PETSc assumes that the set-up succeeded: make the next call start again
     PetscCall(PCReset_Line(pc));
     pc->setupcalled = decltype(pc->setupcalled)(0);
   }

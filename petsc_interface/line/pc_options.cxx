@@ -34,7 +34,7 @@ PC_Line *context(PC pc)
   return static_cast<PC_Line *>(pc->data);
 }
 
-/// A list that changed is an option that changed; one that makes no sense is one error.
+/// Stores a new list of directions, and marks the PC for set-up. An invalid list is one error.
 PetscErrorCode SetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -63,7 +63,7 @@ PetscErrorCode GetDirections(PC pc, PetscInt *n, const PCLineDirection **directi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The directions of a list with commas.
+/// The directions of a list that is separated by commas.
 PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection> *directions)
 {
   PetscFunctionBegin;
@@ -250,8 +250,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 
 } // namespace ribbon::petsc
 
-// The public functions: each does nothing, or raises an error where a result is asked
-// for, on a PC of another type.
+// The public functions. On a PC of another type a Set does nothing, and a Get is an error.
 
 using namespace ribbon::petsc;
 

@@ -10,15 +10,15 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// What this rank holds of one direction.
+/// The lines of one direction on this rank.
 struct Held {
   std::int64_t     lines = 0, matrices = 0;
   double           bytes = 0, probe_error = 0, smallest_pivot = 1;
   long long        singular = 0;
-  bool             unproved = false; ///< some factors are neither proved accurate nor probed
+  bool             unproved = false; ///< some factors have neither certificate nor probe
   double           shift    = 0;
   Lhs              lhs      = Lhs::shared;
-  const LineBatch *first    = nullptr; ///< batch that stands for all in what is not summed
+  const LineBatch *first    = nullptr; ///< represents all batches in properties that are not summed
 };
 
 Held sum_up(const LineSweep &sweep, std::size_t direction)
@@ -41,7 +41,7 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
   return h;
 }
 
-/// How many lines, or classes, are not solved, and the first of them on rank 0. Collective.
+/// Prints how many lines, or classes, are not solved, and lists the first of them on rank 0. Collective.
 PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewer viewer)
 {
   constexpr std::size_t shown = 10;
@@ -53,7 +53,7 @@ PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewe
       const FactorReport &report = batch.facts.report;
       if (group.direction != direction) continue;
       if (report.ok()) continue;
-      if (report.failed.empty()) { // one matrix is that of all lines
+      if (report.failed.empty()) { // one matrix is the matrix of all lines
         count += batch.request.direction.lines.lines();
         continue;
       }
@@ -71,7 +71,7 @@ PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What lines are solved in, where that is not PETSc's precision.
+/// The precision of solves along lines, if it is not PETSc's.
 std::string in_precision(const PC_Line *line, const Held &h)
 {
   if (line->precision == PC_LINE_PRECISION_SAME) return "";
@@ -80,7 +80,7 @@ std::string in_precision(const PC_Line *line, const Held &h)
   return format(", in single precision, solves are refined %d times", h.first->facts.refinements);
 }
 
-/// Digits are no more than those of what lines are solved in, less those of the condition. Collective.
+/// Solutions have the accuracy of the precision of solves, divided by the condition. Collective.
 PetscErrorCode ViewCondition(PC pc, PC_Line *line, std::size_t d, PetscViewer viewer)
 {
   const double  unit = line->precision == PC_LINE_PRECISION_SAME

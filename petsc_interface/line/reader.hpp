@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file reader.hpp  What an operator of lines reads of a block before anything is factored, and
-///   where lines lie in vectors.
+/// @file reader.hpp  The data that an operator of lines reads of a block before it factors, and the places
+/// of lines in vectors.
 #pragma once
 
 #include "operator.hpp"
@@ -27,7 +27,7 @@ struct LineMatrices {
   bool                                       is_packed() const { return packing.element.extent(0) > 0; }
 };
 
-/// What does not depend on the numbers that lines are factored in.
+/// The part of the operator that does not depend on the precision of the factors.
 template <class Exec>
 class LineReaderOn : public LineOperator {
 public:
@@ -62,7 +62,7 @@ public:
   void look_at(std::int64_t rows) override { most_ = rows; }
 
 protected:
-  /// With so many rows the standard error of the fraction that prefers a direction is at most 0.4%.
+  /// With this many rows the standard error of the fraction that prefers a direction is at most 0.4%.
   static constexpr std::int64_t enough = 16384;
 
   /// Distance between examined rows. @param most  default number of rows; 0: all
@@ -78,8 +78,8 @@ protected:
     Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
   };
 
-  /// Where the rows of a block are on lines. Tables are uploaded once, however often
-  /// their direction is looked at.
+  /// Places of the rows of a block on lines. Tables are uploaded once for all functions that examine their
+  /// direction.
   LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
   {
     LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
@@ -110,7 +110,7 @@ protected:
     return places;
   }
 
-  /// Reads the matrices of lines from a block, or takes those that somebody else has.
+  /// Reads the matrices of lines from a block, or uses given bands.
   PetscErrorCode Extract(const Exec &exec, const LineSource &source, const LineRequest &request,
                          LineMatrices<Exec> *read)
   {
@@ -135,20 +135,20 @@ protected:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Lets go of what looking at directions needed.
+  /// Frees the data that only the examination of directions needs.
   void forget_places() { tables_.clear(), outside_.clear(); }
 
   /// of look_at()
   std::int64_t most_ = 0;
-  /// of directions that were looked at
+  /// of directions that were examined
   std::map<Table, Tables> tables_;
-  /// likewise
+  /// of directions that were examined
   std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>>
     outside_;
 };
 
-/// Lines as the vectors hold them: of blocks where components couple, else as many as there are
-/// components, next to each other.
+/// Lines as they lie in the vectors: lines of blocks if components couple, otherwise neighbouring lines,
+/// one for each component.
 inline LineSet solved_lines(const LineSource &source, const LineRequest &request)
 {
   const LineSet &lines = request.direction.lines;
@@ -157,7 +157,7 @@ inline LineSet solved_lines(const LineSource &source, const LineRequest &request
   return split_components(lines, source.factors.p)[0];
 }
 
-/// Columns lda apart, as the stride that is free.
+/// Adds columns at a distance of lda, as the stride that is free.
 inline LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
 {
   if (s.count0 == 1) s.count0 = columns, s.stride0 = lda;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file refined_solves.hpp  Solves of lines in lower precision than that of vectors, refined to the vectors'
-/// roundoff.
+/// @file refined_solves.hpp  Solves of lines in lower precision than that of vectors, refined to the
+/// roundoff of the vectors.
 #pragma once
 
 #include "operator.hpp"
@@ -27,7 +27,7 @@ public:
   /// @param refines  false: solutions have the accuracy of Number
   explicit RefinedSolves(bool refines) : refines_(refines) { }
 
-  /// Where the rounded unknowns of lines lie: in a buffer, without gaps.
+  /// Layout of the rounded unknowns of lines: a buffer without gaps.
   static LineSet inner(const LineSet &lines)
   {
     const LineSet apart = lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines())
@@ -73,7 +73,7 @@ public:
     return transposed_steps_ >= 0;
   }
 
-  /// Solves and refines. b == x is allowed. Allocates where there are more right-hand sides than before.
+  /// Solves and refines. b == x is allowed. Allocates only if there are more right-hand sides than before.
   void solve(const Exec &exec, const Solver &solver, bool transposed, const Scalar *b, const LineSet &in,
              Scalar *x, const LineSet &out)
   {
@@ -100,8 +100,8 @@ private:
     widen_lines(exec, within, rounded_.data(), size_.data(), alpha_, out, x);
   }
 
-  /// x = S b, then `steps` times x += S (b - A x), with residuals in Scalar. b == x is allowed: x is written
-  /// last.
+  /// x = S b, then `steps` times x += S (b - A x), with residuals in Scalar. b == x is allowed, because x
+  /// is written last.
   void refine(const Exec &exec, const Solver &solver, bool transposed, int steps, const Scalar *b,
               const LineSet &in, Scalar *x, const LineSet &out)
   {
@@ -162,14 +162,14 @@ private:
       correct(exec, solver, transposed, within, b.data(), within);
       line_maxima(exec, within, residual_.data(), found.largest.data());
       const double now = ribbon::judge(exec, found, 1.0, 0.0, 1);
-      if (!(now <= before / 2)) break; // no better than rounding, or not convergent
+      if (!(now <= before / 2)) break; // rounding, or no convergence
       sum_lines(exec, within, solution_.data(), residual_.data(), within, solution_.data());
       before = now;
     }
     return steps_to_roundoff(before, k - 1);
   }
 
-  /// Steps to roundoff where `taken` steps reduced the correction to `last`; -1 if it stagnates.
+  /// Steps to roundoff after `taken` steps reduced the correction to `last`; -1 if refinement stagnates.
   static int steps_to_roundoff(double last, int taken)
   {
     constexpr double eps = std::numeric_limits<double>::epsilon();

@@ -7,8 +7,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Whether entries in columns of other ranks are stored, zeros included: a refresh does not examine their
-/// values.
+/// Whether entries in columns of other ranks are stored, including zeros, because a refresh does not
+/// examine their values.
 PetscErrorCode StoresOthers(Mat rows, bool *stores)
 {
   Mat       off;

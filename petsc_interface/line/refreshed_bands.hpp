@@ -11,22 +11,22 @@
 
 namespace ribbon::petsc {
 
-/// Overwrites the bands of lines in place with the values of a matrix of the same pattern. It keeps the plan
-/// of the first refresh for the next ones.
+/// Overwrites the bands of lines in place with the values of a matrix of the same pattern. The plan of the
+/// first refresh serves all later ones.
 template <class Exec>
 class RefreshedBands {
   using Memory = typename Exec::memory_space;
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  /// Whether these bands, of lines with `components`, are as they were extracted.
+  /// Whether these bands, of lines with `components`, have the form in which they were extracted.
   static bool takes(const Input &bands, int components)
   {
     return bands.block == components && bands.lhs != Lhs::shifted && bands.repeats == 1 &&
            bands.kl() == bands.ku();
   }
 
-  /// False: the values do not fit the bands, which are lost then.
+  /// Returns false if the values do not fit the bands, which are then lost.
   template <class Csr>
   bool read(const Exec &exec, const Csr &A, const LinePlaces &places, const LineRequest &request,
             const Input &bands)

@@ -156,7 +156,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Calls f with the numbers of a vector in the memory of Exec.
+  /// Calls f with the entries of a vector in the memory of Exec.
   template <class F>
   PetscErrorCode with_numbers(const Exec &exec, Vec v, bool writes, const F &f)
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file residuals.hpp  Residuals line by line: which lines are done, which are the worst.
+/// @file residuals.hpp  Residuals line by line: the lines that are done, and the worst lines.
 #pragma once
 
 #include "../support/compat.h"
@@ -9,32 +9,32 @@
 
 namespace ribbon::petsc {
 
-/// What a solve left on a line.
+/// Result of a solve on one line.
 struct LineOutcome {
-  PetscReal  residual = 0, scale = 0; ///< largest numbers of the residual and of the right-hand side
-  int        closed = -1;             ///< iteration that found it to be done, -1: none did
+  PetscReal  residual = 0, scale = 0; ///< largest entries of the residual and of b
+  int        closed = -1;             ///< iteration after which it was done, -1: it is not
   PetscInt64 row    = 0;              ///< global number of its first row
   PetscInt   column = 0;
 };
 
-/// Residuals of the lines of a PC line, for each column of right-hand sides. Where vectors are elsewhere than
-/// the factors they are brought there.
+/// Residuals of the lines of a PC line, for each column of right-hand sides. Vectors in other memory than
+/// the factors are copied there.
 class LineResiduals {
 public:
   virtual ~LineResiduals() = default;
-  /// Of a PC line that is one set of lines. Allocates everything; not collective.
+  /// Creates the object for a PC line with one set of lines. Allocates everything. Not collective.
   static PetscErrorCode create(PC pc, PetscInt columns, std::unique_ptr<LineResiduals> *residuals);
 
-  /// Finds the largest number of every line. `is_scale`: they are what residuals are compared
-  /// with, and no line is done.
+  /// Finds the largest entry of v on every line. `is_scale`: residuals are compared with these values, and
+  /// no line is done.
   virtual PetscErrorCode look(Vec v, PetscInt column, bool is_scale) = 0;
-  /// Compares what was looked at with max(rtol scale, abstol). `worst`: the largest quotient on this rank,
-  /// above 1 where a line is not done.
+  /// Compares the largest entries of look() with max(rtol scale, abstol). `worst`: the largest quotient on
+  /// this rank, above 1 if a line is not done.
   virtual PetscErrorCode judge(PetscInt column, PetscReal rtol, PetscReal abstol, PetscInt iteration,
                                PetscReal *worst) = 0;
-  /// z = 0 on lines that are done.
+  /// Sets z = 0 on lines that are done.
   virtual PetscErrorCode leave_alone(Vec z, PetscInt column) = 0;
-  /// The largest size of an entry on each line of this rank, infinite where one is not finite.
+  /// The largest magnitude of an entry on each line of this rank; infinite if an entry is not finite.
   virtual PetscErrorCode maxima(Vec v, std::vector<PetscReal> *largest) = 0;
   /// All lines of all columns on this rank.
   virtual PetscErrorCode outcomes(std::vector<LineOutcome> *all) = 0;

@@ -10,7 +10,7 @@
 
 namespace ribbon::petsc {
 
-/// The rows that are copied from.
+/// The rows from which entries are copied.
 struct LineRest::Reading {
   HostRows own, others;
   bool     has_others = false;
@@ -23,15 +23,15 @@ PetscErrorCode LineRest::takes(Mat A, PetscBool *takes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Copies the rows of the groups of one direction, which are in order in each.
+/// Copies the rows of the groups of one direction, which are ordered in each group.
 PetscErrorCode LineRest::CopyDirection(const Reading &from, const std::vector<LineGroup> &groups,
                                        std::size_t direction)
 {
   std::vector<Place>        places(static_cast<std::size_t>(from.own.rows));
   std::vector<std::int64_t> lengths;
-  std::vector<std::size_t>  group_of; // line
+  std::vector<std::size_t>  group_of; // of each line
   const LineRequest        *request = nullptr;
-  std::vector<PetscInt>     along; // entries in columns of other ranks that are on lines, in order
+  std::vector<PetscInt>     along; // sorted entries in columns of other ranks that are on lines
   PetscFunctionBegin;
   for (std::size_t g = 0; g < groups.size(); ++g)
     for (const LineBatch &batch : groups[g].batches) {
@@ -83,7 +83,7 @@ PetscErrorCode LineRest::MakeScatter(Mat A, PetscInt count, const PetscInt *colu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A group settles at once where none of its rows has an entry in another one of its rows.
+/// A second solve of a group changes nothing if none of its rows has an entry in another of its rows.
 PetscErrorCode LineRest::AskWhatSettles(Mat A)
 {
   Vec                marked;

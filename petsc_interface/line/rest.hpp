@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file rest.hpp  What solves along lines leave out of a matrix.
+/// @file rest.hpp  The entries of a matrix that solves along lines leave out.
 #pragma once
 
 #include "operator.hpp"
@@ -10,12 +10,12 @@ namespace ribbon::petsc {
 
 struct LineGroup;
 
-/// For every group of lines the rows on them and N = A - A_lines there: the entries of an AIJ matrix in host
-/// memory that are not on the line of their row. With the new values z of a group,
+/// Stores for every group of lines its rows, and N = A - A_lines in these rows: the entries of an AIJ
+/// matrix in host memory that are not on the line of their row. With the new values z of a group,
 ///
-///     z = (1 - omega) z + omega A_lines^-1 (b - N z)   in place of   z += omega A_lines^-1 (b - A z),
+///     z = (1 - omega) z + omega A_lines^-1 (b - N z)   instead of   z += omega A_lines^-1 (b - A z),
 ///
-/// a residual reads fewer entries, of the rows that it is for alone.
+/// a residual reads fewer entries, and only those of the rows that need it.
 class LineRest {
 public:
   LineRest()                            = default;
@@ -23,15 +23,15 @@ public:
   LineRest &operator=(const LineRest &) = delete;
   ~LineRest() { (void)reset(); }
 
-  /// Whether A is of a type that this takes; the same on all ranks.
+  /// Whether this class supports the type of A; the same on all ranks.
   static PetscErrorCode takes(Mat A, PetscBool *takes);
-  /// Copies what is left out. Collective.
+  /// Copies the entries that lines leave out. Collective.
   PetscErrorCode make(Mat A, const std::vector<LineGroup> &groups);
   PetscErrorCode reset();
   bool           is_made() const { return !parts_.empty(); }
   std::size_t    bytes() const;
-  /// Whether a second solve of group g right after a first one finds nothing to do, on all ranks: nothing
-  /// couples its lines with each other.
+  /// Whether a second solve of group g right after the first one would change nothing, on all ranks: no
+  /// entry couples its lines with each other.
   bool settles(std::size_t g) const { return parts_[g].settles; }
   /// r = b - N x in the rows of group g. Collective.
   PetscErrorCode residual(std::size_t g, Vec b, Vec x, Vec r);
@@ -53,7 +53,8 @@ private:
     }
   };
   struct Part {
-    /// columns of this rank; those of other ones, numbered as `ghosts_`, in the rows that have some
+    /// own: columns of this rank; others: columns of other ranks, numbered as in `ghosts_`, for rows with
+    /// such columns
     Rows own, others;
     bool settles = false;
   };
@@ -66,7 +67,7 @@ private:
   PetscErrorCode AskWhatSettles(Mat A);
 
   std::vector<Part> parts_;             ///< of every group
-  Vec               ghosts_  = nullptr; ///< columns of other ranks; null: the matrix has none
+  Vec               ghosts_  = nullptr; ///< columns of other ranks; null: there are none
   VecScatter        scatter_ = nullptr;
 };
 

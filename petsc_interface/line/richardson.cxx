@@ -35,8 +35,8 @@ PetscErrorCode IsDirectNow(PC pc, bool *direct)
 
 namespace {
 
-/// `its` times x += M (b - A x). Tolerances are not looked at: no norm is known. In place of
-/// KSPSolve() of KSPRICHARDSON.
+/// `its` times x += M (b - A x). Replaces KSPSolve() of KSPRICHARDSON. It ignores tolerances, because no
+/// norm is computed.
 PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscReal, PetscReal, PetscInt its,
                                PetscBool x_is_zero, PetscInt *done, PCRichardsonConvergedReason *reason)
 {
@@ -55,7 +55,7 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
                                      current && line->plain));
     *reason = PCRICHARDSON_CONVERGED_ITS;
   } else {
-    // what PETSc makes of the reason is a KSPConvergedReason
+    // PETSc stores the reason as a KSPConvergedReason
     const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED;
     static_assert(sizeof failed == sizeof *reason);
     std::memcpy(reason, &failed, sizeof failed);
@@ -67,15 +67,15 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether nobody asks a KSP for norms of residuals, and its iteration is x += M (b - A x) with the A and M
-/// of this PC. What is left (scale, monitors, null spaces, transposes) PETSc sees to.
+/// Whether a KSP computes no norms of residuals, and iterates x += M (b - A x) with the A and M of this PC.
+/// PETSc handles scales, monitors, null spaces and transposes.
 PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
 {
   PetscBool richardson;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
   const bool unasked = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
-  // the flag itself is hidden; PETSc looks at the scale alone, which is 1
+  // the flag is not public; PETSc then uses only the scale, which is 1
   const bool self_scaled = ksp->nwork > 2;
   *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,9 +90,9 @@ bool needs_symmetry(const std::string &ksp)
   return all.count(ksp) > 0;
 }
 
-/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below
-/// one that needs a symmetric one, which nobody tells a PC. GMRES that estimates eigenvalues for Chebyshev's
-/// iteration has to see what that iterates with.
+/// Krylov methods that accept any preconditioner. Other methods (preonly, richardson, chebyshev ...) may be
+/// inside a method that needs a symmetric preconditioner, which a PC cannot see. GMRES that estimates
+/// eigenvalues for Chebyshev's iteration must use the preconditioner of that iteration.
 bool takes_any(const std::string &ksp, const char *prefix)
 {
   if (prefix && std::strstr(prefix, "esteig_")) return false;
@@ -103,8 +103,8 @@ bool takes_any(const std::string &ksp, const char *prefix)
   return all.count(ksp) > 0;
 }
 
-/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps
-/// alone: a solve allocates nothing.
+/// Selects one multiplicative sweep if auto composes for a KSP that accepts any preconditioner, otherwise
+/// the symmetric sequence. It only swaps, because a solve allocates nothing.
 void compose_one_way(PC_Line *line, bool one_way)
 {
   if (line->one_way.empty() || one_way == line->swapped) return;
@@ -112,7 +112,8 @@ void compose_one_way(PC_Line *line, bool one_way)
   line->swapped = one_way;
 }
 
-/// A warning, once, where a choice that was made is not symmetric and the KSP needs it to be.
+/// Prints one warning if an option selects a preconditioner that is not symmetric and the KSP needs
+/// symmetry.
 PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
 {
   const auto *line      = static_cast<const PC_Line *>(pc->data);
@@ -143,7 +144,7 @@ PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec)
   const std::string type       = ((PetscObject)ksp)->type_name;
   PetscBool         preonly;
   PetscFunctionBegin;
-  PetscCall(PCSetUp(pc)); // not every KSP has done so, and what follows is of this matrix
+  PetscCall(PCSetUp(pc)); // some KSPs have not done so, and the decision below needs the current matrix
   compose_one_way(line, takes_any(type, ((PetscObject)ksp)->prefix));
   PetscCall(WarnOfAsymmetry(pc, type));
   PetscCall(RibbonCallPreSolve(pc, ksp));

@@ -12,10 +12,10 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Elements whose components do not couple are so many scalar lines.
+/// Divides elements whose components do not couple into scalar lines, one set for each component.
 void SplitComponents(LineDirection *direction)
 {
-  // lines of a whole grid are one set
+  // the lines of a whole grid are one set
   static_cast<LineLayout &>(*direction) = split_components(*direction, direction->components)[0];
   for (auto &colour : direction->colours) {
     std::vector<LineLayout> all;
@@ -26,7 +26,7 @@ void SplitComponents(LineDirection *direction)
   direction->components = 1;
 }
 
-/// What the entries along a direction ask of its lines.
+/// Fills the request for the lines of a direction according to its entries.
 PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, LineRequest *request)
 {
   const LineCouplings &found = chosen.found;
@@ -43,14 +43,14 @@ PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether singular lines are solved with zero mean: because it was asked for, or because a null space says
-/// that the constants do not matter. Collective.
+/// Whether singular lines are solved with zero mean: because an option requests it, or because a null space
+/// contains the constants. Collective.
 PetscErrorCode DecidePin(PC pc, PC_Line *line)
 {
   PetscFunctionBegin;
   if (line->shift_type == PC_LINE_SHIFT_PIN) line->pinned = "asked for";
   if (line->shift_type != PC_LINE_SHIFT_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (line->given) PetscFunctionReturn(PETSC_SUCCESS); // whose null space nobody knows
+  if (line->given) PetscFunctionReturn(PETSC_SUCCESS); // given bands have no matrix, and so no null space
   for (Mat A : {pc->pmat, pc->mat}) {
     MatNullSpace space = nullptr;
     Vec          ones;
@@ -71,8 +71,8 @@ PetscErrorCode DecidePin(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Extracts and factors the lines of one set. What is wrong with them goes to the PC, what is wrong
-/// with the options to `error`.
+/// Extracts and factors the lines of one set. Failures of the lines go to the PC, contradictions to the
+/// options go to `error`.
 PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, bool on_device,
                      LineBatch *batch, std::string *error)
 {
@@ -116,7 +116,7 @@ PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Takes away directions after the first one whose lines cannot be solved, and what was built. Collective.
+/// Removes directions after the first one whose lines cannot be solved, and their factors. Collective.
 PetscErrorCode DropFailing(MPI_Comm comm, PC_Line *line, bool *dropped)
 {
   PetscFunctionBegin;
@@ -154,7 +154,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   for (const ChosenDirection &chosen : directions) {
     const LineDirection &d     = chosen.direction;
     const auto           count = static_cast<long long>(d.lines_cut);
-    std::string          refusal; // ranks may know grids of their own
+    std::string          refusal; // ranks may find different grids
     if (line->cut == PC_LINE_CUT_ERROR && d.lines_cut != 0)
       refusal = format(
         "PC line: the partition cuts %lld lines along %s among %d ranks; %s, or use -pc_line_cut local",
@@ -181,13 +181,13 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     request.lhs_tol           = static_cast<double>(line->lhs_tol);
     if (line->shift_type == PC_LINE_SHIFT_NONZERO)
       request.shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
-    // a look at every matrix, so not without need
+    // a search of every matrix, so only if it is needed
     if (!line->pinned.empty() && request.zero_sums && request.block == 1)
       request.solver.singular = "zero_mean";
     line->requests.push_back(request);
   }
   int number = static_cast<int>(FactorStatus::not_finite);
-  PetscCall(AgreeOnSentence(comm, &line->failure, &number)); // what follows is done by all ranks, or by none
+  PetscCall(AgreeOnSentence(comm, &line->failure, &number)); // all ranks continue, or none does
   const std::string not_finite = line->failure;
   line->not_finite             = !not_finite.empty();
   std::string error;
@@ -206,9 +206,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
     for (LineGroup &group : line->sweep.groups)
       for (LineBatch &batch : group.batches)
-        PetscCall(
-          Build(line, source, rbegin, on_device, &batch, &error)); // next to an entry that is not finite, too
-    if (found) PetscCall(DropFailing(comm, line, &again));         // nobody asked for them
+        PetscCall(Build(line, source, rbegin, on_device, &batch, &error)); // even if an entry is not finite
+    if (found) PetscCall(DropFailing(comm, line, &again));                 // auto chose these directions
   }
   for (const LineRequest &request : line->requests)
     line->names += (line->names.empty() ? "" : ",") + request.direction.name;
@@ -217,8 +216,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether lines are factored as they are in the matrix, and whether one solve is the inverse of it, to the
-/// digits of the factors; on all ranks. Collective.
+/// Determines on all ranks whether lines are factored with the entries of the matrix, and whether one solve
+/// is its inverse, to the accuracy of the factors. Collective.
 PetscErrorCode Describe(PC pc, PC_Line *line)
 {
   const bool one_solve =
@@ -296,7 +295,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   if (!ierr) ierr = SetUp(pc, line, source);
   PetscCall(RestoreLineSource(&source));
   PetscCall(ierr);
-  if (source.kronecker) { // its state does not follow that of A
+  if (source.kronecker) { // the state of Pmat does not change with A
     PetscCall(PetscObjectReference((PetscObject)source.rows));
     line->watched = source.rows;
     PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));

@@ -16,14 +16,14 @@
 
 namespace ribbon::petsc {
 
-/// Keeps one matrix for lines that agree, or some.
+/// Stores one matrix for lines that agree.
 template <class Exec>
 PetscErrorCode ShareBands(const Exec &exec, std::int64_t lines, const LineRequest &request,
                           Bands<Scalar, typename Exec::memory_space> &bands, LineFacts *facts)
 {
   PetscFunctionBegin;
   if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
-    // classes while they hold less than a quarter of what one matrix per line holds
+    // classes are kept while they hold less than a quarter of the entries of one matrix per line
     const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1
                               : request.lhs == PC_LINE_LHS_CLASSES
                                 ? lines
@@ -35,13 +35,13 @@ PetscErrorCode ShareBands(const Exec &exec, std::int64_t lines, const LineReques
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether options ask for another sharing of matrices than the one that given bands have.
+/// Whether the options request another sharing of matrices than that of given bands.
 inline bool LooksAtLines(const LineRequest &request)
 {
   return request.lhs != PC_LINE_LHS_AUTO || request.lhs_tol > 0;
 }
 
-/// One matrix for lines that agree, then the Kronecker product, and omega.
+/// Shares one matrix among lines that agree, then applies the Kronecker product and omega.
 template <class Exec>
 PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request,
                              Bands<Scalar, typename Exec::memory_space> *bands, LineFacts *facts)
@@ -57,7 +57,7 @@ PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// result = bands + s diag(diagonal) on lines that share matrices. `made`: false where they do not, or
+/// result = bands + s diag(diagonal) for lines that share matrices. `made`: false if they do not share, or
 /// have different diagonals.
 template <class Exec>
 PetscErrorCode ShiftBands(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
@@ -75,8 +75,8 @@ PetscErrorCode ShiftBands(const Exec &exec, const Bands<Scalar, typename Exec::m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether a zero pivot asks for another try, with twice the shift of the last one; from the square root of
-/// the precision on there is none.
+/// Whether to try again after a zero pivot, with twice the last shift. The limit is the square root of the
+/// machine epsilon.
 template <class Exec>
 bool ShiftZeroPivots(const Exec &exec, const LineRequest &request, const FactorReport &report,
                      const Bands<Scalar, typename Exec::memory_space> &bands, LineFacts *facts)

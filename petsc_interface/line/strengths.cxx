@@ -10,7 +10,8 @@ namespace ribbon::petsc::directions {
 
 namespace {
 
-/// directions whose strength is at least this times the largest are equally strong: all of them are swept
+/// directions whose strength is at least this fraction of the largest are equally strong: all of them are
+/// swept
 constexpr double as_strong_as = 0.9;
 
 } // namespace

@@ -9,8 +9,8 @@
 
 namespace ribbon::petsc::directions {
 
-/// The directions with the largest median strength of coupling over all ranks, and those that are as strong;
-/// none where no row couples. Which ones does not depend on their order.
+/// The directions with the largest median strength of coupling over all ranks, and those that are equally
+/// strong; empty if no row couples. The result does not depend on the order of the directions.
 PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map,
                          std::vector<LineDirection> *strongest, std::string *why);
 /// Counts of each comparison, summed over all ranks. Collective.

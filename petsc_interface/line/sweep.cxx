@@ -47,7 +47,7 @@ PetscErrorCode LineSweep::transpose(MPI_Comm comm)
   PetscFunctionBegin;
   if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
   for (LineGroup &group : groups)
-    for (LineBatch &batch : group.batches) { // of lines that the partition cuts all ranks have to
+    for (LineBatch &batch : group.batches) { // lines that span ranks need all ranks
       std::string found;
       PetscCall(batch.op->transpose(&found));
       if (failure.empty()) failure = found;
@@ -82,12 +82,13 @@ PetscErrorCode LineSweep::keep(Mat A)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(LineRest::takes(A, &takes));
-  // of several ranks one ended an estimate of eigenvalues by Chebyshev's iteration before the others
+  // not on several ranks: there one rank ended the eigenvalue estimate of Chebyshev's iteration before the
+  // others
   if (takes && size == 1 && !is_one_solve()) PetscCall(rest_.make(A, groups));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The rows of one group, of z that is not zero, with what lines leave out.
+/// Solves the rows of one group, for z that is not zero, with the entries that lines leave out.
 PetscErrorCode LineSweep::Renew(std::size_t g, Vec b, Vec z, Vec r)
 {
   LineGroup &group = groups[g];
@@ -113,7 +114,7 @@ PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Ve
       *last = g;
       continue;
     }
-    const Vec to = fresh ? z : group.all_rows ? r : correction_; // a solve may overwrite what it is given
+    const Vec to = fresh ? z : group.all_rows ? r : correction_; // a solve may overwrite its right-hand side
     if (!fresh) PetscCall(Residual(A, b, z, r, way.transposed));
     if (!group.all_rows) PetscCall(VecSet(to, 0));
     PetscCall(group.solve(fresh ? b : r, to, way.transposed));
@@ -128,7 +129,7 @@ PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt6
 {
   const PetscReal weight   = PetscReal(1) / static_cast<PetscReal>(sequences.size());
   const Vec       residual = residual_ ? residual_ : work, outer = outer_ ? outer_ : work;
-  int             last = -1; // group that was solved last
+  int             last = -1; // the group that was solved last
   PetscFunctionBegin;
   for (PetscInt64 k = 0; k < times; ++k) {
     const bool zero = x_is_zero && k == 0;
@@ -170,7 +171,7 @@ PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_ze
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (splits && !rest_.is_made()) PetscCall(LineRest::takes(A, &takes));
-  // of one solve: making it takes as long as it saves in a few steps
+  // if M is one solve: creating it takes as much time as it saves in a few steps
   if (takes && (steps_ += all) > 4) PetscCall(rest_.make(A, groups));
   way.kept = splits && rest_.is_made();
   PetscCall(iterate(A, b, x, x_is_zero, all, way, work));
