@@ -39,7 +39,7 @@ PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, 
 
 namespace {
 
-/// Line and position of a row: lines by a number that no other line of the matrix has.
+/// Line and position of a row. The number of a line is unique in the matrix.
 struct RowOnChain {
   PetscInt line = -1, position = -1;
 };
@@ -57,7 +57,7 @@ std::vector<RowOnChain> rows_on_chain(const LineDirection &direction, PetscInt r
   return at;
 }
 
-/// The same of the columns of other ranks. Collective.
+/// Line and position of columns of other ranks. Collective.
 PetscErrorCode ColumnsOnChain(Mat rows, const std::vector<RowOnChain> &own, PetscInt count,
                               const PetscInt *columns, std::vector<RowOnChain> *at)
 {
@@ -88,7 +88,7 @@ PetscErrorCode ReadOutside(const LineSource &source, const LineDirection &direct
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)source.rows), &size));
   PetscCall(GetOffProcessBlock(source.rows, &off, &columns));
   if (!off) {
-    found->across = size > 1; // other types cannot tell
+    found->across = size > 1; // other types do not show which columns are outside
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetLocalSize(source.rows, &local, nullptr));

@@ -19,13 +19,13 @@ PetscErrorCode OfDM(PC pc, const LineSource &source, ElementsOfSource &, LineMap
   return LinesFromDM(pc, source, map);
 }
 
-/// Consecutive rows that no entry joins to other lines.
+/// Consecutive rows, if no entry couples different lines.
 PetscErrorCode SeparateRows(const LineSource &source, const Elements &elements, LineMap *map)
 {
   return LinesFromPattern(source, elements, true, map);
 }
 
-/// Lines that are found from the elements of a source.
+/// Calls a function that finds lines from the elements of a source.
 template <PetscErrorCode (*Find)(const LineSource &, const Elements &, LineMap *)>
 PetscErrorCode OfElements(PC, const LineSource &source, ElementsOfSource &elements, LineMap *map)
 {

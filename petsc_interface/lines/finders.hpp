@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file finders.hpp  The table of sources of lines, in the order in which
-///   -pc_line_direction auto tries them.
+/// @file finders.hpp  The table of sources of lines, in the order in which -pc_line_direction auto tries
+/// them.
 #pragma once
 
 #include "line_map.hpp"
@@ -11,7 +11,7 @@
 
 namespace ribbon::petsc {
 
-/// Elements of a matrix, read when they are first needed.
+/// Elements of a matrix, read on first use.
 class ElementsOfSource {
 public:
   explicit ElementsOfSource(const LineSource &source) : source_(source) { }
@@ -32,7 +32,8 @@ struct LineFinder {
   PetscErrorCode (*find)(PC pc, const LineSource &source, ElementsOfSource &elements, LineMap *map);
 };
 
-/// Sources are tried in order until one gives lines that can be solved. The last one accepts every matrix.
+/// Sources are tried in order until one finds lines that can be solved. The last source accepts every
+/// matrix.
 const std::vector<LineFinder> &line_finders();
 
 } // namespace ribbon::petsc

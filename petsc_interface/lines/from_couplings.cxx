@@ -15,7 +15,7 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   std::vector<int>    colour_of;
   int                 colours = 0;
   PetscFunctionBegin;
-  // larger blocks cannot be solved, their rows can
+  // larger blocks cannot be solved, but their rows can
   const PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components;
   options.block             = static_cast<int>(components);
   PetscCall(GetHostRows(source.block, true, &rows));

@@ -17,7 +17,7 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
   PetscCall(DMDAGetCorners(dm, &begin[0], &begin[1], &begin[2], &local[0], &local[1], &local[2]));
   PetscCall(MatGetLocalSize(source.rows, &rows, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
-  // the grid of A, whose rows stand for dof unknowns each
+  // the grid of A: each of its rows represents dof unknowns
   if (source.kronecker && dof == source.factors.p) dof = 1;
   // equal local sizes on every rank mean equal ownership
   fits = size[0] * size[1] * size[2] * dof == all && local[0] * local[1] * local[2] * dof == rows;
@@ -37,7 +37,7 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
     direction.wrap       = processes[d] == 1 && boundary[d] == DM_BOUNDARY_PERIODIC;
     direction.lines_all  = size[d] > 0 ? all / dof / size[d] : 0;
     direction.lines_cut  = processes[d] > 1 ? direction.lines_all : 0;
-    if (map->joined && processes[d] > 1) { // ranks are numbered as points, those of a chain are so far apart
+    if (map->joined && processes[d] > 1) { // ranks are numbered as grid points, x first
       const PetscInt apart = d == 0   ? 1
                              : d == 1 ? processes[0]
                                       : processes[0] * processes[1],

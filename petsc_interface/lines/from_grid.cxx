@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A grid without a DM: in natural numbering every element hangs together with the next but where a grid line
-// ends, and every grid line with the next but where a plane ends. A rank holds a slab of whole lines, or
-// begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
+// A grid without a DM. In natural numbering every element is tied to the next, except at the end of a grid
+// line. Every grid line is tied to the next, except at the end of a plane. A rank holds a slab of whole
+// lines, or begins and ends inside a line. Or it holds a box with a numbering that starts on this rank, as
+// PETSc numbers grids.
 #include "line_map.hpp"
 #include "pattern.hpp"
 
@@ -11,17 +12,17 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Coordinates of the local elements: element e is number shift + e of a box that begins at a plane.
+/// Coordinates of the local elements: element e has index shift + e in a box that begins at a plane.
 struct Grid {
-  std::int64_t box[3]     = {0, 0, 0}; ///< of the rank, its first and last plane being counted in full
-  std::int64_t shift      = 0;         ///< places of the first plane before the first element
+  std::int64_t box[3]     = {0, 0, 0}; ///< of the rank, with its first and last plane in full
+  std::int64_t shift      = 0;         ///< places in the first plane before the first element
   std::int64_t count      = 0;         ///< elements
   int          dimensions = 2;
   bool         is_full() const { return count == box[0] * box[1] * box[2]; }
 };
 
-/// Whether runs end at the multiples of `period`, counted from thing `first` of all;
-/// `exactly`: and nowhere else.
+/// Whether runs end at the multiples of `period`, counted from thing `first` of all ranks. `exactly`: and
+/// only there.
 bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first,
                        PetscInt period, bool exactly)
 {
@@ -34,8 +35,8 @@ bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt
   return all;
 }
 
-/// Whether an entry, of either rank, joins the first thing of this rank to the one before it, of another
-/// rank; a thing is so many consecutive rows. Collective.
+/// Whether an entry of either rank ties the first thing of this rank to the thing before it, on another
+/// rank. A thing consists of `size` consecutive rows. Collective.
 PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
 {
   Mat             off;
@@ -61,18 +62,19 @@ PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Things along the next dimension, elements or lines of them.
+/// The things along the next dimension: elements, or lines of elements.
 struct Things {
   std::vector<char> tied; ///< to the next one
   bool              tied_before = false;
-  /// of this rank, the first of them by number, of all ranks
+  /// things of this rank, number of the first of them, things of all ranks
   PetscInt count = 0, first = 0, all = 0;
 };
 
-/// Length of runs of consecutive things: all over the ranks, where they end at its multiples everywhere
-/// (natural), else on this rank alone, where all of every rank agree (boxes). 0: neither. Things that nothing
-/// ties, as rows of boundary conditions, belong to runs where a quarter of the things couple with the one a
-/// run away: coupled(d) counts those that couple with the one d away. Collective.
+/// Length of runs of consecutive things. If runs end at multiples of one length on all ranks, this is the
+/// length (natural). Otherwise each rank has a length, if all runs of every rank agree (boxes). 0: neither.
+/// Things without ties, such as rows of boundary conditions, belong to runs if a quarter of the things
+/// couple with the thing at the distance of a run. coupled(d) counts the things that couple at distance d.
+/// Collective.
 template <class F>
 PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, const F &coupled,
                           PetscInt *period, bool *natural)
@@ -101,8 +103,8 @@ PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines of a grid along dimension d, whose first and last planes may have holes, in the
-/// order of their first elements.
+/// Lines of a grid along dimension d, whose first and last planes may be incomplete, in the order of their
+/// first elements.
 LinesOfGraph LinesAlong(const Grid &g, int d)
 {
   const std::int64_t nx = g.box[0], plane = nx * g.box[1];
@@ -119,12 +121,12 @@ LinesOfGraph LinesAlong(const Grid &g, int d)
   found.begin = at;
   for (std::int64_t e = 0; e < g.count; ++e)
     found.order[static_cast<std::size_t>(at[static_cast<std::size_t>(line_of(e))]++)] = e;
-  // lines without elements
+  // remove lines without elements
   found.begin.erase(std::unique(found.begin.begin(), found.begin.end()), found.begin.end());
   return found;
 }
 
-/// Parity of the sum of the other two global indices of each of these lines; the box begins at `begin`.
+/// Parity of the sum of the other two global indices of each line. The box begins at `begin`.
 std::vector<int> Parities(const Grid &g, const LinesOfGraph &lines, const PetscInt (&begin)[3], int d)
 {
   std::vector<int> parity;
@@ -139,10 +141,10 @@ std::vector<int> Parities(const Grid &g, const LinesOfGraph &lines, const PetscI
   return parity;
 }
 
-/// How many lines along d the borders of ranks cut, elements being numbered naturally. Collective.
+/// Counts the lines along d that span ranks, with natural numbering of the elements. Collective.
 PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, int d, PetscInt *cut)
 {
-  // a rank without elements has no border of its own
+  // a rank without elements has no border
   const bool begins = g.count > 0 && first > 0, last = d == g.dimensions - 1;
   // lines along d end at multiples of step
   const std::int64_t step = d == 0 ? g.box[0] : g.box[0] * g.box[1], away = begins ? first % step : 0;
@@ -174,7 +176,8 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   PetscCall(MatGetSize(source.rows, &all, nullptr));
   PetscCall(GetHostRows(source.block, false, &pattern.A));
   const PetscInt elements = pattern.elements(), first = rbegin / components;
-  // ties of things of `length` elements that begin with element -x0, and how many couple with the one d away
+  // ties of things of `length` elements that begin with element -x0, and the number of things that couple
+  // at distance d
   const auto look = [&](Things &t, PetscInt length, PetscInt x) {
     t.tied.assign(static_cast<std::size_t>(t.count) + 1, 0);
     pattern.each([&](PetscInt r, PetscInt c) {
@@ -211,7 +214,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   Grid g;
-  // without planes of one size everything is one plane
+  // without planes of one size, all elements are one plane
   int one_plane = ny == 0 || (natural_planes && (all / nx) % ny != 0) ||
                   (natural && !natural_planes && x0 + elements != nx * lines);
   PetscInt planes = ny == 0 ? 1 : natural_planes ? all / nx / ny : lines / ny;
@@ -225,10 +228,10 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
-  // ranks hold whole lines of all dimensions but the last
+  // ranks hold whole lines along all dimensions except the last
   int slabs = map->joined && natural && g.is_full() && (planes == 1 || natural_planes);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &slabs, 1, MPI_INT, MPI_LAND, comm));
-  // colours by global numbers where they are known
+  // colours by global numbers if these are known
   const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0,
                              natural && natural_planes && planes > 1 ? first / nx / ny : 0};
   for (int d = 0; d < g.dimensions; ++d) {
@@ -251,7 +254,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
     if (natural) {
       direction.lines_all = static_cast<PetscInt>(all / PetscMax(length, 1));
       PetscCall(CountCutLines(comm, g, first, d, &direction.lines_cut));
-    } else { // the numbering does not say which
+    } else { // the numbering does not show which
       direction.lines_all =
         static_cast<PetscInt>(g.is_full() ? direction.lines.lines() : lines_along.lines());
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));

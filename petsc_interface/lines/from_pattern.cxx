@@ -10,10 +10,10 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether
-/// any entry, of either rank, couples across the borders. Collective.
-/// @param closings  an entry far off the diagonal may close a ring that the partition cuts: it joins the far
-///   end of the first or last local run to another rank
+/// Finds the first entry of the off-process block that is not along consecutive elements of the whole
+/// matrix, and whether any entry of either rank couples across the borders. Collective.
+/// @param closings  an entry far off the diagonal may close a ring that spans ranks: it joins the far end
+///   of the first or last local run to another rank
 PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool closings,
                                             RunsOfPattern *local)
 {
@@ -50,7 +50,8 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every second line, counted over all ranks as they solve them: each piece of a cut line is one.
+/// Colours every second line, counted over all ranks as they solve the lines: each sub-line of a line that
+/// spans ranks counts. Collective.
 PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
 {
   const LineSet &s    = rows->lines;
@@ -68,9 +69,9 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs of the local block with this reach. Where they do not hold every entry, of any rank,
-/// *stray is the first of these entries (global row and column of its element's first components),
-/// else {-1, -1}. Collective.
+/// Finds runs of the local block with this reach. If some entry of any rank is off the runs, *stray is the
+/// first such entry (global row and column of the first components of its elements), otherwise {-1, -1}.
+/// Collective.
 PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, bool closings,
                        RunsOfPattern *found, PetscInt (&stray)[2])
 {
@@ -95,8 +96,8 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs as one direction. Collective.
-/// @param complete  they hold every entry
+/// Stores runs as one direction. Collective.
+/// @param complete  the runs hold every entry
 PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found,
                         bool strict, bool complete, LineMap *map)
 {
@@ -104,8 +105,8 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   const Runs    &runs  = found.runs;
   const PetscInt lines = static_cast<PetscInt>(runs.count()), length = runs.common_length();
   const bool     one = lines == 0 || length > 0;
-  // a rank that holds whole rings beside the piece of a cut one opens them all: lines
-  // of one set have one length
+  // a rank with whole rings and with the sub-line of another ring opens all of them: lines of one set have
+  // one length
   const bool     opened    = found.wraps && !one;
   const PetscInt uncut     = opened ? 0
                                     : lines - found.tied.before - found.tied.after +
@@ -120,7 +121,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   PetscCallMPI(MPI_Comm_size(comm, &rows.processes));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(counts, sums, 6, MPIU_INT, MPI_SUM, comm));
-  // of pieces of lines; those of a ring meet once more
+  // joints between sub-lines; a ring has one more
   const PetscInt joins = PetscMin(sums[1] + (sums[4] > 0), PetscMax(sums[2] - 1, 0));
   if (strict && opened && rows.processes == 1) {
     map->why_not = "its periodic lines have different lengths";
@@ -131,9 +132,9 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.widest     = static_cast<int>(found.widest);
   rows.partial    = !complete || opened;
   rows.wrap       = found.wraps && one;
-  // runs of different lengths are one long line: the couplings between them are zero
+  // runs of different lengths are one long line with zero couplings between them
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  // all rows of all ranks are, and have one colour
+  // all rows of all ranks are one line, which has one colour
   if (map->joined && (complete || !map->coloured) && joins > 0 && sums[3] == 0) {
     rows.place = {true, true, lines > 0 ? 0 : MPI_UNDEFINED, rank};
     rows.lines = LineSet::contiguous(pattern.elements(), 1);
@@ -146,21 +147,21 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Elements of consecutive rows with entries up to `far` away.
+/// Elements of consecutive rows with entries up to `far` from the diagonal.
 struct Attempt {
   PetscInt components, far;
 };
 
-/// How far entries along the runs of all ranks reach, in elements.
+/// The reach of entries along the runs of all ranks, in elements.
 struct Reach {
-  PetscInt along  = 0;     ///< the furthest of those up to 8
-  bool     beyond = false; ///< there are others, or some that look as if they closed a piece of a line
+  PetscInt along  = 0;     ///< the furthest entry up to 8
+  bool     beyond = false; ///< further entries exist, or some seem to close a sub-line
   bool     ties   = false; ///< a run has more than one element
-  /// there are several runs, all of as many elements, and more than one: lines of a grid
+  /// several runs with the same number of elements, which is above one: lines of a grid
   bool alike = false;
 };
 
-/// First element, and the one after the last, of the runs that the first and the last local run are parts of,
+/// First element, and the one after the last, of the runs to which the first and the last local run belong,
 /// in elements of all ranks. Collective.
 PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements, const RunsOfPattern &found,
                                PetscInt *begin, PetscInt *end)
@@ -196,8 +197,8 @@ PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Entries that join elements of one run, those of other ranks included, and those that
-/// close a ring. Collective.
+/// Finds the reach of entries that join elements of one run, including those of other ranks, and of entries
+/// that close a ring. Collective.
 PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found,
                          Reach *reach)
 {
@@ -239,7 +240,7 @@ PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const
     });
     PetscCall(RestoreHostRows(off, &outside.A));
   }
-  // the last two: longest run, and the shortest one, negative
+  // the last two: longest run, and minus the shortest one
   PetscInt most[4] = {reach->along, reach->beyond || found.closes_piece(), 0, PETSC_MIN_INT};
   for (std::size_t run = 0; run < runs.count(); ++run) {
     const PetscInt from = run == 0 ? begin : first + runs.begin[run],
@@ -252,15 +253,15 @@ PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs as lines, all entries of every rank lying on them; none where no band up to 8
-/// is like that. Collective.
+/// Stores runs as lines if all entries of every rank are on them. Finds no lines if no band up to 8 has
+/// such runs. Collective.
 PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts,
                          LineMap *map)
 {
   PetscInt stray[2] = {-1, -1};
   PetscFunctionBegin;
-  // what closes a ring in the eyes of a narrow band may be one of a wider band: all bands are tried
-  // before rings that ranks cut
+  // an entry that seems to close a ring of a narrow band may belong to a wider band: all bands are tried
+  // before rings that span ranks
   for (bool closings : {false, true}) {
     for (const Attempt &attempt : attempts) {
       RunsOfPattern found;
@@ -278,9 +279,9 @@ PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Runs as lines, without what lies off them: the first that tie some rows and hold every entry along them;
-/// else the first that tie some rows, or the first of all. But rows that are no grid, and that one band holds
-/// with all entries, are solved whole. Collective.
+/// Stores runs as lines, and leaves out entries off the lines. It selects the first runs that tie some rows
+/// and hold every entry along them, otherwise the first that tie some rows, otherwise the first of all.
+/// Rows that are not a grid, and whose entries are all in one band, are solved as a whole. Collective.
 PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts,
                          LineMap *map)
 {
@@ -289,7 +290,7 @@ PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::
   bool          complete = false, ties = false, alike = false;
   PetscFunctionBegin;
   for (const Attempt &attempt : attempts) {
-    const bool    blocks = attempt.far == 1; // these reach the next element only
+    const bool    blocks = attempt.far == 1; // blocks reach the next element only
     RunsOfPattern found;
     PetscInt      strays[2];
     Reach         reach;
@@ -303,7 +304,7 @@ PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::
       alike = reach.alike;
     if (holds) break;
   }
-  const Attempt last = {components, best.far}; // lines of a grid may be rings that ranks cut
+  const Attempt last = {components, best.far}; // lines of a grid may be rings that span ranks
   if (!complete) PetscCall(WholeRuns(source, pattern, alike ? std::vector<Attempt>{last} : attempts, map));
   if (!map->directions.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   map->why_not.clear();
@@ -320,7 +321,7 @@ PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elemen
   std::vector<Attempt> attempts;
   Pattern              pattern;
   PetscFunctionBegin;
-  // blocks reach the next element only; as rows without blocks they may still be a band
+  // blocks reach only the next element. Without blocks the rows may still be a band
   if (elements.coupled && components <= 8) attempts.push_back({components, 1});
   for (PetscInt far : {2, 4, largest_half_bandwidth})
     attempts.push_back({elements.coupled ? 1 : components, far});

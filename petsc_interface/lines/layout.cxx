@@ -22,7 +22,7 @@ std::vector<LineLayout> every_second_line(const std::int64_t (&box)[3], const Pe
   return sets;
 }
 
-/// Packs the lines for which taken(l).
+/// Packs the lines l with taken(l).
 template <class F>
 static LineLayout pack_some(const LinesOfGraph &lines, std::int64_t rows, const F &taken)
 {
@@ -101,7 +101,7 @@ std::vector<LineSet> split_components(const LineSet &elements, int components)
   LineSet s = elements;
   s.row_stride *= components, s.stride0 *= components, s.stride1 *= components, s.offset *= components;
   if (components == 1) return {s};
-  if (elements.stride0 == 1 || s.count0 == 1) { // components and lines lie side by side
+  if (elements.stride0 == 1 || s.count0 == 1) { // components and lines are contiguous
     s.count0 *= components, s.stride0 = 1;
     return {s};
   }
@@ -121,7 +121,7 @@ std::vector<LineLayout> split_components(const LineLayout &elements, int compone
   for (const LineSet &set : split_components(elements.lines, components))
     all.push_back({set, nullptr, nullptr});
   if (!elements.element) return all;
-  // packed lines lie side by side: components make them one set
+  // packed lines are contiguous, so that components make them one set
   const auto                n = static_cast<std::int64_t>(components);
   std::vector<std::int64_t> element, part;
   for (std::size_t place = 0; place < elements.element->size(); ++place)

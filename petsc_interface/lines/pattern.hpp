@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file pattern.hpp  Who couples with whom in a sequential AIJ matrix.
+/// @file pattern.hpp  The couplings of a sequential AIJ matrix.
 #pragma once
 
 #include "../support/csr.hpp"
@@ -12,7 +12,7 @@ struct Pattern {
   PetscInt components = 1;
 
   PetscInt elements() const { return static_cast<PetscInt>(A.rows) / components; }
-  /// f(row element, column element) for every stored entry, row by row, until it returns true.
+  /// Calls f(row element, column element) for every stored entry, row by row, until f returns true.
   template <class F>
   void each(const F &f) const
   {
@@ -22,11 +22,12 @@ struct Pattern {
   }
 };
 
-/// What hangs together at the borders of this rank with the next ones that have rows.
+/// Ties at the borders of this rank with the neighbouring ranks that have rows.
 struct Borders {
   bool before = false, after = false;
 };
-/// `tied`: as some entry of the rank itself says; then as those of its neighbours say, too. Collective.
+/// `tied`: on entry the ties by entries of this rank, on return also those by entries of its neighbours.
+/// Collective.
 PetscErrorCode AgreeOnBorders(MPI_Comm comm, bool has_rows, Borders *tied);
 
 } // namespace ribbon::petsc

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file places.hpp  On which line the rows of a local block are, on the host.
+/// @file places.hpp  The lines of the rows of a local block, on the host.
 #pragma once
 
 #include "line_map.hpp"
 
 namespace ribbon::petsc {
 
-/// A row of the block: its line, its element's place along it, its number among the rows of the line.
+/// The place of a row of the block: its line, the position of its element along it, its number among the
+/// rows of the line.
 struct Place {
   std::int64_t line = -1, along = 0, number = 0;
 };
 
-/// Enters the places of the rows on these lines, which are numbered from lengths->size() on, and the rows of
-/// each line. Where lines lie behind each other in one of a LineSet, each is one.
+/// Stores the places of the rows on these lines, which are numbered from lengths->size() on, and the rows
+/// of each line. If one line of a LineSet holds several lines, each of them counts.
 inline void enter_places(const LineDirection &direction, std::vector<Place> *places,
                          std::vector<std::int64_t> *lengths)
 {
@@ -36,7 +37,7 @@ inline void enter_places(const LineDirection &direction, std::vector<Place> *pla
   }
 }
 
-/// Places of all rows of a block, with the rows of each line; rows on no line keep -1.
+/// Places of all rows of a block, with the rows of each line. Rows on no line keep -1.
 inline std::vector<Place> places_of(const LineDirection &direction, std::int64_t rows,
                                     std::vector<std::int64_t> *lengths)
 {
@@ -45,7 +46,7 @@ inline std::vector<Place> places_of(const LineDirection &direction, std::int64_t
   return places;
 }
 
-/// Whether a column is among what a solve along lines takes: on the same line, at most
+/// Whether a solve along lines includes the coupling to a column: it is on the same line, at most
 /// `half_bandwidth` elements away.
 inline bool on_line(const Place &row, const Place &column, const LineDirection &direction, int half_bandwidth,
                     bool periodic)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file runs_of_pattern.hpp  Runs of consecutive elements that the entries of a rank's block tie together.
+/// @file runs_of_pattern.hpp  Runs of consecutive elements that the entries of the block of a rank tie.
 #pragma once
 
 #include "line_map.hpp"
@@ -7,30 +7,30 @@
 
 namespace ribbon::petsc {
 
-/// Runs of elements that entries near the diagonal tie together, and what does not fit them.
+/// Runs of elements that entries near the diagonal tie, and the entries that do not fit them.
 struct RunsOfPattern {
   Runs     runs;
-  PetscInt far; ///< entries up to there tie
-  /// entries up to there, further than far, are solved where they lie on a run
+  PetscInt far; ///< entries up to this distance tie
+  /// entries between far and this distance are solved if they are on a run
   PetscInt widest;
   PetscInt stray_row = -1, stray_column = -1;   ///< first entry off the runs that closes no ring, in elements
   bool     wraps        = false;                ///< some entry joins the ends of a run
   PetscInt closes_first = -1, closes_last = -1; ///< element with such an entry in the first, in the last run
   Borders  tied;                                ///< to the runs of other ranks
-  /// some entry joins the first rows of the matrix to the last ones, of another rank
+  /// some entry joins the first rows of the matrix to the last ones, on another rank
   bool around = false;
-  /// with the runs of other ranks they make one line, or one ring: no entry closes a ring
-  /// that is a part of the matrix
+  /// with the runs of other ranks they form one line, or one ring: no entry closes a ring that is a part of
+  /// the matrix
   bool whole = true;
-  /// A run that goes on on another rank is no ring, though some entry joins the ends of the
-  /// piece: the band is wider.
+  /// A run that continues on another rank is not a ring, even if some entry joins the ends of its sub-line:
+  /// the band is wider.
   bool closes_piece() const { return (tied.before && closes_first >= 0) || (tied.after && closes_last >= 0); }
 };
 
 /// The runs that entries up to `far` from the diagonal tie.
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far);
-/// The runs where all are as long as the first one and hold every entry, which is looked at where the matrix
-/// is. False: they may be others.
+/// The runs if all are as long as the first one and hold every entry, which are examined in the memory of
+/// the matrix. `holds`: false if there may be other runs.
 PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, RunsOfPattern *found,
                                bool *holds);
 

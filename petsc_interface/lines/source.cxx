@@ -15,7 +15,7 @@ PetscErrorCode AgreeOnBorders(MPI_Comm comm, bool has_rows, Borders *tied)
   const char        mine = static_cast<char>(has_rows | tied->before << 1 | tied->after << 2);
   std::vector<char> said(static_cast<std::size_t>(size));
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_CHAR, said.data(), 1, MPI_CHAR, comm));
-  const auto neighbour = [&](PetscMPIInt step) { // what the next rank with rows said, 0 where there is none
+  const auto neighbour = [&](PetscMPIInt step) { // value of the next rank with rows, 0 if there is none
     PetscMPIInt r = rank + step;
     while (r >= 0 && r < size && said[static_cast<std::size_t>(r)] == 0) r += step;
     return r >= 0 && r < size ? said[static_cast<std::size_t>(r)] : 0;
@@ -26,7 +26,8 @@ PetscErrorCode AgreeOnBorders(MPI_Comm comm, bool has_rows, Borders *tied)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Least distance from the diagonal of the entries in columns of other ranks, and the divisor of all of them.
+/// Least distance from the diagonal of the entries in columns of other ranks, and the greatest common
+/// divisor of all distances.
 static PetscErrorCode DistancesOutside(Mat rows, PetscInt *least, PetscInt *divisor)
 {
   Mat             off;
@@ -66,13 +67,13 @@ PetscErrorCode GetElements(const LineSource &source, Elements *elements)
   });
   PetscCall(RestoreHostRows(source.block, &pattern.A));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 2, MPIU_INT, MPI_MIN, comm));
-  if (least[0] == PETSC_MAX_INT) { // no rank has more than an element of any line
+  if (least[0] == PETSC_MAX_INT) { // no rank has two elements of a line
     PetscCall(DistancesOutside(source.rows, &least[0], &divisor));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 1, MPIU_INT, MPI_MIN, comm));
   }
   const bool     blocks  = least[1] && size > 1;
   const PetscInt between = blocks ? size : least[0] == PETSC_MAX_INT ? 1 : least[0];
-  // no row couples with another one of its element
+  // no row couples with another row of its element
   int apart = n % between == 0 && divisor % between == 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_INT, MPI_LAND, comm));
   elements->components = blocks || apart ? between : 1;
@@ -108,7 +109,7 @@ PetscErrorCode GetLocalBlock(Mat rows, LineSource *source)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A dense p x p matrix of MATKAIJ, by columns as PETSc keeps it, to row by row; null is zero.
+/// Converts a dense p x p matrix of MATKAIJ from columns, as PETSc stores it, to rows; null is zero.
 std::vector<Scalar> by_rows(const PetscScalar *from, PetscInt p)
 {
   std::vector<Scalar> to(static_cast<std::size_t>(p * p), Scalar(0));
@@ -118,8 +119,8 @@ std::vector<Scalar> by_rows(const PetscScalar *from, PetscInt p)
   return to;
 }
 
-/// Whether T, which PETSc hands out as null, is the identity and not zero: what an entry of A that is not
-/// zero makes of the product tells. Collective.
+/// PETSc returns T as null both for the identity and for zero. This function compares a nonzero entry of A
+/// with that of the product. Collective.
 PetscErrorCode TIsIdentity(Mat pmat, Mat A, PetscInt p, PetscScalar S00, bool *identity)
 {
   PetscInt           begin, end, count, column = -1;
@@ -200,11 +201,11 @@ PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &is_aij, MATMPIAIJ, MATMPIAIJCUSPARSE,
                                       MATMPIAIJKOKKOS, ""));
-  // and hand out no rows
+  // these types return no rows
   PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &converts, MATNEST, MATIS, MATSEQSELL,
                                       MATMPISELL, ""));
   PetscCall(MatHasOperation(source->rows, MATOP_GET_ROW, &assembled));
-  // which columns are those of other ranks only AIJ says
+  // only AIJ shows which columns belong to other ranks
   if (converts || (joined && size > 1 && !is_aij && assembled)) {
     PetscCall(MatConvert(source->rows, MATAIJ, MAT_INITIAL_MATRIX, &source->converted_rows));
     source->rows = source->converted_rows;
