@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_choices.hpp  How lines that the partition cuts are solved: what was asked for, and
-///   what the ways to do it cost.
+/// @file cut_choices.hpp  Options and costs of the ways to solve lines that span ranks.
 #pragma once
 
 #include <ribbon_petsc/ribbon.h>
@@ -16,19 +15,19 @@ struct CutChoices {
   PCLineCutExchange exchange = PC_LINE_CUT_EXCHANGE_AUTO;
 };
 
-/// Seconds that the reduced systems of lines over P ranks take, S unknowns for each cut: docs/methods/distributed.md,
-/// and examples/distributed/model.py, which has the same numbers.
+/// Seconds of the reduced systems of lines over P ranks, with S unknowns for each cut.
+/// docs/methods/distributed.md derives the model; examples/distributed/model.py has the same constants.
 struct CutCost {
-  static constexpr double message = 2e-6, byte = 1e-10; ///< latency, 10 GB/s
-  /// bytes a second of reduced solves, and what a row of them takes at least
+  static constexpr double message = 2e-6, byte = 1e-10; ///< latency in s, seconds per byte (10 GB/s)
+  /// bytes per second of reduced solves, and the least seconds per row of them
   static constexpr double memory = 2e11, row = 1e-8;
-  static constexpr double level = 2e-5; ///< of the kernels of groups
+  static constexpr double level = 2e-5; ///< seconds of the kernels of groups
 
-  double number_bytes; ///< of what a rank sends of a line: 2 S numbers
+  double number_bytes; ///< bytes that a rank sends for a line: 2 S scalars
 
   CutCost(int S, std::size_t scalar) : number_bytes(2.0 * S * static_cast<double>(scalar)) { }
 
-  /// To solve for one cut of these lines.
+  /// Seconds to solve for one cut of these lines.
   double solve(double lines) const { return std::max(row, 2.5 * number_bytes * lines / memory); }
   double neighbours(double lines) const { return 2 * message + number_bytes * lines * byte; }
   double every_rank(double P, double lines) const
@@ -39,7 +38,7 @@ struct CutCost {
   {
     return 2 * dealt(P, lines) + (P - 1) * solve(std::max(1.0, lines / P));
   }
-  /// The cheapest way to solve exactly. Groups, where these are, have as many ranks as powers of two.
+  /// The cheapest way to solve exactly. If it has groups, their number of ranks is a power of two.
   struct Way {
     double            seconds;
     PCLineCutExchange exchange;
@@ -63,7 +62,7 @@ private:
     return level + 2 * dealt(size, lines) + neighbours(own) + 2 * size * solve(own) +
            best(groups, own).seconds;
   }
-  /// There or back.
+  /// Seconds to send the unknowns to the ranks that solve, or to send the solutions back.
   double dealt(double P, double lines) const { return (P - 1) * (message + number_bytes * lines / P * byte); }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_exchange.hpp  What ranks that hold pieces of the same lines tell each other: the reduced systems
-///   between the pieces, and who solves them.
+/// @file cut_exchange.hpp  Messages between ranks that hold sub-lines of the same lines: the reduced
+/// systems between the sub-lines, and the ranks that solve them.
 ///
-/// A solve is send(), then reduce(); a rank may compute between them. docs/methods/distributed.md has the cost of
-/// each way.
+/// A solve is send(), then reduce(); a rank may compute between them. docs/methods/distributed.md has the
+/// cost of each way.
 #pragma once
 
 #include "../lines/chain.hpp"
@@ -22,12 +22,12 @@
 
 namespace ribbon::petsc {
 
-/// Pieces whose reduced systems are to be solved.
+/// The sub-lines whose reduced systems are solved.
 struct CutPlace {
   std::shared_ptr<const LineChain> chain;
   bool                             periodic = false;
   int                              S        = 1; ///< unknowns of a group of separators
-  std::int64_t                     lines    = 0; ///< that were factored
+  std::int64_t                     lines    = 0; ///< that are factored
 
   PetscMPIInt  size() const { return chain->size(); }
   PetscMPIInt  left() const { return chain->left(periodic); }
@@ -44,19 +44,22 @@ public:
   using Input  = Bands<Scalar, Memory>;
 
   virtual ~CutExchange() = default;
-  /// Factors what this rank solves with; `why_not` says why it cannot, on some rank. Collective on the chain.
+  /// Factors the reduced systems of this rank. If some rank cannot factor, `why_not` says why. Collective
+  /// on the chain.
   virtual PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) = 0;
-  /// Makes room for so many lines: those that were factored, or, with takes_columns(), a multiple.
+  /// Allocates buffers for this number of lines: that of the factored lines, or, with takes_columns(), a
+  /// multiple.
   virtual void reserve(const Exec &exec, std::int64_t lines) = 0;
-  /// Where CutLines::forward() writes what this piece brings.
+  /// CutLines::forward() writes the right-hand sides of this sub-line there.
   Scalar *ends() const { return ends_.data(); }
-  /// When exec has written ends(), sends them.
+  /// Sends ends() after exec has written them.
   virtual PetscErrorCode send(const Exec &exec, std::int64_t lines) = 0;
-  /// Waits for those of others, and solves: z() is complete, on exec.
+  /// Waits for the messages of other ranks, and solves: z() is complete, on exec.
   virtual PetscErrorCode reduce(const Exec &exec, std::int64_t lines) = 0;
-  /// Solution left of this piece (`of_left`), or in its own separators; number s of line l at s lines + l.
+  /// Solution on the left of this sub-line (`of_left`), or in its separators. Value s of line l is at s
+  /// lines + l.
   virtual const Scalar *z(bool of_left, std::int64_t lines) const = 0;
-  /// Whether several right-hand sides of a line are solved in one go.
+  /// Whether several right-hand sides of a line are solved at once.
   virtual bool         takes_columns() const { return true; }
   virtual std::string  who() const = 0;
   virtual FactorReport report() const { return reduced_.report(); }
@@ -75,7 +78,8 @@ protected:
   }
   static std::size_t words(std::int64_t n) { return static_cast<std::size_t>(count(n)); }
 
-  /// Where unknowns of reduced systems lie: unknown a of separators p of line l at (p S + a) lines + l.
+  /// Layout of the unknowns of reduced systems: unknown a of separators p of line l is at (p S + a) lines +
+  /// l.
   LineSet reduced_lines(std::int64_t rows, std::int64_t lines) const
   {
     LineSet set{rows, lines, 1, place_.S * lines, 1, 0, 0};
@@ -83,7 +87,8 @@ protected:
     return set;
   }
 
-  /// Rows `separators` of the reduced matrices of lines [first, first + lines), coupled to each other or not.
+  /// Rows `separators` of the reduced matrices of lines [first, first + lines), with their couplings if
+  /// `coupled`, otherwise as if they did not couple.
   Input matrices(const Exec &exec, const ReducedMatrix &R, const std::vector<std::int64_t> &separators,
                  std::int64_t first, std::int64_t lines, bool coupled) const
   {
@@ -136,7 +141,7 @@ protected:
   std::vector<MPI_Request>       requests_;
 };
 
-/// Every rank solves for its own two cuts, as if there were no others.
+/// Every rank solves for its two cuts, as if there were no others.
 template <class Exec>
 class NeighbourExchange final : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
@@ -167,7 +172,7 @@ public:
     const auto         n    = static_cast<PetscMPIInt>(each);
     const MPI_Comm     comm = place_.chain->comm;
     PetscFunctionBegin;
-    PetscCall(ends_.to_mpi(exec)); // and what the solve before received is no longer needed
+    PetscCall(ends_.to_mpi(exec)); // the data of the last solve are no longer needed
     PetscCallMPI(MPI_Irecv(all_.for_mpi(), n, MPIU_SCALAR, place_.left(), 0, comm, this->request()));
     PetscCallMPI(MPI_Irecv(all_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 1, comm, this->request()));
     PetscCallMPI(MPI_Isend(ends_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 0, comm, this->request()));
@@ -198,7 +203,7 @@ public:
   std::string who() const override { return "by neighbours"; }
 };
 
-/// Every rank solves all.
+/// Every rank solves all reduced systems.
 template <class Exec>
 class EveryRankExchange final : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
@@ -253,8 +258,8 @@ public:
   std::string who() const override { return "on every rank"; }
 };
 
-/// Ranks that deal the lines out among them, so that each solves some in whole: those of a chain. All their
-/// reduced systems go to one rank each and come back.
+/// Each rank of a chain solves the whole reduced systems of some lines. The right-hand sides of each line
+/// are sent to one rank, which sends the solution back.
 template <class Exec>
 class DealtExchange : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
@@ -281,7 +286,7 @@ public:
     const std::int64_t numbers = 2 * place_.S * place_.lines, own = 2 * place_.S * own_lines();
     ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)),
     back_ = MessageBuffer<Exec>(exec, Base::words(numbers));
-    all_  = MessageBuffer<Exec>(exec, Base::words(own * (ranks_ + 1))); // the last place: of a rank beyond
+    all_  = MessageBuffer<Exec>(exec, Base::words(own * (ranks_ + 1))); // last part: of the next rank
     z_    = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
                                 Base::words(std::max(numbers, own * (ranks_ + 1))));
     for (auto *v : {&piece_count_, &piece_at_, &own_count_, &own_at_}) v->clear();
@@ -325,7 +330,7 @@ public:
   std::size_t bytes() const override { return Base::bytes() + back_.bytes(); }
 
 protected:
-  /// Lines go to the first `parts` of these ranks.
+  /// Distributes lines among the first `parts` of these ranks.
   void deal_among(MPI_Comm comm, PetscMPIInt ranks, PetscMPIInt own, std::int64_t parts)
   {
     comm_ = comm, ranks_ = ranks, part_ = own;
@@ -335,7 +340,8 @@ protected:
   std::int64_t own_lines() const { return part_ < shares_.parts ? shares_.count(part_) : 0; }
   EndsLayout   own_layout() const { return {2 * place_.S * own_lines(), 1, 2 * place_.S}; }
 
-  /// From what the pieces brought to these lines, in all_, to their separators, likewise.
+  /// Computes the solution in the separators of these lines from the right-hand sides of all sub-lines.
+  /// Both are in all_.
   virtual PetscErrorCode SolveOwn(const Exec &exec)
   {
     const std::int64_t own = own_lines();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_groups.hpp  Reduced systems over many ranks, solved in groups of ranks: as lines of
-///   separators that the groups cut.
+/// @file cut_groups.hpp  Reduced systems over many ranks, solved in groups of ranks: as lines of separators
+/// that span the groups.
 ///
-/// The ranks of a group deal the lines out among them. What one of them then holds, the separators of its
-/// group for some of the lines, is a piece of a line of separators; ranks of one place in their groups hold
-/// the pieces of the same ones, and solve them as lines that the partition cuts (cut_solver.hpp), in groups
-/// again where they are many. With groups of about the square root of P ranks a solve sends some 4 sqrt(P)
-/// messages in place of 2 P. (Nested dissection of the chain of ranks, as in Polizzi & Sameh, "SPIKE: a
-/// parallel environment for solving banded linear systems", Computers & Fluids 36, 2007, section 4:
-/// recursive SPIKE, there by halves.)
+/// The ranks of a group divide the lines among them. Each then holds the separators of its group for some
+/// lines: a sub-line of a line of separators. Ranks at the same position in their groups hold sub-lines of
+/// the same lines. They solve them as lines that span ranks (cut_solver.hpp), in groups again if there are
+/// many. With groups of about the square root of P ranks a solve sends about 4 sqrt(P) messages instead of
+/// 2 P. This is nested dissection of the chain of ranks, as in Polizzi & Sameh, "SPIKE: a parallel
+/// environment for solving banded linear systems", Computers & Fluids 36, 2007, section 4: recursive SPIKE,
+/// which divides by halves.
 #pragma once
 
 #include "cut_exchange.hpp"
@@ -39,7 +39,7 @@ public:
   PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
   {
     const PetscMPIInt own = place_.chain->own;
-    // a group of one rank more has one without lines
+    // in a group with one rank more, one rank has no lines
     const std::int64_t group = groups_.part_of(own), begin = groups_.begin(group),
                        parts = place_.size() / groups_.parts;
     MPI_Comm across;
@@ -80,7 +80,7 @@ protected:
     const LineChain   &chain = inner_->chain();
     const std::int64_t n     = rows(chain.own);
     const LineSet      set   = this->reduced_lines(n, own);
-    // of the last separators of a group the next one brings its share
+    // the next group sends its part of the right-hand side of the last separators of a group
     PetscCallMPI(MPI_Sendrecv(all_.for_mpi(), static_cast<PetscMPIInt>(2 * row), MPIU_SCALAR,
                               chain.left(place_.periodic), 0, all_.for_mpi() + brought,
                               static_cast<PetscMPIInt>(2 * row), MPIU_SCALAR, chain.right(place_.periodic), 0,
@@ -96,16 +96,16 @@ protected:
   }
 
 private:
-  /// Groups of separators of a group of ranks: every rank has one, but for the last of an open line.
+  /// Rows of separators of a group of ranks. Every rank has one row, except the last rank of an open line.
   std::int64_t rows(std::int64_t group) const
   {
     return groups_.count(group) - (group + 1 == groups_.parts && !place_.periodic);
   }
 
-  LineShares                       groups_; ///< ranks, and groups of them
+  LineShares                       groups_; ///< groups of ranks
   CutChoices                       how_;
   MPI_Comm                         group_ = MPI_COMM_NULL;
-  std::unique_ptr<CutSolver<Exec>> inner_; ///< null where this rank gets no lines
+  std::unique_ptr<CutSolver<Exec>> inner_; ///< null if this rank has no lines
 };
 
 } // namespace ribbon::petsc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cut_solver.hpp  Lines that span ranks, solved where their pieces are: cut_lines.hpp on each rank,
-///   and a reduced system between them.
+/// @file cut_solver.hpp  Lines that span ranks: each rank solves its sub-lines (cut_lines.hpp), and a
+/// reduced system couples them.
 #pragma once
 
 #include "../support/session.hpp"
@@ -19,10 +19,10 @@ class CutSolver {
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  /// Factors; `why_not` says why these lines have to be solved otherwise, the same on all ranks of the chain,
-  /// on which this is collective.
-  /// @param lines  pieces of this rank
-  /// @param bands  of these, with the entries in columns of other ranks where Bands ignore them
+  /// Factors. If these lines must be solved in another way, `why_not` says why on all ranks of the chain.
+  /// Collective on the chain.
+  /// @param lines  sub-lines of this rank
+  /// @param bands  of the sub-lines, with the entries in columns of other ranks, which Bands ignore
   /// @param how    how.cut: PC_LINE_CUT_AUTO, _EXACT or _DROP
   PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
                         const Input &bands, bool periodic, const CutChoices &how,
@@ -37,8 +37,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Factors, without a probe; the rest as in set_up().
-  /// @param dots  whether pieces may use dot products, whose accuracy the probe of set_up() checks
+  /// Factors without a probe; otherwise as set_up().
+  /// @param dots  sub-lines may use dot products, whose accuracy the probe of set_up() checks
   PetscErrorCode factor(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
                         const Input &bands, bool periodic, const CutChoices &how, bool dots,
                         const LineSolverOptions &options, std::string *why_not)
@@ -77,12 +77,12 @@ public:
   }
 
   const LineChain &chain() const { return *place_.chain; }
-  /// Whether what is left out is below rounding.
+  /// Whether the terms that are left out are below rounding.
   bool is_exact() const { return exact_; }
-  /// Whether several right-hand sides of a line are solved in one go, on all ranks of the chain.
+  /// Whether several right-hand sides of a line are solved at once, on all ranks of the chain.
   bool        takes_columns() const { return has_stride_to_spare_ && exchange_->takes_columns(); }
   std::string who() const { return exchange_->who(); }
-  /// How these lines are solved, in words.
+  /// Describes how these lines are solved.
   std::string facts() const
   {
     const long long rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(),
@@ -108,7 +108,7 @@ public:
     return r;
   }
 
-  /// x = A^-1 b. Collective on the chain. Allocates if there are more lines than in every solve before, as
+  /// x = A^-1 b. Collective on the chain. Allocates if there are more lines than in any earlier solve, as
   /// with several right-hand sides.
   PetscErrorCode solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
@@ -120,8 +120,8 @@ public:
     PetscCall(Backward(exec, b, in, x, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /// Solution of the last solve left of this piece (`of_left`), or in its own separators; number s
-  /// of line l at s lines + l.
+  /// Solution of the last solve on the left of this sub-line (`of_left`), or in its separators. Value s of
+  /// line l is at s lines + l.
   const Scalar *z(bool of_left, std::int64_t lines) const { return exchange_->z(of_left, lines); }
 
 private:
@@ -162,9 +162,9 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Solves right-hand sides whose backward errors tell whether the digits of these lines are kept; `why_not`
-  /// says that they are not. Dot products lose some where an inverse is large: pieces are corrected where
-  /// that keeps more. Collective on the chain.
+  /// Solves right-hand sides and measures their backward errors. If these are too large, `why_not` says so.
+  /// Dot products are inaccurate if an inverse is large: sub-lines are then corrected, if this is more
+  /// accurate. Collective on the chain.
   PetscErrorCode Probe(const Exec &exec, const LineSet &like, PCLineCut cut, std::string *why_not)
   {
     const double sound = 45 * static_cast<double>(unit_roundoff<Scalar>());
@@ -186,7 +186,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Backward error and condition of three right-hand sides, over all ranks of the chain.
+  /// Largest backward error and smallest reciprocal condition estimate of three right-hand sides, over all
+  /// ranks of the chain.
   PetscErrorCode Measure(const Exec &exec, const LineSet &like)
   {
     using Real               = real_t<Scalar>;
@@ -247,7 +248,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// What the rank left of this one has for it.
+  /// Exchanges coefficients: receives those that the left neighbour has for this rank.
   PetscErrorCode FromLeft(const std::vector<Scalar> &to_right, std::vector<Scalar> *from_left) const
   {
     PetscMPIInt out, in = 0;
@@ -261,8 +262,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Chooses who solves the reduced systems, and factors these. Where groups of ranks cannot,
-  /// their ranks deal them out.
+  /// Chooses the ranks that solve the reduced systems, and factors these. If groups of ranks cannot factor,
+  /// the ranks of the chain divide the lines among them.
   PetscErrorCode Connect(const Exec &exec, const ReducedMatrix &R, const CutChoices &how,
                          std::string *why_not)
   {
@@ -320,7 +321,7 @@ private:
   CutLines<Scalar, Exec>             cut_;
   std::shared_ptr<CutExchange<Exec>> exchange_;
   bool                               asks_neighbours_ = false, exact_ = true, has_stride_to_spare_ = true;
-  std::int64_t                       room_        = 0; ///< lines that there are buffers for
+  std::int64_t                       room_        = 0; ///< lines that the buffers can hold
   double                             probe_error_ = 0, rcond_ = 1;
 };
 

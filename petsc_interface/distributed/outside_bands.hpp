@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file outside_bands.hpp  Bands of pieces of lines that know what couples them to the pieces of other
-///   ranks: the entries beyond their ends, which Bands leave room for.
+/// @file outside_bands.hpp  Bands of sub-lines with the entries that couple them to sub-lines of other
+/// ranks. Bands leave room for entries beyond their ends.
 #pragma once
 
 #include "../lines/line_map.hpp"
@@ -12,8 +12,9 @@
 
 namespace ribbon::petsc {
 
-/// Puts entries in columns of other ranks into the bands, one matrix per line, of lines of a direction.
-/// @param entries  by rows; others than those of these lines may be among them
+/// Inserts entries in columns of other ranks into the bands of the lines of a direction, one matrix per
+/// line.
+/// @param entries  ordered by rows; entries of other lines are ignored
 template <class Exec>
 void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries,
                     const LineDirection &direction, const Bands<Scalar, typename Exec::memory_space> &bands)
@@ -24,7 +25,7 @@ void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries,
   std::vector<Scalar>       value;
   for (std::int64_t l = 0; l < s.lines(); ++l)
     for (std::int64_t i = 0; i < s.rows;
-         i              = i == h - 1 ? std::max(i + 1, s.rows - h) : i + 1) { // rows that reach over an end
+         i              = i == h - 1 ? std::max(i + 1, s.rows - h) : i + 1) { // rows that reach beyond an end
       const std::int64_t first = s(l, i) * B;
       for (auto e =
              std::lower_bound(entries.begin(), entries.end(), first,
@@ -38,12 +39,12 @@ void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries,
   const auto places = upload(exec, "ribbon::places", place);
   const auto values = upload(exec, "ribbon::values", value);
   insert_entries(exec, bands.values.data(), values, places);
-  exec.fence(); // the tables end here
+  exec.fence(); // the lifetime of the tables ends here
 }
 
-/// The pieces of the transposed lines, from the pieces of all ranks: what couples a rank to the next in A
-/// couples the next to it in A^T. Pieces are as long as their couplings reach, the last of an open line
-/// excepted. Collective on the chain.
+/// The sub-lines of the transposed lines, from the sub-lines of all ranks. The entries of A that couple a
+/// rank to the next one couple the next one to it in A^T. Sub-lines are at least as long as their couplings
+/// reach, except the last one of an open line. Collective on the chain.
 template <class Exec>
 PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool periodic, std::int64_t lines,
                                const Bands<Scalar, typename Exec::memory_space> &pieces,
@@ -66,8 +67,8 @@ PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool pe
                                               ? from.class_of_line(static_cast<std::size_t>(l))
                                               : l);
   };
-  // entry (row, column) of A, rows of this rank in columns beyond its end; number (a S + e) count + l, a
-  // among the K rows of the rank on the left, e of the one on the right
+  // entry (row, column) of A, for rows of this rank and columns beyond its end. Its index is (a S + e)
+  // count + l, with a among the K rows of the rank on the left, and e among those of the rank on the right
   const auto beyond = [&](bool to_right) {
     std::vector<Scalar> words(static_cast<std::size_t>(S * S * count), Scalar(0));
     for (std::int64_t k = 0; k < S * S * count; ++k) {

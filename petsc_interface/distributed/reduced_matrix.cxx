@@ -10,7 +10,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-// functions, not lambdas of the host, for nvcc takes invert_dense() to be one of the device
+// functions, not lambdas of the host: nvcc would treat invert_dense() as a device function
 struct Entries {
   Scalar                 *first;
   int                     n;
@@ -59,7 +59,7 @@ PetscErrorCode GetReducedMatrix(const LineChain &chain, const std::vector<Scalar
   PetscCallMPI(MPI_Allreduce(&lines, &most, 1, MPIU_INT, MPI_MAX, chain.comm));
   const auto          all = static_cast<std::size_t>(most), words = 4 * block * all;
   std::vector<Scalar> mine(words), gathered(words * chain.pieces.size());
-  // one for all lines
+  // one matrix for all lines
   for (std::size_t w = 0; w < words; ++w) mine[w] = lines == most ? blocks[w] : blocks[w / all];
   PetscCall(PetscMPIIntCast(static_cast<PetscInt>(words), &count));
   PetscCallMPI(

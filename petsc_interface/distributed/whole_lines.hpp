@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file whole_lines.hpp  Lines that the partition cuts, brought together: each rank of a chain
-///   gets some of them in whole.
+/// @file whole_lines.hpp  Lines that span ranks, gathered: each rank of a chain receives some of them as a
+/// whole.
 ///
-/// Every unknown travels to the rank that solves its line, and back. It takes whatever lines there are,
-/// pieces shorter than their couplings reach, singular pieces and singular lines among them, which is what it
-/// is for; cut_lines.hpp moves less.
+/// Every unknown is sent to the rank that solves its line, and back. This works for all lines: for
+/// sub-lines shorter than the reach of their couplings, singular sub-lines, and singular lines.
+/// cut_lines.hpp does not solve these, but sends less.
 #pragma once
 
 #include "../lines/chain.hpp"
@@ -27,7 +27,7 @@ class WholeLines {
 
 public:
   WholeLines() = default;
-  /// @param pieces  lines of this rank as they were factored
+  /// @param pieces  sub-lines of this rank as they were factored
   WholeLines(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &pieces)
       : chain_(std::move(chain)), shares_{pieces.lines(), chain_->size()}
   {
@@ -44,7 +44,8 @@ public:
   std::size_t    bytes() const { return pieces_.bytes() + whole_.bytes(); }
   bool           empty() const { return !chain_; }
 
-  /// The matrices of the whole lines of this rank, from those of the pieces of all. Collective on the chain.
+  /// Gathers the matrices of the whole lines of this rank from the sub-lines of all ranks. Collective on
+  /// the chain.
   PetscErrorCode bands(const Exec &exec, const Input &pieces, bool periodic, Input *whole) const
   {
     PetscFunctionBegin;
@@ -83,7 +84,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// x = A^-1 b, with lines where the vectors have them. Collective on the chain.
+  /// x = A^-1 b, with the layout of lines in the vectors. Collective on the chain.
   PetscErrorCode solve(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b,
                        const LineSet &in, Scalar *x, const LineSet &out) const
   {
@@ -107,7 +108,7 @@ public:
   }
 
 private:
-  /// What goes where, in numbers; an element has `width` of them.
+  /// Counts and offsets of messages in scalars; an element has `width` scalars.
   struct Counts {
     std::vector<PetscMPIInt> piece, piece_at, whole, whole_at;
   };
@@ -130,7 +131,7 @@ private:
     return all;
   }
 
-  /// From the pieces of this rank to the whole lines of all (`outwards`), or back.
+  /// Sends the sub-lines of this rank to the whole lines of all ranks (`outwards`), or back.
   PetscErrorCode Deal(PetscScalar *pieces, PetscScalar *whole, const Counts &c, bool outwards) const
   {
     PetscFunctionBegin;
