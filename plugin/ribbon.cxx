@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The entry point that -dll_append <path>/libribbon.so looks for.
+// The entry point that -dll_append <path>/libribbon.so calls.
 #include <support/petsc_build.hpp>
 #include <ribbon_petsc/ribbon.h>
 

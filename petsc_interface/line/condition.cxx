@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the elimination of lines tells of their matrices: condition, growth and determinants, over all ranks.
+// Condition, growth and determinants of lines from their elimination, over all ranks.
 #include "pc.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The directions that a PC line sweeps: those that were asked for, or those that auto takes.
+// The directions that a PC line sweeps: requested directions, or those of auto.
 #include "choose_among.hpp"
 #include "couplings_along.hpp"
 #include "pc.hpp"

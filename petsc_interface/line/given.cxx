@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A PC line that gets its bands from somebody else: no matrix has them.
+// A PC line that is set up with given bands instead of a matrix.
 #include "pc.hpp"
 
 namespace ribbon::petsc {

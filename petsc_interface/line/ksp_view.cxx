@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What KSP line tells of the lines of its last solve.
+// Views of KSP line: the lines of its last solve.
 #include "ksp.hpp"
 
 #include "../support/format.hpp"

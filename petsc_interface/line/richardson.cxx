@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which
-// PETSc hands over as a whole where it needs no norms.
+// The KSP of a PC line: the composition that it accepts, and Richardson's iteration without norms, which
+// PETSc passes to the PC as a whole.
 #include "pc.hpp"
 
 #include "../support/native_vectors.hpp"

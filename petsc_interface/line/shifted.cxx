@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a matrix that differs from one that is set up by a multiple of a diagonal.
+// Lines of a matrix that differs from the matrix of another PC by a multiple of a diagonal.
 #include "pc.hpp"
 
 namespace ribbon::petsc {
