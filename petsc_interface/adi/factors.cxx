@@ -20,7 +20,7 @@ PetscErrorCode DirectionFactors::reset()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One error for an option of an inner PC with which an application would not solve P_d x = b.
+/// Raises one error for an option of an inner PC that would change the system P_d x = b.
 static PetscErrorCode RefuseOptions(const char *name, PCLineDirection along, bool steps, PC pc)
 {
   const auto *line   = static_cast<const PC_Line *>(pc->data);
@@ -65,7 +65,7 @@ PetscErrorCode DirectionFactors::create(MPI_Comm comm, const char *name, PCLineD
   if (dm) PetscCall(PCSetDM(*pc, dm));
   PetscCall(PCLineSetDirection(*pc, line));
   PetscCall(PCLineSetOmega(*pc, 1));
-  PetscCall(PCLineSetCut(*pc, PC_LINE_CUT_EXACT)); // pieces alone would be another matrix
+  PetscCall(PCLineSetCut(*pc, PC_LINE_CUT_EXACT)); // local solves would be another matrix
   PetscCall(PCSetFromOptions(*pc));
   PetscCall(RefuseOptions(name, line, owner_ && owner_->classid == TS_CLASSID, *pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,7 +89,7 @@ PetscErrorCode DirectionFactors::axes_of_matrices(MPI_Comm comm, unsigned *axes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The matrix that the slots of direction d are factored from, with the pattern of A_d.
+/// Creates the matrix from which the slots of direction d are factored, with the pattern of A_d.
 PetscErrorCode DirectionFactors::make_matrix(const DirectionSplitting &splitting, int d)
 {
   Direction &direction = directions_[static_cast<std::size_t>(d)];
@@ -115,8 +115,8 @@ void DirectionFactors::look_for_failures()
                                               "_pc_line_view says why";
 }
 
-/// A slot of the same numbers with a smaller shift, to which the difference can be added without a loss of
-/// digits; null: there is none.
+/// A slot of the same entries with a smaller shift, to which the difference can be added without loss of
+/// accuracy. Null if there is none.
 const DirectionFactors::Factor *DirectionFactors::smaller_shift(const DirectionSplitting &splitting,
                                                                 const Direction &direction, PetscReal s,
                                                                 PetscReal a)
@@ -176,7 +176,7 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int
   if (!factor.pc)
     PetscCall(
       create(splitting.comm(), splitting.name(d), splitting.line_direction(d), splitting.dm(), &factor.pc));
-  factor.generation = -1; // not there, should the set-up raise an error
+  factor.generation = -1; // no factors if the set-up raises an error
   PetscCall(set_up(splitting, d, s, a, &factor));
   PetscCall(PCGetFailedReason(factor.pc, &factor.failed));
   factor.s = s, factor.a = a, factor.generation = splitting.generation();
@@ -225,7 +225,7 @@ PetscErrorCode DirectionFactors::view(PetscViewer viewer) const
     for (const Factor &factor : direction.slots)
       if (factor.pc) {
         PetscCall(PCView(factor.pc, viewer));
-        break; // the others are like it
+        break; // all further slots have the same options
       }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

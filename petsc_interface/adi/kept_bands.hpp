@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kept_bands.hpp  Bands of A_1 .. A_D in the memory of an execution space: one matrix
-///   for all lines, classes, or
-/// one per line, kept as they are until J asks for others.
+/// @file kept_bands.hpp  Bands of A_1 .. A_D in the memory of an execution space: one matrix for all lines,
+/// classes, or one matrix per line. They are kept until J requires other bands.
 #pragma once
 
 #include "../lines/given_bands.hpp"
@@ -26,14 +25,14 @@ struct DirectionBands {
   BandShape                            shape;
   Bands<Scalar, Memory>                bands;
   Array                                mass;           ///< of the rows of each matrix; empty: ones
-  Kokkos::View<std::int64_t *, Memory> representative; ///< a line of every matrix that lines share
+  Kokkos::View<std::int64_t *, Memory> representative; ///< a line of each shared matrix
   std::int64_t                         lines = 0, not_finite = -1;
   int                                  axis = 0;
-  bool                                 kept = false; ///< else the values are not there yet
+  bool                                 kept = false; ///< false: values are not computed yet
 
   int block(const GridBox &box) const { return shape.blocks ? box.components : 1; }
 
-  /// Room for matrices of the shape; as many values of mass as rows, where there is a mass.
+  /// Allocates matrices of the shape, and as many values of mass as rows, if there is a mass.
   void allocate_for(const Exec &exec, const GridBox &box, std::size_t matrices, bool has_mass)
   {
     const auto B = static_cast<std::size_t>(block(box)), rows = static_cast<std::size_t>(box.size[axis]);
@@ -59,7 +58,7 @@ struct DirectionBands {
     return to;
   }
 
-  /// The lines that stand for the classes: the first of each.
+  /// Finds the lines that represent the classes: the first line of each.
   void find_representatives(const Exec &exec)
   {
     std::vector<std::int64_t> first(bands.values.extent(0), -1);
@@ -73,7 +72,7 @@ struct DirectionBands {
   }
 };
 
-/// P = s M - a A_d, as PC line takes it; A_d has to live as long.
+/// P = s M - a A_d as PC line reads it. A_d must live as long.
 template <class Exec>
 class ShiftedBands final : public GivenBandsOn<Exec> {
 public:
@@ -86,7 +85,7 @@ public:
     found.periodic = found.stored_periodic = A_.shape.periodic;
     found.component_row                    = A_.shape.blocks ? 0 : -1;
     found.not_finite                       = A_.not_finite;
-    found.zero_sums                        = true; // nobody looked
+    found.zero_sums                        = true; // unknown
     return found;
   }
 
@@ -104,7 +103,7 @@ private:
   PetscReal                   s_, a_;
 };
 
-/// Bands of all directions that are kept as such.
+/// Bands of all directions that are stored as bands.
 template <class Exec, class Index>
 class KeptBands {
   using Rows = GridRows<Scalar, Index>;
@@ -113,7 +112,7 @@ class KeptBands {
 public:
   std::array<DirectionBands<Exec>, 3> of;
 
-  /// The shapes that the rows ask for.
+  /// The shapes that the rows require.
   FoundShapes shapes(const Exec &exec, const Rows &rows, const GridBox &box, const std::vector<int> &axes,
                      bool few) const
   {
@@ -122,7 +121,7 @@ public:
     return band_shapes(exec, rows, box, of_directions, few);
   }
 
-  /// One matrix for all lines to begin with; whether they agree refresh() says.
+  /// Begins with one matrix for all lines. refresh() finds out whether they agree.
   void begin(const Exec &exec, const std::vector<int> &axes, const BandShape (&shapes)[3],
              unsigned directions)
   {
@@ -135,7 +134,7 @@ public:
     }
   }
 
-  /// Brings the bands up to date with the rows where their form allows it. `misfit`:
+  /// Updates the bands with the values of the rows, if the form of the bands allows it. `misfit`:
   /// directions whose form does not.
   BandCounts refresh(const Exec &exec, const Rows &rows, const GridBox &box, unsigned directions)
   {
@@ -164,7 +163,7 @@ public:
     return found;
   }
 
-  /// Reads all lines of some directions anew, and finds out which share matrices.
+  /// Reads all lines of some directions again, and finds the lines that share matrices.
   BandCounts extract(const Exec &exec, const Rows &rows, const GridBox &box, const BandShape (&shapes)[3],
                      unsigned directions)
   {
@@ -203,8 +202,9 @@ private:
            numbers_differ(exec, n(a.mass), a.mass.data(), b.mass.data());
   }
 
-  /// Divides the classes of bands further by those that there were before: lines that agree by chance, in
-  /// rounding, would make other classes, and a second pass, of every Jacobian. False: they are many then.
+  /// Divides the classes of bands by the previous classes as well. Lines that agree only by rounding would
+  /// make other classes, and so a second pass, for every Jacobian. Returns false if there are too many
+  /// classes.
   template <class Classes>
   static bool refine(const Exec &exec, const Classes &before, std::int64_t most,
                      Bands<Scalar, typename Exec::memory_space> *bands)
@@ -221,13 +221,13 @@ private:
     if (static_cast<std::int64_t>(number.size()) > most) return false;
     if (number.size() == 1) return true;
     bands->class_of_line = upload(exec, "ribbon::class_of_line", class_of_line), bands->lhs = Lhs::classes;
-    // as many; filled below
+    // only the number of matrices; share_lines() allocates the values
     bands->values =
       allocate<decltype(bands->values)>(exec, "ribbon::bands", number.size(), std::size_t(1), std::size_t(1));
     return true;
   }
 
-  /// Keeps a matrix for lines that agree in it and in their mass, as long as these are few.
+  /// Keeps one matrix for lines that agree in it and in their mass, if there are few such matrices.
   static void share_lines(const Exec &exec, const Rows &rows, const GridBox &box, int d,
                           DirectionBands<Exec> &kept)
   {

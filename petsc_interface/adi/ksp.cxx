@@ -12,7 +12,7 @@ static KSP_ADI *context(KSP ksp)
   return static_cast<KSP_ADI *>(ksp->data);
 }
 
-/// z := the correction of iteration k of a cycle from the residual r; z != r, `other` is overwritten.
+/// z := the correction of iteration k of a cycle for the residual r; z != r, `other` is overwritten.
 static PetscErrorCode Correct(KSP ksp, std::size_t k, Vec r, Vec z, Vec other)
 {
   KSP_ADI  *adi  = context(ksp);
@@ -28,7 +28,7 @@ static PetscErrorCode Correct(KSP ksp, std::size_t k, Vec r, Vec z, Vec other)
     to   = to == z ? other : z;
   }
   PetscCall(VecScale(z, adi->scale[k]));
-  // what the columns of rows that were solved by themselves ask for
+  // columns of the rows that were solved first
   if (ksp->transpose_solve && adi->splitting.algebraic()) {
     PetscCall(VecPointwiseMult(z, z, adi->splitting.mass()));
     PetscCall(VecPointwiseMult(other, adi->splitting.algebraic(), r));
@@ -68,7 +68,7 @@ static PetscErrorCode KSPSetUp_ADI(KSP ksp)
   PetscBool none;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
-  // PCMG and KSPSetFromOptions() put another one there, which nobody would apply
+  // PCMG and KSPSetFromOptions() set another PC, which would have no effect
   if (!none) PetscCall(PCSetType(ksp->pc, PCNONE));
   PetscCall(SetUpADI(ksp, context(ksp)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,13 +102,13 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
   } else PetscCall(Residual(ksp, A, b, x, r));
   PetscCall(Judge(ksp, r));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  // rows that have a diagonal entry alone
+  // rows with a diagonal entry alone
   if (adi->splitting.algebraic() && !ksp->transpose_solve && ksp->max_it > 0) {
     PetscCall(VecPointwiseMult(z, adi->splitting.algebraic(), r));
     PetscCall(VecAXPY(x, 1, z));
     PetscCall(Residual(ksp, A, b, x, r));
   }
-  PetscReal   before = ksp->rnorm; // the norm as the cycle began
+  PetscReal   before = ksp->rnorm; // norm at the start of the cycle
   bool        cycles = true;
   std::size_t k      = 0;
   while (!ksp->reason) {
@@ -125,8 +125,8 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
     PetscCall(Judge(ksp, r));
     k = cycles ? (k + 1) % adi->scale.size() : adi->middle;
     if (adi->separable || !cycles || ksp->normtype == KSP_NORM_NONE) continue;
-    // where directions do not commute a cycle may help all the same; one shift, fit for positive
-    // definite directions, always does
+    // a cycle may help even if directions do not commute. An iteration with one shift always helps if the
+    // directions are positive definite
     if (ksp->rnorm > 10 * before || (k == 0 && ksp->rnorm > before / 2)) cycles = false, k = adi->middle;
     if (k == 0) before = ksp->rnorm;
   }

@@ -28,7 +28,7 @@ PetscErrorCode GetBounds(KSP ksp, PetscReal *least, PetscReal *largest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same number asks for a new set-up, too: 0 depends on the tolerance of the KSP.
+/// An equal value requires a new set-up as well: the result for 0 depends on the tolerance of the KSP.
 PetscErrorCode SetShifts(KSP ksp, PetscInt n)
 {
   PetscFunctionBegin;

@@ -11,13 +11,13 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// rounding of commutators
+/// rounding errors of commutators
 constexpr double same_to = 1e3 * static_cast<double>(PETSC_MACHINE_EPSILON) > 1e-9
                              ? 1e3 * static_cast<double>(PETSC_MACHINE_EPSILON)
                              : 1e-9;
-/// shifts of a cycle
+/// largest number of shifts in a cycle
 constexpr int most = 64;
-/// of a spectrum, for a smoother
+/// part of a spectrum that a smoother damps
 constexpr double upper_part = 0.5;
 
 /// Bounds of every direction. Collective.
@@ -37,7 +37,7 @@ PetscErrorCode FindSpectra(KSP_ADI *adi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The spectrum that holds those of all directions, or what a smoother sees of it.
+/// The spectrum that contains those of all directions, or the part that a smoother damps.
 Spectrum Hull(const KSP_ADI *adi)
 {
   Spectrum all = adi->spectra[0];
@@ -69,14 +69,14 @@ void ChooseShifts(KSP ksp, KSP_ADI *adi)
     adi->scale.push_back(1);
     return;
   }
-  if (!adi->separable && ksp->normtype == KSP_NORM_NONE) { // nobody would see a cycle fail
+  if (!adi->separable && ksp->normtype == KSP_NORM_NONE) { // no norm would show that a cycle fails
     const double rho = std::sqrt(all.least * all.largest);
     adi->predicted   = 0;
     adi->pairs.push_back({rho, rho});
   } else if (D == 2) {
     Spectrum h = adi->spectra[0], v = adi->spectra[1];
-    // one may be singular; where both are, what is 0 for both is in the null space of the matrix, and the
-    // others have one of the two factors each
+    // one of the two may be singular. If both are, vectors that both map to 0 are in the null space of the
+    // matrix; for other vectors at most one of the two factors is 0
     if (adi->singular[0] != adi->singular[1]) (adi->singular[0] ? h : v).least = 0;
     if (adi->smooths) h = v = all;
     adi->predicted = wachspress_count(condition_of(h, v), reduction);
@@ -128,12 +128,12 @@ PetscErrorCode SetUpADI(KSP ksp, KSP_ADI *adi)
   } else adi->spectra.assign(1, {0, 0}), adi->separable = true, adi->commutator = adi->left_out = 0;
   ChooseShifts(ksp, adi);
   if (D == 1) PetscCall(adi->factors.factor(adi->splitting, 0, 0, 0, 1, nullptr));
-  for (std::size_t k = adi->pairs.size(); k-- > 0;) // the smallest first
+  for (std::size_t k = adi->pairs.size(); k-- > 0;) // smallest first
     for (int d = 0; d < D; ++d)
       PetscCall(adi->factors.factor(
         adi->splitting, d, static_cast<int>(k) + 1,
         static_cast<PetscReal>(D == 2 && d == 1 ? adi->pairs[k].q : adi->pairs[k].p), 1, nullptr));
-  // it was for the spectrum, and to make the others of
+  // it served to estimate the spectrum and to create the other sets
   for (int d = 0; d < D && D > 1; ++d) PetscCall(adi->factors.drop(d, 0));
   PetscCall(KSPSetWorkVecs(ksp, 3));
   PetscCall(PetscObjectStateGet((PetscObject)P, &adi->state));

@@ -26,9 +26,9 @@ PetscErrorCode GetTSOfDM(DM dm, TS *ts)
 
 namespace {
 
-/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled on the way; c
-/// gets smaller until the function is finite, for applications that look at U - h U'. `noise`: what
-/// rounding errors of F leave in y.
+/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled meanwhile. c is
+/// reduced until the function is finite, for applications that evaluate U - h U'. `noise`: the part of y
+/// that is rounding errors of F.
 PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y,
                          PetscReal *noise)
 {
@@ -53,14 +53,14 @@ PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// How far apart numbers of size m may be that ought to be equal.
+/// The largest distance between values of size m that should be equal.
 PetscReal nearness(PetscReal m, PetscReal noise)
 {
   return PetscMax(PetscMax(PetscReal(1e-9), 32 * PETSC_MACHINE_EPSILON) * m, noise);
 }
 
-/// Numbers that are near one of few digits become that, those near their neighbour this: rows that ought to
-/// be equal are, and lines can share a matrix.
+/// Rounds values that are close to a value of few digits, or to their neighbour. Rows that should be equal
+/// then are, and lines can share a matrix.
 PetscErrorCode RoundMass(Vec mass, PetscReal noise)
 {
   PetscScalar *m;
@@ -106,8 +106,8 @@ PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool ime
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An error where M v is not 0 in a row of M whose sum is 0: equations without a time derivative of their
-/// own, which nothing here would keep. Collective.
+/// Raises an error if M v is not 0 in a row of M whose sum is 0. Such an equation has no time derivative of
+/// its unknown, and the method would not satisfy it. Collective.
 static PetscErrorCode RefuseVanishingSums(Vec row_sums, Vec product, PetscReal noise)
 {
   const PetscScalar *sum, *y;
@@ -149,7 +149,7 @@ PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool
   PetscCall(VecNorm(expected, NORM_INFINITY, &size));
   PetscCall(VecAXPY(y, -1, expected));
   PetscCall(VecNorm(y, NORM_INFINITY, &difference));
-  // NaN: what follows says so
+  // also false for NaN, which later steps report
   *is = !(difference > PetscMax(PetscReal(1e-6), 256 * PETSC_MACHINE_EPSILON) * size + 8 * noise);
   PetscCall(PetscRandomDestroy(&generator));
   PetscCall(VecDestroy(&expected));
@@ -197,10 +197,10 @@ PetscErrorCode MarkDiagonalRows(Mat J, Vec mass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Bisection: the number that half of all values do not exceed.
+/// Bisection: the smallest value that at least half of all values do not exceed.
 static PetscErrorCode GlobalMedian(MPI_Comm comm, const std::vector<PetscReal> &values, PetscReal *median)
 {
-  PetscReal ends[2] = {PETSC_INFINITY, PETSC_INFINITY}; // least, minus greatest
+  PetscReal ends[2] = {PETSC_INFINITY, PETSC_INFINITY}; // least, minus largest
   PetscInt  all     = static_cast<PetscInt>(values.size());
   PetscFunctionBegin;
   for (PetscReal v : values) ends[0] = PetscMin(ends[0], v), ends[1] = PetscMin(ends[1], -v);

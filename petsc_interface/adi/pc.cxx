@@ -14,8 +14,8 @@ static PC_ADI *context(PC pc)
   return static_cast<PC_ADI *>(pc->data);
 }
 
-/// Solves along the directions of the sequence, backwards where transposed: x = P_D^-1 M ... M P_1^-1 b. b is
-/// not overwritten; `b` may be between[0].
+/// Solves along the directions of the sequence, in reverse order if transposed: x = P_D^-1 M ... M P_1^-1
+/// b. b is not overwritten. `b` may be between[0].
 static PetscErrorCode PassDirections(PC_ADI *adi, bool transposed, Vec b, Vec x)
 {
   const std::size_t n    = adi->sequence.size();
@@ -37,7 +37,7 @@ static PetscErrorCode PCApply_ADI(PC pc, Vec b, Vec x)
   PC_ADI *adi = context(pc);
   PetscFunctionBegin;
   if (adi->failed) {
-    PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
+    PetscCall(VecSet(x, PETSC_INFINITY)); // cannot be mistaken for a solution
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (adi->right) PetscCall(VecPointwiseMult(adi->between[0], adi->right, b));
@@ -77,8 +77,8 @@ static bool is_inverse(const PC_ADI *adi)
   return adi->sequence.size() == 1 && adi->splitting.remainder().mixed == 0;
 }
 
-/// Outside time steps and nested solvers, one application of what is no inverse would be a
-/// wrong answer without a word.
+/// Outside time steps and nested solvers, one application of a PC that is not the inverse would be a wrong
+/// solution without a message.
 static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -119,7 +119,7 @@ static PetscErrorCode PCSetUp_ADI(PC pc)
 {
   PetscFunctionBegin;
   const PetscErrorCode error = SetUpADI(pc, context(pc));
-  if (error) { // PETSc takes this matrix for one that was set up with: the next call has to start anew
+  if (error) { // PETSc assumes that the set-up succeeded: make the next call start again
     PetscCall(PCReset_ADI(pc));
     pc->setupcalled = decltype(pc->setupcalled)(0);
   }

@@ -13,22 +13,22 @@ namespace ribbon::petsc {
 /// Context of PC adi.
 struct PC_ADI {
   // options
-  PetscReal             shift = 0;  ///< 0: that of the time step
-  std::vector<PetscInt> directions; ///< none: the order of the grid
+  PetscReal             shift = 0;  ///< 0: the shift of the time step
+  std::vector<PetscInt> directions; ///< empty: the order of the grid
   PetscBool             symmetric = PETSC_FALSE;
 
-  // what the last set-up made
+  // results of the last set-up
   DirectionSplitting splitting;
   DirectionFactors   factors;
-  /// directions of the splitting as they are passed; empty before a set-up
+  /// directions of the splitting in their order; empty before a set-up
   std::vector<int> sequence;
-  /// the shift that Pmat has
+  /// the shift of Pmat
   PetscReal contained = 0;
   /// the shift of the factors
   PetscReal used = 0;
-  /// where it comes from
+  /// the source of this shift
   const char *source = "";
-  /// right: what b is multiplied with first; null: ones
+  /// right: b is multiplied by it first; null: ones
   Vec mass = nullptr, right = nullptr, between[2] = {nullptr, nullptr};
   /// of transposed solves
   Vec  algebraic_part = nullptr;
@@ -38,9 +38,9 @@ struct PC_ADI {
 /// Attaches the Set and Get functions of the options to a PC.
 PetscErrorCode ComposeADIOptions(PC pc, bool attach);
 PetscErrorCode SetADIFromOptions(PC pc, RibbonOptionItems PetscOptionsObject);
-/// Splits and factors Pmat. Collective; what it leaves behind when it raises an error is half made.
+/// Splits and factors Pmat. Collective. After an error the state is incomplete.
 PetscErrorCode SetUpADI(PC pc, PC_ADI *adi);
-/// The list x,y,z of an order.
+/// The order as a list x,y,z.
 std::string names_of(const std::vector<PetscInt> &directions);
 
 } // namespace ribbon::petsc

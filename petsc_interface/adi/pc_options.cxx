@@ -36,7 +36,7 @@ PetscErrorCode GetDirections(PC pc, PetscInt *n, const PetscInt **directions)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// "auto", or x, y, z with commas.
+/// "auto", or x, y, z separated by commas.
 PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PetscInt> *directions)
 {
   static const char axes[] = "xyz";

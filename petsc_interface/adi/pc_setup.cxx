@@ -12,7 +12,7 @@ namespace {
 
 constexpr PetscReal least_shift = static_cast<PetscReal>(1e-8); ///< relative to the diagonal entry
 
-/// Shift and mass: given, or of the time step that made Pmat.
+/// Shift and mass: those of options, or of the time step that made Pmat.
 PetscErrorCode FindShift(PC pc, PC_ADI *adi)
 {
   TS ts;
@@ -33,13 +33,13 @@ PetscErrorCode FindShift(PC pc, PC_ADI *adi)
   adi->used = adi->contained, adi->source = "the median of the row sums over the mass of the TS";
   if (adi->shift > 0) {
     adi->used = adi->shift, adi->source = "given";
-    adi->contained = PetscMax(PetscMin(adi->contained, adi->shift), 0); // an elliptic matrix has none
+    adi->contained = PetscMax(PetscMin(adi->contained, adi->shift), 0); // an elliptic matrix has no shift
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One sentence where a row's shift is nothing beside its diagonal: the product of factors would be far
-/// from the matrix. Collective.
+/// Raises one error if the shift of a row is negligible compared with its diagonal: the product of factors
+/// would be far from the matrix. Collective.
 PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
 {
   Vec       largest;
@@ -47,9 +47,9 @@ PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
   PetscFunctionBegin;
   PetscCall(VecDuplicate(adi->mass, &largest));
   PetscCall(MatGetDiagonal(pc->pmat, largest));
-  PetscCall(VecPointwiseDivide(largest, largest, adi->mass)); // 0 where the mass is
+  PetscCall(VecPointwiseDivide(largest, largest, adi->mass)); // 0 if the mass is 0
   PetscCall(VecNorm(largest, NORM_INFINITY, &least));
-  least = least > 0 ? adi->used / least : PETSC_MAX_REAL; // NaN: the factors say so
+  least = least > 0 ? adi->used / least : PETSC_MAX_REAL; // NaN: the factors report it
   PetscCall(VecDestroy(&largest));
   PetscCheck(
     least > least_shift, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
@@ -60,7 +60,7 @@ PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The directions of the splitting in the order that was asked for; there and back where symmetric.
+/// The directions of the splitting in the requested order; with symmetric also in reverse order.
 PetscErrorCode Order(PC pc, PC_ADI *adi)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -94,12 +94,12 @@ PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
   PetscCall(
     adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr, 1, matrices}, &changed));
   PetscCall(Order(pc, adi));
-  // contained M - A_1 is Pmat, but for couplings along no direction: no product
+  // contained M - A_1 is Pmat without couplings along no direction: there is no product
   if (adi->splitting.directions() == 1)
     adi->used = adi->contained, adi->source = "that of the matrix: there is one direction";
   else PetscCall(CheckShift(pc, adi));
-  // the direction in the middle, or the first, has the shift in its factor: shift M - A_d; the others M -
-  // A_d / shift, or half of A_d
+  // the direction in the middle, or the first, has the shift in its factor: shift M - A_d. The others have
+  // M - A_d / shift, or half of A_d
   const int middle = adi->sequence[adi->symmetric ? adi->sequence.size() / 2 : 0];
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     if (d == middle) PetscCall(adi->factors.factor(adi->splitting, d, 0, adi->used, 1, nullptr));

@@ -57,8 +57,8 @@ void RowGrid::find_box(PetscMPIInt rank)
   box_.components = components_;
 }
 
-/// A DMDA whose numbering is that of the rows: whole planes on every rank. Rings are allowed for,
-/// whatever the pattern has.
+/// Creates a DMDA with the numbering of the rows: whole planes on every rank. Its directions may be rings,
+/// even if the pattern has none.
 PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)J);
@@ -96,13 +96,13 @@ PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
   PetscCall(DMDestroy(&dm));
   PetscMPIInt rank;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  // nobody said which are: far couplings are taken to go round
+  // periodic directions are unknown: far couplings are treated as those of a ring
   for (std::size_t d = 0; d < 3; ++d) ring_[d] = size_[d] > 4;
   find_box(rank);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// As find(), with a PC that lines are asked of.
+/// As find(), with a PC for the search of lines.
 PetscErrorCode RowGrid::find(PC pc, Mat J, const LineSource &source)
 {
   LineMap     map;
@@ -121,7 +121,7 @@ PetscErrorCode RowGrid::find(PC pc, Mat J, const LineSource &source)
   why_not = map.why_not, map.why_not.clear();
   PetscCall(GetElements(source, &elements));
   PetscCall(LinesFromPattern(source, elements, true, &map));
-  components_ = static_cast<int>(elements.components); // of lines one behind the other
+  components_ = static_cast<int>(elements.components); // of consecutive lines
   if (map.directions.empty()) {
     why_not += ", " + map.why_not, map.why_not.clear();
     PetscCall(LinesFromGrid(source, elements, &map));

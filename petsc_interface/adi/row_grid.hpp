@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_grid.hpp  The structured grid that the rows of a matrix are on: along which direction a coupling
-///   lies, columns of other ranks included.
+/// @file row_grid.hpp  The structured grid of the rows of a matrix: the direction of each coupling, also to
+/// columns of other ranks.
 #pragma once
 
 #include "../lines/line_map.hpp"
@@ -14,7 +14,7 @@ namespace ribbon::petsc {
 
 inline constexpr const char *axis_names[] = {"x", "y", "z"};
 
-/// Coordinates of every row. Row r belongs to element r / components(), whose coordinates are those of a
+/// Coordinates of every row. Row r belongs to element r / components(). Its coordinates are those of a
 /// DMDA, or of the natural numbering that the pattern shows.
 class RowGrid {
 public:
@@ -24,23 +24,23 @@ public:
   ~RowGrid() { (void)reset(); }
   PetscErrorCode reset();
 
-  /// Of the DM (may be null) where its sizes fit, else of the DMDA of the matrix, else of its pattern:
-  /// consecutive rows that nothing else couples to, or a grid. Collective.
+  /// Finds the grid: the DM (may be null) if its sizes fit, otherwise the DMDA of the matrix, otherwise the
+  /// pattern of the matrix (consecutive rows without other couplings, or a grid). Collective. Errors:
+  /// PETSC_ERR_SUP in one sentence if there are no lines.
   /// @param J  AIJ
-  /// Errors: PETSC_ERR_SUP in one sentence where there are no lines.
   PetscErrorCode find(Mat J, DM dm);
 
   int                dimensions() const { return dimensions_; }
   const std::string &source() const { return source_; } ///< "DMDA of the PC", ...
-  /// a DMDA for these rows; null where they are lines one behind the other
+  /// a DMDA for these rows; null if the rows are consecutive lines
   DM dm() const { return dm_; }
 
-  /// Along which direction two rows couple: 0, 1, 2; Way::same for rows of one element, Way::mixed where
+  /// The direction in which two rows couple: 0, 1, 2; Way::same for rows of one element, Way::mixed if
   /// several coordinates differ.
-  /// @param offset  elements from the row to the column along that direction, the short way round a ring
+  /// @param offset  elements from the row to the column along that direction, the shorter way around a ring
   int direction(PetscInt row, PetscInt column, PetscInt *offset) const;
   int components() const { return components_; }
-  /// The elements of this rank; null where they are no box of a grid.
+  /// The elements of this rank; null if they are not a box of a grid.
   const GridBox *box() const { return dm_ ? &box_ : nullptr; }
 
 private:

@@ -10,9 +10,9 @@ namespace {
 
 const double pi = std::acos(-1.);
 
-/// dn(t K, k) for 0 < t < 1, of the complementary modulus k' = sqrt(1 - k^2), K being the complete
-/// integral: by descending Landen transformations (Abramowitz and Stegun, 16.4), which are the
-/// arithmetic-geometric mean of 1 and k'.
+/// dn(t K, k) for 0 < t < 1, with the complementary modulus k' = sqrt(1 - k^2) and the complete integral K.
+/// Descending Landen transformations (Abramowitz and Stegun, 16.4), which are the arithmetic-geometric mean
+/// of 1 and k'.
 double dn_of_fraction(double t, double complementary)
 {
   double a[32], c[32], b = complementary;
@@ -30,7 +30,7 @@ double dn_of_fraction(double t, double complementary)
   return n == 0 ? 1 : std::cos(phi) / std::cos(before - phi);
 }
 
-/// (alpha s + beta) / (gamma s + 1), which takes -1, -k', k', 1 to -d, -c, a, b.
+/// (alpha s + beta) / (gamma s + 1), which maps -1, -k', k', 1 to -d, -c, a, b.
 struct Moebius {
   double complementary, alpha, beta, gamma;
 
@@ -72,8 +72,8 @@ double wachspress_count(double kappa, double reduction)
 
 std::vector<double> douglas_shifts(const Spectrum &all, int n)
 {
-  // by a search over n and both ends for ratios from 1e2 to 1e6: ends 2.5 a and 1.6 b, and
-  // a shift for each factor 5
+  // from a search over n and both ends for ratios from 1e2 to 1e6: ends 2.5 a and 1.6 b, and one shift for
+  // each factor of 5
   const double low = 2.5 * all.least, high = std::max(low, 1.6 * all.largest);
   if (n == 0) n = std::max(2, static_cast<int>(std::lround(0.6 * std::log(all.largest / all.least))));
   std::vector<double> shifts;

@@ -7,13 +7,13 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// of Arnoldi's method
+/// steps of Arnoldi's method
 constexpr PetscInt steps = 20;
-/// a shift that keeps singular lines solvable, relative to the largest eigenvalue
+/// a shift that makes singular lines regular, relative to the largest eigenvalue
 constexpr PetscReal nothing = PetscReal(1e-8) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-8)
                                                                            : 10 * PETSC_MACHINE_EPSILON;
 
-/// A vector of random numbers, 0 on rows of algebraic equations.
+/// A vector of random values, 0 on rows of algebraic equations.
 PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
 {
   PetscRandom random;
@@ -23,13 +23,13 @@ PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
   PetscCall(PetscRandomSetType(random, PETSCRANDER48));
   PetscCall(VecSetRandom(*v, random));
   PetscCall(PetscRandomDestroy(&random));
-  // in this order: PETSc 3.24 loses numbers that are on the host in the third argument when it
-  // writes to them on a device
+  // keep the order of the arguments: PETSc 3.24 loses host values of the third argument when it writes the
+  // first on a device
   PetscCall(VecPointwiseMult(*v, *v, splitting.mass()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What a shell matrix solves with.
+/// Context of a shell matrix that solves.
 struct Inverse {
   const KSP_ADI *adi;
   int            d;
@@ -72,7 +72,7 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
   PetscCall(MatCreateShell(comm, n, n, all, all, &inverse, &S));
   PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))MultInverse));
   PetscCall(KSPCreate(comm, &gmres));
-  // options of the program's solvers are not for this one
+  // a separate prefix: options of the program's solvers must not apply to this one
   PetscCall(KSPSetOptionsPrefix(gmres, "adi_spectrum_"));
   PetscCall(KSPSetType(gmres, KSPGMRES));
   PetscCall(KSPGMRESSetRestart(gmres, steps));

@@ -11,7 +11,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Both blocks of an AIJ matrix. An off-diagonal one without entries is left closed.
+/// Both blocks of an AIJ matrix. An off-diagonal block without entries is not opened.
 template <class Exec, class Index>
 class OpenBlocks {
 public:
@@ -204,7 +204,7 @@ public:
 private:
   using Ways = Kokkos::View<std::uint16_t *, typename Exec::memory_space>;
 
-  /// Calls f with the rows of J as a task has them.
+  /// Calls f with the rows of J in the form of a task.
   template <class F>
   PetscErrorCode with_rows(const Task &task, const F &f)
   {
@@ -219,8 +219,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Calls f with the rows of A, the numbers of a vector, and those of a matrix (or
-  /// null) of the pattern of A.
+  /// Calls f with the rows of A, the values of a vector, and the values of a matrix with the pattern of A
+  /// (or null).
   template <class F>
   static PetscErrorCode with(Mat A, Vec v, Access v_access, Mat to, Access to_access, const F &f)
   {

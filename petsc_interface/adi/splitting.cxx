@@ -6,7 +6,7 @@
 
 namespace ribbon::petsc {
 
-/// A change of any splitting, so that factors never take one for another.
+/// A different number for every change of any splitting, so that factors cannot confuse two splittings.
 PetscInt64 DirectionSplitting::next_generation()
 {
   static PetscInt64 last = 0;
@@ -45,14 +45,14 @@ PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
   *aij = J;
   PetscCall(IsAIJ(J, &is_aij));
   if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
-  // converting in place is not for every type, nor for a pattern that changed
+  // not every type can be converted in place, nor can a matrix whose pattern changed
   PetscCall(MatDestroy(&converted_));
   PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &converted_));
   *aij = converted_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// How the entries of J couple, from its pattern.
+/// The couplings of the entries of J, from its pattern.
 PetscErrorCode DirectionSplitting::find_ways(Mat aij)
 {
   SplitKernels::Pattern &found = couplings_of_pattern_;
@@ -109,7 +109,7 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
     PetscCall(PetscObjectStateGet((PetscObject)jacobian.mass, &seen.state));
     PetscCall(PetscObjectGetId((PetscObject)jacobian.mass, &seen.of));
   }
-  // ones, which nobody reads
+  // ones, which are not read
   if (!jacobian.mass && !mass_ && matrices_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (mass_ && seen == mass_seen_ && mass_matrix_ == jacobian.mass_matrix) PetscFunctionReturn(PETSC_SUCCESS);
   mass_seen_ = seen;
@@ -149,8 +149,8 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An empty matrix of J's type with the entries of J along an axis, those of the element and the diagonal;
-/// axis < 0: all entries but the diagonal of algebraic rows.
+/// Creates an empty matrix of J's type for the entries of J along an axis, those of the element and the
+/// diagonal. axis < 0: all entries except the diagonal of algebraic rows.
 PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
 {
   Mat             block[2];
@@ -165,7 +165,7 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   PetscCall(MatGetSize(aij, &all, nullptr));
   for (int b = 0; b < 2; ++b)
     if (block[b]) PetscCall(GetHostRows(block[b], false, &rows[b]));
-  const auto way = [&](int b, PetscInt r, PetscInt k) { // those of a box are not on the host
+  const auto way = [&](int b, PetscInt r, PetscInt k) { // with a box they are not on the host
     if (b == 1 || !grid_.box()) return couplings_of_pattern_.ways[b][static_cast<std::size_t>(k)];
     const GridBox &box = *grid_.box();
     return direction_bands::WaysKernel<Scalar, PetscInt>{rows[0], box, nullptr}.of(r, RowOfBox(box, r),
@@ -212,11 +212,11 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The matrices of the axes that couple, without numbers.
+/// Creates the matrices of the axes that couple, without values.
 PetscErrorCode DirectionSplitting::make(Mat aij)
 {
   const MPI_Comm comm    = PetscObjectComm((PetscObject)aij);
-  int            some[2] = {0, 0}; // algebraic rows, such with couplings
+  int            some[2] = {0, 0}; // algebraic rows, algebraic rows with couplings
   Mat            block[2];
   PetscFunctionBegin;
   PetscCall(forget_directions());
@@ -268,8 +268,8 @@ PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Writes the numbers of A_d, of the couplings and s_b where J asks for others than there are, or where
-/// `all`. `changed` comes in as what is changed already. Collective.
+/// Writes A_d, the couplings and s_b if those of J differ, or if `all`. On entry `changed` says what
+/// changed before. Collective.
 PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed)
 {
   SplitKernels::Task task;
@@ -301,7 +301,7 @@ PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The directions of J, and what they hold, where its pattern is known.
+/// Updates the directions of J and their entries, if its pattern is known.
 PetscErrorCode DirectionSplitting::update_rows(Mat aij, const SplitJacobian &jacobian, bool anew,
                                                bool *changed)
 {
@@ -356,7 +356,7 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
   rows_                   = aij;
   const unsigned no_bands = no_bands_;
   PetscCall(update_rows(aij, jacobian, anew, &any));
-  // matrices, of which PC line says what it thinks of them
+  // matrices, whose entries PC line reports
   if (no_bands_ != no_bands) PetscCall(update_rows(aij, jacobian, true, &any));
   patterns_ = {pattern};
   if (changed) *changed = any;

@@ -12,38 +12,37 @@
 
 namespace ribbon::petsc {
 
-/// What J is made of.
+/// J and the data that describe it.
 struct SplitJacobian {
   Mat J = nullptr; ///< any type that converts to AIJ, square
-  /// a DMDA whose rows these are, or null, or another DM: then the DMDA of J, or its pattern
+  /// a DMDA of these rows, or null, or another DM: then the DMDA of J, or its pattern
   DM          dm    = nullptr;
   PetscScalar shift = 0;       ///< J = shift M - A
   Vec         mass  = nullptr; ///< diagonal M; null: the identity. Rows with 0 are algebraic equations
-  /// M where it is not diagonal, with the pattern of J: one direction alone takes it.
-  /// `mass` are its row sums then
+  /// M if it is not diagonal, with the pattern of J, for one direction only. `mass` then has its row sums
   Mat mass_matrix = nullptr;
-  /// `factor` times the matrix is J: with -1, and shift 0, the matrix is A itself
+  /// `factor` times the matrix is J: with -1, and shift 0, the matrix is A
   PetscReal factor = 1;
-  /// bit a: A(d) is wanted of the direction along axis a; the others are kept as bands
-  /// alone where that is possible
+  /// bit a: the direction along axis a needs a matrix A(d); the others are stored only as bands if possible
   unsigned matrices = 7;
 };
 
-/// A_1 .. A_D on the rows of J, so that P_d = M - a A_d are lines along direction d: as bands
-/// (kept_bands.hpp), one matrix for the lines that share it, or as matrices of J's AIJ type where these are
-/// wanted, or where there is no box of a grid.
+/// A_1 .. A_D on the rows of J, so that P_d = M - a A_d has lines along direction d. They are bands
+/// (kept_bands.hpp), with one matrix for the lines that share it. They are matrices of J's AIJ type if
+/// these are requested, or if the elements are not a box of a grid.
 ///
 /// Rows of differential equations (M_ii != 0), with S_d = sum of the couplings J_ij along d and r_i = J_ii
 /// + sum_j J_ij - shift M_ii:
-///     (A_d)_ij = -J_ij,  (A_d)_ii = S_d - e_d,  e_d: the share that direction d has of r_i.
-/// At ends of lines r_i stands for eliminated neighbours and goes to the directions that end; elsewhere r_i >
-/// 0 is shared evenly, r_i < 0 is left out. Components of an element are blocks: the same for each column.
-/// Couplings along no direction are left out. One direction leaves out those alone: A_1 = shift M - J.
+///     (A_d)_ij = -J_ij,  (A_d)_ii = S_d - e_d,  e_d: the part of r_i that direction d has.
+/// At ends of lines r_i represents eliminated neighbours and belongs to the directions that end there.
+/// Elsewhere r_i > 0 is divided evenly, and r_i < 0 is left out. Components of an element are blocks: the
+/// same for each column. Couplings along no direction are left out. One direction leaves out only these:
+/// A_1 = shift M - J.
 ///
-/// Rows of algebraic equations (M_bb = 0), scaled to s_b J with s_b = 1 / J_bb (1 where J_bb = 0): A_d has
-/// the row -s_b J along the direction of its couplings, -1 on the diagonal along the others; mass() is 0
-/// there. P_d is to have the negative row of A_d, whatever a is: the equation itself, or x_b = rhs_b.
-/// Couplings of boundary rows are thereby eliminated line by line.
+/// Rows of algebraic equations (M_bb = 0) are scaled to s_b J with s_b = 1 / J_bb (1 if J_bb = 0). A_d has
+/// the row -s_b J along the direction of its couplings, and -1 on the diagonal along the other directions.
+/// mass() is 0 there. P_d must have the negative row of A_d for any a: the equation itself, or x_b = rhs_b.
+/// This eliminates couplings of boundary rows line by line.
 class DirectionSplitting {
 public:
   DirectionSplitting()                                      = default;
@@ -52,66 +51,66 @@ public:
   ~DirectionSplitting() { (void)reset(); }
   PetscErrorCode reset();
 
-  /// Splits, or splits anew: in place as long as the pattern, the rows of algebraic equations and the
-  /// directions that couple are the same; else D may change, too. Collective.
-  /// @param changed  whether A_d or mass() are not what they were, on any rank; may be null
-  /// Errors: PETSC_ERR_SUP in one sentence where J has no lines, or a mass matrix in several directions.
+  /// Splits J. It splits in place if the pattern, the rows of algebraic equations and the directions that
+  /// couple are unchanged. Otherwise D may change as well. Collective. Errors: PETSC_ERR_SUP in one
+  /// sentence if J has no lines, or for a mass matrix with several directions.
+  /// @param changed  whether A_d or mass() changed on any rank; may be null
   PetscErrorCode update(const SplitJacobian &jacobian, bool *changed);
-  /// The same with A_1 .. A_D as the application made them, AIJ with stored diagonals, in the order of the
-  /// grid's directions: -J_b in rows of algebraic equations, along the direction of their couplings, zero
-  /// along the others. They are copied. Of `jacobian` mass, mass_matrix and dm count; where that is no DMDA,
-  /// the DMDA of J, or the patterns of A_d.
+  /// The same with A_1 .. A_D of the application, AIJ with stored diagonals, in the order of the grid's
+  /// directions. Rows of algebraic equations have -J_b along the direction of their couplings, and zeros
+  /// along the others. The matrices are copied. Of `jacobian` only mass, mass_matrix and dm count. If dm is
+  /// not a DMDA, the grid is that of the DMDA of J, or of the patterns of A_d.
   PetscErrorCode update(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed);
 
   int         directions() const { return static_cast<int>(directions_.size()); } ///< D; 0 before update()
   const char *name(int d) const { return at(d).name; }                            ///< "x", "y", "z"
   int         axis(int d) const { return at(d).axis; }                            ///< of the grid: 0, 1, 2
-  Mat         A(int d) const { return at(d).A; } ///< null where the direction is kept as bands
+  Mat         A(int d) const { return at(d).A; } ///< null if the direction is stored as bands
   MPI_Comm    comm() const { return PetscObjectComm((PetscObject)(rows_ ? rows_ : at(0).A)); }
-  Mat         rows() const { return rows_; } ///< J as AIJ, on whose rows all of them are
-  /// P_d = s M - a A_d for PC line, until the next change, where A(d) is null.
+  Mat         rows() const { return rows_; } ///< J as AIJ, with the rows of all directions
+  /// P_d = s M - a A_d for PC line if A(d) is null. Valid until the next change.
   std::unique_ptr<GivenBands> shifted_bands(int d, PetscReal s, PetscReal a) const;
-  /// What PC line is to be told; PC_LINE_DIRECTION_AUTO where the lines are consecutive rows.
+  /// The direction to set for PC line; PC_LINE_DIRECTION_AUTO if lines are consecutive rows.
   PCLineDirection line_direction(int d) const { return at(d).line; }
   DM              dm() const { return grid_.dm(); } ///< a DMDA of these rows for PC line, or null
   Mat             mass_matrix() const { return mass_matrix_; }
-  /// M, 0 in algebraic rows; null: ones, where no matrix is wanted
+  /// M, 0 in algebraic rows; null: ones, if no direction needs a matrix
   Vec mass() const { return mass_; }
-  /// grows with every change, of all splittings of the program
+  /// grows with every change of any splitting of the program
   PetscInt64 generation() const { return generation_; }
   /// grows when directions, patterns or algebraic rows change
   PetscInt64  structure() const { return structure_; }
   const char *source() const { return grid_.source().c_str(); } ///< where the directions come from
 
-  /// P = s M - a A_d, in algebraic rows -A_d, where the numbers are. P has the pattern of A_d.
+  /// P = s M - a A_d, in algebraic rows -A_d, in the memory of the entries. P has the pattern of A_d.
   PetscErrorCode shifted(int d, PetscReal s, PetscReal a, Mat P) const;
   /// Largest sum of |(A_d)_ij| over the rows of differential equations of all ranks: a bound of the
-  /// eigenvalues; infinite where a number is not finite. Collective.
+  /// eigenvalues. Infinite if an entry is not finite. Collective.
   PetscErrorCode largest_row_sum(int d, double *sum) const;
 
-  /// y = M x on differential rows, y = x on algebraic ones: what stands between two solves, P_2^-1 M P_1^-1.
-  /// x == y is allowed where M is diagonal.
+  /// y = M x on differential rows, y = x on algebraic ones: the product between two solves, P_2^-1 M
+  /// P_1^-1. x == y is allowed if M is diagonal.
   PetscErrorCode multiply_mass(Vec x, Vec y) const;
   bool           mass_is_identity() const { return mass_is_identity_; } ///< multiply_mass() changes nothing
 
-  /// s_b on algebraic rows, 0 on the others; null where there are none on any rank
+  /// s_b on algebraic rows, 0 on the others; null if no rank has algebraic rows
   Vec algebraic() const { return algebraic_; }
-  /// 1 on algebraic rows, 0 on the others; null where there are none on any rank
+  /// 1 on algebraic rows, 0 on the others; null if no rank has algebraic rows
   Vec is_algebraic() const { return is_algebraic_vector_; }
   /// some algebraic row has couplings: Neumann or Robin data
   bool algebraic_couple() const { return couplings_ != nullptr; }
-  /// x_b := g_b - s_b sum_j J_bj x_j on algebraic rows b, D times, so that corners follow edges and edges
-  /// what is inside; other rows of x stay. Nothing happens where none couples.
+  /// x_b := g_b - s_b sum_j J_bj x_j on algebraic rows b, D times, so that edges follow the interior, and
+  /// corners follow edges. Other rows of x do not change. Without couplings this does nothing.
   PetscErrorCode solve_algebraic(Vec g, Vec x) const;
-  /// The transpose of (g, x) -> x of solve_algebraic(): x is overwritten, `g` gets what belongs to
-  /// it, 0 on differential rows.
+  /// The transpose of (g, x) -> x of solve_algebraic(). It overwrites x, and stores the part of `g` in g, 0
+  /// on differential rows.
   PetscErrorCode solve_algebraic_transposed(Vec x, Vec g) const;
 
-  /// What is left to an explicit part, summed over all ranks.
+  /// The part of J that stays explicit, summed over all ranks.
   struct Remainder {
-    PetscInt mixed  = 0; ///< couplings along no direction that are not zero
-    PetscInt growth = 0; ///< rows whose r_i < 0
-    PetscInt torn   = 0; ///< algebraic rows that couple along several directions: P_d has those of one
+    PetscInt mixed  = 0; ///< nonzero couplings along no direction
+    PetscInt growth = 0; ///< rows with r_i < 0
+    PetscInt torn   = 0; ///< algebraic rows that couple along several directions: P_d has one
   };
   const Remainder &remainder() const { return remainder_; }
 
@@ -122,7 +121,7 @@ private:
     int             axis = 0; ///< of the grid
     Mat             A    = nullptr;
   };
-  /// Which pattern of which matrix.
+  /// The pattern of a matrix, and its state.
   struct Pattern {
     PetscObjectState state = -1;
     PetscObjectId    of    = 0;
@@ -149,23 +148,23 @@ private:
   RowGrid                       grid_;
   std::vector<Direction>        directions_;
   SplitKernels::Pattern         couplings_of_pattern_;
-  std::unique_ptr<SplitKernels> kernels_;      ///< where the numbers are
+  std::unique_ptr<SplitKernels> kernels_;      ///< in the memory of the entries
   unsigned                      axes_ = 0;     ///< bit d: some coupling along d is not zero
-  std::vector<Pattern>          patterns_;     ///< of the matrices that the directions were made for
+  std::vector<Pattern>          patterns_;     ///< of the matrices from which the directions were created
   std::vector<char>             is_algebraic_; ///< local rows
-  Pattern                       mass_seen_;    ///< the vector of the application that mass() is made of
+  Pattern                       mass_seen_;    ///< the application's vector of mass()
   Vec                           mass_ = nullptr, multiplier_ = nullptr, algebraic_ = nullptr;
   Vec                           is_algebraic_vector_ = nullptr; ///< 1 on algebraic rows, 0 on the others
   mutable Vec                   work_[2]             = {nullptr, nullptr};
   Mat                           mass_matrix_         = nullptr;
   /// s_b J_bj of algebraic rows, without the diagonal
   Mat        couplings_        = nullptr;
-  Mat        converted_        = nullptr; ///< J as AIJ, where it is of another type
-  Mat        rows_             = nullptr; ///< that, or J
+  Mat        converted_        = nullptr; ///< J as AIJ, if it has another type
+  Mat        rows_             = nullptr; ///< converted_, or J
   bool       mass_is_identity_ = true;
   PetscInt64 generation_ = 0, structure_ = 0;
   unsigned   matrices_ = 0; ///< bit a: the direction along axis a is a matrix
-  unsigned   no_bands_ = 0; ///< bit a: bands of this pattern have no room for its entries
+  unsigned   no_bands_ = 0; ///< bit a: bands of this pattern cannot hold all entries
   BandShape  shapes_[3];    ///< of the bands, on all ranks
   Remainder  remainder_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Directions that are kept as bands.
+// Directions that are stored as bands.
 #include "splitting.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ std::unique_ptr<GivenBands> DirectionSplitting::shifted_bands(int d, PetscReal s
   return kernels_->shifted_bands(d, s, a);
 }
 
-/// The shapes that the bands of all ranks need. Directions that bands have no room for, or PC line no solver,
-/// go to no_bands_. Collective.
+/// The shapes that the bands of all ranks need. Directions that bands cannot hold, or that PC line cannot
+/// solve, are stored in no_bands_. Collective.
 PetscErrorCode DirectionSplitting::agree_on_shapes(const SplitKernels::Task &task, bool few,
                                                    BandShape (&shapes)[3])
 {
@@ -34,8 +34,8 @@ PetscErrorCode DirectionSplitting::agree_on_shapes(const SplitKernels::Task &tas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Brings the bands up to date: one pass over J where lines share what they shared before, or have a matrix
-/// each. The first time one matrix is tried, that of the first line. Collective.
+/// Updates the bands: one pass over J if lines share the same matrices as before, or have one matrix per
+/// line. The first time it tries the matrix of the first line for all lines. Collective.
 PetscErrorCode DirectionSplitting::refill_bands(const SplitKernels::Task &task, bool all, BandCounts *counts)
 {
   SplitKernels::Task again = task;
@@ -54,7 +54,7 @@ PetscErrorCode DirectionSplitting::refill_bands(const SplitKernels::Task &task, 
   if (misfit == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(agree_on_shapes(task, false, shapes));
   if (no_bands_) PetscFunctionReturn(PETSC_SUCCESS);
-  again.bands = counts->misfit; // of this rank; of others where they need another shape
+  again.bands = counts->misfit; // of this rank; other ranks may need another shape
   for (unsigned d = 0; d < 3; ++d)
     if (misfit >> d & 1) {
       if (!(shapes[d] == shapes_[d])) again.bands |= 1u << d;

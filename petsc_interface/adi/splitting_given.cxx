@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Directions that the application made itself.
+// Directions whose matrices the application computes.
 #include "splitting.hpp"
 
 #include "../support/csr.hpp"
@@ -12,8 +12,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// The first row of this rank without a stored diagonal entry, -1: there is none. By the pattern: what
-/// MatMissingDiagonal() says may be of an older one.
+/// The first row of this rank without a stored diagonal entry, -1: none. It reads the pattern, because
+/// MatMissingDiagonal() may return the result for an older one.
 PetscErrorCode RowWithoutDiagonal(Mat A, PetscInt *row)
 {
   Mat             block[2];
@@ -34,7 +34,7 @@ PetscErrorCode RowWithoutDiagonal(Mat A, PetscInt *row)
 
 } // namespace
 
-/// Grid and matrices without numbers, for directions that are given.
+/// Creates grid and matrices without values, for given directions.
 PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const SplitJacobian &jacobian)
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)A[0]);
@@ -74,7 +74,7 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// s_b and the couplings of algebraic rows from the rows of A_d, which have -1 on the diagonal by now.
+/// s_b and the couplings of algebraic rows from the rows of A_d, which have -1 on the diagonal already.
 PetscErrorCode DirectionSplitting::algebraic_of_given(const std::vector<Mat> &A)
 {
   PetscReal norm = 0;
@@ -133,7 +133,7 @@ PetscErrorCode DirectionSplitting::update_given(const std::vector<Mat> &A, const
     patterns_ = patterns;
   }
   PetscCall(update_mass(A[0], jacobian, &mass_changed, &rows_changed));
-  // changed; a mass; algebraic rows
+  // a change; a mass; algebraic rows
   int flags[3] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0};
   for (char is : is_algebraic_) flags[2] |= is;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 3, MPI_INT, MPI_MAX, comm));

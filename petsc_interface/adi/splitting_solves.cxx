@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stands between solves along lines, and after them.
+// Products between solves along lines, and the algebraic equations after them.
 #include "splitting.hpp"
 
 namespace ribbon::petsc {
@@ -42,7 +42,7 @@ PetscErrorCode DirectionSplitting::solve_algebraic(Vec g, Vec x) const
   PetscFunctionBegin;
   if (!couplings_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(make_work());
-  for (int pass = 0; pass < directions(); ++pass) { // x += B (g - x - N x), B: algebraic rows alone
+  for (int pass = 0; pass < directions(); ++pass) { // x += B (g - x - N x), B selects algebraic rows
     PetscCall(MatMult(couplings_, x, work_[0]));
     PetscCall(VecAXPBYPCZ(work_[0], 1, -1, -1, g, x));
     PetscCall(VecPointwiseMult(work_[0], work_[0], is_algebraic_vector_));

@@ -5,7 +5,7 @@
 
 using namespace ribbon::petsc;
 
-/// Weights of the values at t - h_before, t and t + h for the parabola at t + x h.
+/// Weights of the values at t - h_before, t and t + h in the parabola at t + x h.
 static void parabola(PetscReal h_before, PetscReal h, PetscReal x, PetscScalar weight[3])
 {
   const PetscReal r = h_before / h; // the values are at -r, 0 and 1
@@ -38,8 +38,8 @@ static PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// d := h/2 M^-1 (G(t + h, U+) - G(t, U)) = h^2 u'' / 2, where there is no solution before. No P^-1 in
-/// several directions: it would hide what a step that is far too large has left unsolved.
+/// d := h/2 M^-1 (G(t + h, U+) - G(t, U)) = h^2 u'' / 2, if there is no earlier solution. With several
+/// directions it does not apply P^-1, which would hide the error of a step that is far too large.
 static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
 {
   TS_ADI                   *adi       = adi_of(ts);
@@ -50,7 +50,7 @@ static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
   PetscCall(Evaluate(ts, adi->start_time, adi->start, d));
   PetscCall(Evaluate(ts, adi->start_time + ts->time_step, ts->vec_sol, adi->rhs));
   PetscCall(VecAXPBY(adi->rhs, -half, half, d));
-  if (splitting.mass_matrix()) { // one direction, nothing hides
+  if (splitting.mass_matrix()) { // one direction: P^-1 hides nothing
     PetscCall(VecScale(adi->rhs, 1 / adi->factor_scale));
     PetscCall(SolveP(ts, adi->rhs, d));
   } else if (splitting.mass_is_identity()) PetscCall(VecCopy(adi->rhs, d));
@@ -63,8 +63,8 @@ static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The local error by the embedded method, else h^2 u'' / 2 by differences of solutions as of TSTHETA, after
-/// a start by those of slopes.
+/// The local error by the embedded method, otherwise h^2 u'' / 2 by differences of solutions as in TSTHETA,
+/// and after a start by differences of slopes.
 static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte)
 {
   TS_ADI         *adi = adi_of(ts);
@@ -86,13 +86,13 @@ static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, 
     PetscCall(DifferenceOfSlopes(ts, adi->work));
     PetscCall(VecAYPX(adi->work, -1, ts->vec_sol));
   }
-  if (adi->splitting.algebraic()) { // no error there
+  if (adi->splitting.algebraic()) { // these rows do not count
     PetscCall(VecWAXPY(adi->rhs, -1, ts->vec_sol, adi->work));
     PetscCall(VecPointwiseMult(adi->rhs, adi->rhs, adi->splitting.is_algebraic()));
     PetscCall(VecAXPY(adi->work, -1, adi->rhs));
   }
   PetscCall(TSErrorWeightedNorm(ts, ts->vec_sol, adi->work, norm, wlte, &absolute, &relative));
-  if (PetscIsInfOrNanReal(*wlte)) *wlte = PETSC_MAX_REAL; // TSAdapt would take NaN for a small error
+  if (PetscIsInfOrNanReal(*wlte)) *wlte = PETSC_MAX_REAL; // TSAdapt would treat NaN as a small error
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +124,7 @@ static PetscErrorCode TSRollBack_ADI(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The solution that this step starts from, and the one before it, unless the step is taken once more.
+/// Stores the solution at the start of this step, and the one before it, unless the step is repeated.
 static PetscErrorCode BeginStep(TS ts)
 {
   TS_ADI *adi = adi_of(ts);
@@ -153,7 +153,7 @@ static PetscErrorCode TSStep_ADI(TS ts)
   adi->status = TS_STEP_INCOMPLETE;
   while (!ts->reason && adi->status != TS_STEP_COMPLETE) {
     bool ok;
-    PetscCall(SNESSetConvergedReason(ts->snes, SNES_CONVERGED_ITERATING)); // of the try before
+    PetscCall(SNESSetConvergedReason(ts->snes, SNES_CONVERGED_ITERATING)); // of the rejected step
     PetscCall(Advance(ts, &ok));
     if (ok) {
       adi->status = TS_STEP_PENDING;
@@ -170,11 +170,11 @@ static PetscErrorCode TSStep_ADI(TS ts)
       }
       ts->time_step = next;
     }
-    // once more
+    // repeat the step
     adi->status = TS_STEP_INCOMPLETE;
     accept      = PETSC_FALSE;
     PetscCall(VecCopy(adi->start, ts->vec_sol));
-    // the Jacobian may be at fault, or is one of another time
+    // the Jacobian may be the cause, or belong to another time
     if (!ok || adi->method.c[0] != 0) adi->age = -1;
     ts->reject++;
     if (!ts->reason && ++rejections > ts->max_reject && ts->max_reject >= 0) {
@@ -217,8 +217,8 @@ static PetscErrorCode TSReset_ADI(TS ts)
 }
 
 #if defined(RIBBON_PETSC_HAS_RESIZE)
-/// The grid changes: the last two solutions are handed over, and come back on the other one;
-/// everything else is made anew.
+/// When the grid changes, passes the last two solutions to the application and receives them on the new
+/// grid. Everything else is created again.
 static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
 {
   TS_ADI     *adi       = adi_of(ts);
@@ -233,7 +233,7 @@ static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
       PetscCall(PetscObjectReference((PetscObject)*vector[k]));
     }
   }
-  // else the application has transferred no more than the solution: a new start
+  // otherwise the application has transferred only the solution: a new start
   if (!hand_over && adi->start) {
     adi->resumes     = true;
     adi->before_time = adi->kept.before_time, adi->start_time = adi->kept.start_time,
@@ -252,7 +252,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   adi->resumes = false;
   PetscCall(EnsureKokkos());
   adi->stage_count     = method_of(adi->type).stages;
-  const int increments = PetscMax(adi->stage_count, 2); // a start by Rannacher has two
+  const int increments = PetscMax(adi->stage_count, 2); // a step of Rannacher's method has two
   for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work})
     if (!*v) PetscCall(VecDuplicate(ts->vec_sol, v));
   if (method_of(adi->type).multiplies) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
@@ -274,7 +274,7 @@ static PetscErrorCode TSDestroy_ADI(TS ts)
   PetscFunctionBegin;
   PetscCall(TSReset_ADI(ts));
   PetscCall(GiveMatrices(ts, false));
-  if (ts->snes) ts->snes->usesksp = PETSC_TRUE; // for the type that comes after
+  if (ts->snes) ts->snes->usesksp = PETSC_TRUE; // for the next type
   for (TS_ADI::DirectionJacobian &direction : adi->given) PetscCall(MatDestroy(&direction.A));
   PetscCall(ComposeADIOptions(ts, false));
   delete adi;

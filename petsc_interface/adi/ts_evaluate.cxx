@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a step of TS adi asks of the application: functions, Jacobian, mass, algebraic equations.
+// Evaluations of the application in a step of TS adi: functions, Jacobian, mass, algebraic equations.
 #include "ts.hpp"
 
 #include "mass.hpp"
@@ -11,18 +11,18 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// SNES is never asked to solve: the domain errors of the application's functions are asked for here.
+/// Reads the domain errors of the application's functions, because SNES never solves.
 PetscErrorCode CheckDomain(TS ts, Vec F)
 {
   SNES snes;
   PetscFunctionBegin;
   PetscCall(TSGetSNES(ts, &snes));
-  // known to this rank alone: the next norm tells all
+  // only this rank knows: the next norm tells all ranks
   if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, PETSC_INFINITY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// M at (t, U), and, once, whether it is diagonal. `changed`: whether it is another one.
+/// Computes M at (t, U), and, once, whether it is diagonal. `changed`: whether it differs from the last M.
 PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *changed)
 {
   TS_ADI         *adi  = adi_of(ts);
@@ -42,10 +42,9 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device
-/// to the device, where nobody looks, and differences of nothing follow. What is bound to the host is
-/// copied there. A Jacobian of the SNES that TS did not set may be such, or call one. `bound`: F, to be
-/// released afterwards, or null.
+/// Binds F to the host if a Jacobian of the SNES that the TS did not set may call coloured differences.
+/// These copy F to a vector that is bound to the host. PETSc would copy device values to the device, but
+/// the differences read the host. `bound`: F, to be released afterwards, or null.
 PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
 {
   PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
@@ -54,7 +53,7 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionBegin;
   *bound = nullptr;
   PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
-  // others may take differences, or wrap them
+  // other functions may compute differences, or wrap such a function
   if (function == SNESTSFormJacobian) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
   PetscCall(VecBoundToCPU(F, &there));
@@ -64,8 +63,8 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the application says that its Jacobian is outside its domain; then
-/// snes->reason is set. Collective.
+/// Whether the Jacobian is in its domain according to the application; otherwise sets snes->reason.
+/// Collective.
 PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
 {
   PetscInt outside = ts->snes->jacobiandomainerror;
@@ -76,8 +75,8 @@ PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The matrix of the RHSJacobian where all that the SNES would do is to shift it, in a matrix of its own at
-/// times; null where there is an IFunction, or where the SNES has another Jacobian, as by differences.
+/// The matrices of the RHSJacobian, if the SNES would only shift them (sometimes in a copy). Null with an
+/// IFunction, or if the SNES has another Jacobian, as by differences.
 PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
 {
   const SNES          snes = ts->snes;
@@ -103,8 +102,8 @@ PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// `ok`: false, with snes->reason set, where the application says that the Jacobian is
-/// outside its domain. Collective.
+/// Computes the Jacobian. `ok`: false, with snes->reason set, if the application reports that it is out of
+/// its domain. Collective.
 PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI  *adi = adi_of(ts);
@@ -115,7 +114,7 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool
   adi->shift = shift;
   PetscCall(TSGetSNES(ts, &snes));
   PetscCall(BindFunctionToTheHost(snes, &bound));
-  PetscCall(SNESGetLagJacobian(snes, &lag)); // of nonlinear iterations: there are none here
+  PetscCall(SNESGetLagJacobian(snes, &lag)); // it counts nonlinear iterations, and there are none
   PetscCall(SNESSetLagJacobian(snes, 1));
   snes->jacobiandomainerror = PETSC_FALSE;
   PetscCall(SNESComputeJacobian(snes, U, A, B));
@@ -125,7 +124,7 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// M of J = shift M - A, from the Jacobians of two shifts; the one of `shift` is in A and B afterwards.
+/// M of J = shift M - A, from the Jacobians for two shifts. On return A and B have the Jacobian of `shift`.
 PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI *adi = adi_of(ts);
@@ -140,7 +139,7 @@ PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Splits the matrix B, `factor` times which is shift M - A.
+/// Splits the matrix B: `factor` times B is shift M - A.
 PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscReal factor, bool *changed)
 {
   TS_ADI          *adi = adi_of(ts);
@@ -162,7 +161,7 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What the application gave, as it is at the start of a run.
+/// Determines which functions the application has set.
 PetscErrorCode LookAtProblem(TS ts)
 {
   TS_ADI             *adi = adi_of(ts);
@@ -268,7 +267,7 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscCheck(B, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
              "TS adi: there is no Jacobian matrix; set one, or a DM that makes it (with -snes_mf_operator in "
              "place of -snes_mf)");
-  // finite differences take F, at the solution of SNES, for the function that they differentiate
+  // finite differences read F, at the solution of SNES, as the function that they differentiate
   adi->stage_time                 = t;
   RibbonFunctionDomainError(snes) = PETSC_FALSE;
   PetscCall(AwaitCopies(F));
@@ -282,14 +281,14 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
     PetscCall(VecAYPX(R, -1, F));
   } else PetscCall(VecAXPBY(R, -sign_of(adi), 0, F));
   PetscCall(CheckFinite(ts, R, ok));
-  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // differences would make couplings of it
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // differences would produce couplings from it
   const PetscReal shift = 1 / h;
   if (!adi->mass_known) PetscCall(ComputeMass(ts, t, U, F, &another_mass));
   if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
   else PetscCall(ComputeMassMatrix(ts, shift, U, A, B, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Split(ts, t, U, B, shift, 1, &changed));
-  if (changed && adi->age >= 0) { // a Jacobian that stayed the same has the same mass in it
+  if (changed && adi->age >= 0) { // an unchanged Jacobian includes the same mass
     PetscCall(ComputeMass(ts, t, U, F, &another_mass));
     if (another_mass) PetscCall(Split(ts, t, U, B, shift, 1, &changed));
   }
@@ -297,8 +296,8 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the step is one of the last two of a run, which TSAdapt makes meet its end, and is another one
-/// than that of the factors by no more than its times were rounded by.
+/// Whether the step is one of the last two of a run, which TSAdapt adjusts to end the run, and differs from
+/// the step of the factors by no more than the rounding of its times.
 static bool IsRounded(TS ts, PetscReal a, PetscReal kept)
 {
   const bool ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP &&
@@ -334,7 +333,7 @@ PetscErrorCode SolveP(TS ts, Vec R, Vec x)
   Vec       from       = R;
   PetscFunctionBegin;
   for (int d = 0; d < directions; ++d) {
-    const Vec to = (directions - d) % 2 ? x : adi->work; // the last one is x
+    const Vec to = (directions - d) % 2 ? x : adi->work; // the last result is x
     PetscCall(adi->factors.solve(d, from, to));
     if (d + 1 < directions && !adi->splitting.mass_is_identity())
       PetscCall(adi->splitting.multiply_mass(to, to));
@@ -372,7 +371,7 @@ PetscErrorCode FormFunctionADI(SNES, Vec U, Vec F, TS ts)
   TS_ADI   *adi = adi_of(ts);
   PetscBool on_host, stays;
   PetscFunctionBegin;
-  // finite differences keep U on the host; a device would read what they had there before
+  // finite differences keep U on the host; a device would read the old values there
   PetscCall(VecBoundToCPU(U, &on_host));
   PetscCall(VecBoundToCPU(adi->work, &stays));
   if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_TRUE));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The methods of TS adi: increments from functions and P^-1 alone (docs/methods/adi.md).
+// The methods of TS adi: increments from functions and P^-1 only (docs/methods/adi.md).
 #include "ts.hpp"
 
 #include "../support/session.hpp"
@@ -21,7 +21,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Value U + sum_j weight_j increment_j. `finite`: see SumVectors().
+/// Y := U + sum_j weight_j increment_j. `finite`: see SumVectors().
 PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec Y, bool *finite)
 {
   PetscScalar w[max_stages];
@@ -31,8 +31,8 @@ PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether TS takes stage i of `stages`, whose increment is there. Numbers that are not finite are a failure,
-/// on all ranks; those of the last stage are found in the solution it makes.
+/// Whether TS accepts stage i of `stages`, after its increment is computed. Values that are not finite are
+/// a failure on all ranks. Those of the last stage are detected in the solution.
 PetscErrorCode Accept(const Step &step, PetscReal time, int i, int stages, Vec Y, bool *ok)
 {
   PetscBool accept;
@@ -44,7 +44,7 @@ PetscErrorCode Accept(const Step &step, PetscReal time, int i, int stages, Vec Y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A stage that could not be solved at all.
+/// Reports a stage that could not be solved.
 PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
 {
   PetscBool accept;
@@ -53,8 +53,8 @@ PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R`: where it is
-/// that of (t + h, U), it serves.
+/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R` is used if it
+/// is that of (t + h, U).
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
 {
   TS_ADI *adi = step.adi;
@@ -68,8 +68,8 @@ PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows of algebraic equations of stage i: y_i = sum_j gamma_ij k_j with k_j = h q'(t + alpha_j h), q through
-/// the values at t, t + h (and t + h / 2).
+/// Rows of algebraic equations of stage i: y_i = sum_j gamma_ij k_j with k_j = h q'(t + alpha_j h), where q
+/// interpolates the values at t, t + h (and t + h / 2).
 PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
 {
   PetscScalar weight[2] = {0, 0};
@@ -85,8 +85,8 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// y += sum_j w_j k_j. PETSc sends the factors of VecMAXPY() to a device as an array, the one of
-/// VecAXPY() comes with the call.
+/// y += sum_j w_j k_j. PETSc copies the factors of VecMAXPY() to a device as an array; the factor of
+/// VecAXPY() is an argument of the kernel.
 PetscErrorCode Add(Vec y, PetscInt terms, const PetscScalar w[], Vec k[])
 {
   PetscFunctionBegin;
@@ -96,7 +96,7 @@ PetscErrorCode Add(Vec y, PetscInt terms, const PetscScalar w[], Vec k[])
 }
 
 /// rhs := sign [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is
-/// handed to the application as U': where M depends on U, what is left of M V is then of second order.
+/// passed to the application as U'. If M depends on U, the remaining part of M V is then of second order.
 PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, Vec rhs)
 {
   TS_ADI         *adi   = step.adi;
@@ -111,7 +111,7 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
     w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
   if (adi->splitting.mass_is_identity()) PetscCall(Add(rhs, i, w, adi->increment.data()));
   else {
-    PetscCall(VecZeroEntries(adi->udot)); // the application has seen it
+    PetscCall(VecZeroEntries(adi->udot)); // the application has used it
     PetscCall(Add(adi->udot, i, w, adi->increment.data()));
     adi->udot_is_zero = false;
     PetscCall(adi->splitting.multiply_mass(adi->udot, adi->work));
@@ -120,8 +120,8 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which
-/// is increment i of `stages`.
+/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which is
+/// increment i of `stages`.
 PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages, bool *ok)
 {
   TS_ADI         *adi  = step.adi;
@@ -177,17 +177,17 @@ PetscErrorCode StepOfTwo(const Step &step, PetscReal theta, bool *ok)
   TS_ADI         *adi  = step.adi;
   const PetscReal time = step.t + step.h;
   const Vec       y = adi->increment[0], Y = adi->value[1];
-  WMethod         m = hundsdorfer_verwer(theta); // its first stage: y = theta K_1
+  WMethod         m = hundsdorfer_verwer(theta); // in its first stage y = theta K_1
   PetscFunctionBegin;
   const PetscReal weight = 1 / theta;
   PetscCall(FirstStage(step, m, 0, 2, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscReal sign = sign_of(adi); // known now
+  const PetscReal sign = sign_of(adi); // known from here on
   PetscCall(Combine(adi, step.U, 1, &weight, Y, nullptr));
   PetscCall(TSPreStage(step.ts, time));
   if (adi->has_ifunction) PetscCall(SetRate(adi, step.U, Y, step.h));
   PetscCall(Evaluate(step.ts, time, Y, adi->residual));
-  // all of it over sign theta h
+  // all terms are divided by sign theta h
   PetscCall(VecAXPBY(adi->rhs, 1 / (2 * theta), 1 / (2 * theta), adi->residual));
   if (adi->has_ifunction) {
     PetscCall(adi->splitting.multiply_mass(y, adi->work));
@@ -274,7 +274,7 @@ PetscErrorCode StepRannacher(const Step &step, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A step of a W-method that has a theta.
+/// A step of a W-method with a theta.
 template <WMethod (*method)(PetscReal theta)>
 PetscErrorCode StepOf(const Step &step, PetscReal theta, bool *ok)
 {
@@ -350,7 +350,7 @@ PetscErrorCode Advance(TS ts, bool *ok)
   const ADIMethod &method = method_of(adi->type);
   if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) &&
       !adi->starting) {
-    // theta depends on the number of directions, which the first step finds
+    // theta depends on the number of directions, which the first step determines
     PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
     if (!*ok) {
       PetscCall(Refuse(step, step.t, step.U));

@@ -105,7 +105,7 @@ PetscErrorCode GiveMatrices(TS ts, bool copies)
   Mat        A = ts->Arhs, B = ts->Brhs;
   PetscFunctionBegin;
   const bool wants = adi->placeholder && snes && snes->jacobian == adi->placeholder && A && B;
-  PetscCall(MatDestroy(&adi->placeholder)); // the SNES has it still
+  PetscCall(MatDestroy(&adi->placeholder)); // the SNES still has it
   if (!wants) PetscFunctionReturn(PETSC_SUCCESS);
   if (copies) {
     PetscCall(MatDuplicate(ts->Brhs, MAT_COPY_VALUES, &B));
@@ -156,7 +156,7 @@ PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
 
 } // namespace ribbon::petsc
 
-// The public functions: a Set does nothing, a Get raises an error, on a TS of another type.
+// The public functions. On a TS of another type a Set does nothing, and a Get is an error.
 
 using namespace ribbon::petsc;
 

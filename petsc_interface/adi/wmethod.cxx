@@ -5,7 +5,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// From k to y: the tables alpha_ij, gamma_ij, b, e and dense output of the usual form, U+ = U + sum b_i k_i.
+/// Converts from k to y: the tables alpha_ij, gamma_ij, b, e and dense output of the usual form, U+ = U +
+/// sum b_i k_i.
 struct UsualForm {
   int       stages;
   PetscReal alpha[max_stages][max_stages], gamma[max_stages][max_stages], b[max_stages], e[max_stages],
@@ -42,7 +43,7 @@ WMethod transformed(const UsualForm &k)
   return m;
 }
 
-/// Numbers in the precision of PETSc.
+/// Literals in the precision of PETSc.
 constexpr PetscReal operator""_r(long double value)
 {
   return static_cast<PetscReal>(value);

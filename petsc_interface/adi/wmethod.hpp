@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file wmethod.hpp  Rosenbrock W-methods: any matrix may stand for the Jacobian, so that
-///   approximate factors keep the order.
+/// @file wmethod.hpp  Rosenbrock W-methods: they keep their order with any matrix as Jacobian, and so with
+/// approximate factors.
 #pragma once
 
 #include <petscsys.h>
@@ -17,25 +17,25 @@ struct WMethod {
   int       stages = 0, order = 0;
   PetscReal gamma         = 0;
   PetscReal c[max_stages] = {}; ///< abscissae of the functions
-  /// where the values of the stages are: U + sum_j a_ij y_j = U(t + alpha_i h) + O(h^2)
+  /// times of the values of the stages: U + sum_j a_ij y_j = U(t + alpha_i h) + O(h^2)
   PetscReal alpha[max_stages]         = {};
   PetscReal a[max_stages][max_stages] = {};
   PetscReal z[max_stages][max_stages] = {};
   PetscReal b[max_stages]             = {};
   bool      embeds                    = false;
   PetscReal e[max_stages]             = {};
-  /// y_i of increments k_j = 1, h, ...: on rows of algebraic equations k_j is given.
+  /// y_i from increments k_j = 1, h, ...: on rows of algebraic equations k_j is given.
   PetscReal gamma_ij[max_stages][max_stages] = {};
-  /// Dense output U(t + x h) = U + sum_i sum_p dense_ip x^(p+1) y_i of order 3; not there: false.
+  /// Dense output U(t + x h) = U + sum_i sum_p dense_ip x^(p+1) y_i of order 3, if the method has one.
   bool      has_dense            = false;
   PetscReal dense[max_stages][3] = {};
 };
 
-/// k = h P^-1 G(t + theta h, U): the linearised theta method, Douglas-Gunn with factors. Order 2 with
-/// theta 1/2 and A exact, else 1.
+/// k = h P^-1 G(t + theta h, U): the linearised theta method, Douglas-Gunn with factors. Order 2 with theta
+/// 1/2 and exact A, otherwise 1.
 WMethod theta_method(PetscReal theta);
-/// ROS2 (Verwer et al. 1999), which with approximate factors is the method of Hundsdorfer &
-/// Verwer. Order 2, embedded 1.
+/// ROS2 (Verwer et al. 1999). With approximate factors it is the method of Hundsdorfer & Verwer. Order 2,
+/// embedded 1.
 WMethod hundsdorfer_verwer(PetscReal theta);
 /// Rang & Angermann (2005). Order 3, embedded 2.
 WMethod ra34pw2();
