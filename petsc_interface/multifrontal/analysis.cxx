@@ -12,12 +12,12 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Half-bandwidths (kl + ku) from which on it is worth a look whether they are those of zeros.
+/// From this kl + ku on, the set-up examines whether stored zeros widen the band.
 constexpr int widest_with_zeros = 8;
 
-/// Which chain the matrix is. Zeros that it stores count where they do not widen the band much: values may
-/// take their places. Where kl + ku is above 8, and at least twice that of the entries that are not zero, or
-/// the matrix is no chain with them, a copy without zeros is factored.
+/// Finds the chain of the matrix. Stored zeros count if they do not widen the band much, because later
+/// values may not be zero. If the matrix with its zeros is not a chain, or if kl + ku is above 8 and at
+/// least twice that of the nonzero entries, a copy without zeros is factored.
 PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
 {
   ChainPattern other;
@@ -38,7 +38,7 @@ PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The tree for the pattern of f->aij.
+/// Creates the tree for the pattern of f->aij.
 PetscErrorCode MakeTree(Mat F)
 {
   MultifrontalFactor *f    = Data(F);
@@ -79,7 +79,7 @@ PetscErrorCode MakeTree(Mat F)
     f->factor->keeps_band = F->factortype == MAT_FACTOR_CHOLESKY;
     PetscCall(f->factor->symbolic(f->active, f->pattern, first, rows, options));
   }
-  int some = f->on_device; // ranks without rows have none
+  int some = f->on_device; // ranks without rows have no factors
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm));
   f->some_on_device = some != 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file analysis.hpp  Which chain a matrix is, and the tree for it.
+/// @file analysis.hpp  Finds the chain of a matrix, and creates its tree.
 #pragma once
 
 #include "multifrontal.hpp"
 
 namespace ribbon::petsc {
 
-/// Finds the chain and makes its tree; an error leaves nothing of what was there before.
+/// Finds the chain and creates its tree. After an error the data of an earlier analysis are lost.
 PetscErrorCode Analyse(Mat F, Mat A);
 
 } // namespace ribbon::petsc

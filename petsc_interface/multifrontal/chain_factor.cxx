@@ -20,7 +20,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr PetscInt most_columns = 64; ///< that cross the ranks at once
+constexpr PetscInt most_columns = 64; ///< that are exchanged at a time
 
 template <class Exec>
 class ChainFactorOn final : public ChainFactor {
@@ -72,7 +72,7 @@ public:
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
-    if (is_cut_ && !knows_outside_) { // the pattern stays that of the symbolic factorization
+    if (is_cut_ && !knows_outside_) { // the pattern remains that of the symbolic factorization
       PetscInt n;
       PetscCall(MatGetSize(outside, nullptr, &n));
       std::vector<std::int64_t> distance;
@@ -173,7 +173,7 @@ public:
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(InertiaOfChains(shape_, band.data(), inertia, refusal));
-    std::int64_t counts[] = {inertia->negative, inertia->zero, inertia->positive}; // ranks that do not couple
+    std::int64_t counts[] = {inertia->negative, inertia->zero, inertia->positive}; // if ranks do not couple
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPI_INT64_T, MPI_SUM, comm_));
     *inertia = {counts[0], counts[1], counts[2]};
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,8 +214,8 @@ private:
     report->rows_apart[1] = -report->rows_apart[1];
   }
 
-  /// The row of the matrix that unknown j of those between ranks has: of the kl last rows of a rank and the
-  /// ku first of the next, without pivots of the last ones of a rank alone.
+  /// The row of the matrix of unknown j between ranks. With pivoting these are the kl last rows of a rank
+  /// and the ku first rows of the next one. Without pivoting they are the last rows of a rank.
   PetscInt RowOfCut(std::int64_t j) const
   {
     const auto         W  = static_cast<std::int64_t>(pivots ? whole_.width() : pieces_.cut_width());
@@ -278,7 +278,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// One exchange: what all pieces pass, and for transposed solves the rows of b at their ends.
+  /// Exchanges once the values that all ranks pass, and for transposed solves the rows of b at the ends.
   PetscErrorCode solve_piece(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
                              PetscInt columns, bool transposed)
   {
@@ -320,7 +320,7 @@ private:
     PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(ends_, std::make_pair(std::size_t(0), n)),
                                    HostView(mine_.data(), n)));
     PetscCallCXX(solver_.down(exec, x, ldx, columns, transposed, ends_.data()));
-    PetscCallCXX(exec.fence()); // what was copied may be written to again
+    PetscCallCXX(exec.fence()); // the source of the copy may be overwritten
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -332,10 +332,10 @@ private:
   std::vector<std::int64_t>     order_;
   Chain                         shape_; ///< of the rows of this rank
   ChainSolver<Scalar, Exec>     solver_;
-  SchurSolver<Scalar, Exec>     schur_;  ///< where nothing is pivoted
-  SchurPieces<Exec>             pieces_; ///< and ranks couple
+  SchurSolver<Scalar, Exec>     schur_;  ///< without pivoting
+  SchurPieces<Exec>             pieces_; ///< if also ranks couple
   ChainSolver<Scalar, HostExec> root_;
-  bool                          is_cut_        = false; ///< the chain lies on several ranks that couple
+  bool                          is_cut_        = false; ///< the chain spans several ranks that couple
   bool                          knows_outside_ = false;
   Indices                       row_of_, place_of_, outside_column_;
   Buffer                        ends_, band_;

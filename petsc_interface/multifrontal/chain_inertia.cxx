@@ -21,7 +21,7 @@ std::string refusal_for(double asymmetry)
          "elimination, or are none";
 }
 
-/// A window as numbers that ranks send each other: sizes and counts first.
+/// A window in the form that ranks send: sizes and counts first.
 struct Message {
   static constexpr std::size_t head = 4;
   std::size_t                  most; ///< unknowns
@@ -70,7 +70,7 @@ PetscErrorCode InertiaOfChains(const Chain &chain, const Scalar *band, Inertia *
 
 namespace {
 
-/// Scales the pieces of all ranks, which tell the exponents of their ends in each round.
+/// Scales the rows of all ranks, which exchange the exponents at their ends in each round.
 PetscErrorCode ScaleTogether(MPI_Comm comm, bool open_left, bool open_right,
                              multifrontal::BandHalves<Scalar> *halves)
 {
@@ -114,7 +114,7 @@ PetscErrorCode InertiaOfPieces(MPI_Comm comm, const Chain &whole, PetscInt rows,
   BandHalves<Scalar> halves(rows, kl, ku, false, band);
   const int          b = halves.b;
   PetscCall(ScaleTogether(comm, open_left, open_right, &halves));
-  // the scales of the last m rows, and what these have to couple with the next piece
+  // the scales of the last m rows, and their couplings with the next rank
   const auto          edge_size = static_cast<std::size_t>(m * (m + 1));
   std::vector<Scalar> edge(edge_size, Scalar(0)), edges(edge_size * static_cast<std::size_t>(size));
   for (int k = 0; k < m; ++k) {
@@ -139,7 +139,7 @@ PetscErrorCode InertiaOfPieces(MPI_Comm comm, const Chain &whole, PetscInt rows,
   const Message               message{static_cast<std::size_t>(4 * b)};
   std::vector<char>           mine(message.bytes()), all(message.bytes() * static_cast<std::size_t>(size));
   PetscErrorCode              error    = PETSC_SUCCESS;
-  const auto                  signs_of = [&](double shift) { // every rank joins all pieces
+  const auto                  signs_of = [&](double shift) { // every rank joins all windows
     message.pack(eliminate_piece(A, static_cast<Real>(shift)), mine.data());
     if (const int failed = MPI_Allgather(mine.data(), static_cast<PetscMPIInt>(mine.size()), MPI_BYTE,
                                                           all.data(), static_cast<PetscMPIInt>(mine.size()), MPI_BYTE, comm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_inertia.hpp  The inertia of a chain whose pieces lie on several ranks.
+/// @file chain_inertia.hpp  The inertia of a chain that spans several ranks.
 #pragma once
 
 #include "../support/compat.h"
@@ -11,12 +11,13 @@
 
 namespace ribbon::petsc {
 
-/// Whole chains, on this rank alone. @param refusal  why it cannot be told
+/// The inertia of whole chains on this rank.
+/// @param refusal  why it cannot be counted
 PetscErrorCode InertiaOfChains(const Chain &chain, const Scalar *band, Inertia *inertia,
                                std::string *refusal);
 
-/// A chain, or a ring, whose pieces lie on the ranks of comm in their order. Collective;
-/// every rank gets the same.
+/// The inertia of a chain, or a ring, that spans the ranks of comm in their order. Collective; the result
+/// is the same on every rank.
 PetscErrorCode InertiaOfPieces(MPI_Comm comm, const Chain &whole, PetscInt rows, const Scalar *band,
                                Inertia *inertia, std::string *refusal);
 

@@ -12,7 +12,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Largest distances of entries from the diagonal, along the chain and with its ends joined.
+/// Largest distances of entries from the diagonal, along an open chain and along a ring.
 struct Reach {
   PetscInt kl = 0, ku = 0, ring_kl = 0, ring_ku = 0;
 
@@ -23,7 +23,8 @@ struct Reach {
     ring_kl = std::max(ring_kl, -wrapped), ring_ku = std::max(ring_ku, wrapped);
   }
   bool is_chain() const { return std::max(kl, ku) <= most_chain_bandwidth && !is_ring_of(0); }
-  /// Whether the ends are better joined than not; n: rows, 0: only whether that would be narrower.
+  /// Whether the chain is narrower as a ring. n: number of rows, which must be enough for a ring; 0: not
+  /// checked.
   bool is_ring_of(PetscInt n) const
   {
     const bool narrower = ring_kl + ring_ku < kl + ku && std::max(ring_kl, ring_ku) <= most_chain_bandwidth;
@@ -48,7 +49,7 @@ PetscErrorCode ForEachEntry(Mat aij, const F &f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One error where columns of a row are not in the order in which the kernels look for them. Collective.
+/// Raises one error if the columns of a row do not ascend, as the kernels require. Collective.
 /// @param blocks  of this rank
 PetscErrorCode CheckOrder(MPI_Comm comm, std::initializer_list<Mat> blocks)
 {
@@ -67,7 +68,7 @@ PetscErrorCode CheckOrder(MPI_Comm comm, std::initializer_list<Mat> blocks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows of the blocks of a block-diagonal matrix where all have as many, else n.
+/// Number of rows of each block of a block-diagonal matrix if all are equal, otherwise n.
 PetscErrorCode EqualBlocks(Mat aij, PetscInt n, PetscInt *rows)
 {
   std::vector<PetscInt> last(static_cast<std::size_t>(n)), starts{0};
@@ -88,7 +89,7 @@ PetscErrorCode EqualBlocks(Mat aij, PetscInt n, PetscInt *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Reverse Cuthill-McKee of the graph of A + A^T: PETSc's takes the rows as they are, and loses its way where
+/// Reverse Cuthill-McKee of the graph of A + A^T. PETSc's implementation reads the rows of A, and fails if
 /// only one of two entries is stored.
 PetscErrorCode Reorder(Mat aij, ChainPattern *p)
 {
@@ -112,8 +113,8 @@ PetscErrorCode Reorder(Mat aij, ChainPattern *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The chain, or the chains, that the rows are in their own order, if they are.
-/// @param natural  how far the entries reach
+/// Finds the chain, or the chains, in the order of the rows, if there are any.
+/// @param natural  reach of the entries
 PetscErrorCode FindInOwnOrder(Mat aij, ChainPattern *p, Reach *natural, bool *found)
 {
   PetscInt n, block = 0;
@@ -140,7 +141,7 @@ PetscErrorCode FindInOwnOrder(Mat aij, ChainPattern *p, Reach *natural, bool *fo
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (std::max(natural->kl, natural->ku) <= most_chain_bandwidth) { // a ring too short to be one
+  if (std::max(natural->kl, natural->ku) <= most_chain_bandwidth) { // a ring with too few rows
     p->chain = {n, 1, static_cast<int>(natural->kl), static_cast<int>(natural->ku)};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -251,7 +252,7 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
     changed = "multifrontal: the ranks have " + std::to_string(needed) + " entries, and had " +
               std::to_string(place) + ": the pattern of the matrix changed, and PETSc was not told";
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, changed));
-  PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // on a device the numbers there are old from now on
+  PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // marks device values as old
   PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(),
                            room->starts.data(), MPIU_SCALAR, 0, comm));
   PetscCall(MatSeqAIJRestoreArrayWrite(gathered, &all));
@@ -260,7 +261,7 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
 
 namespace {
 
-/// Whether every rank has rings of its own, of one number of rows. Collective.
+/// Whether every rank has rings, all with the same number of rows. Collective.
 PetscErrorCode FindOwnRings(Mat aij, Mat local, ChainPattern *p, bool *found)
 {
   PetscInt     n, rows, most[5] = {0, 0, 0, 0, -PETSC_MAX_INT};
@@ -321,7 +322,7 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
   p->separate = most[5] == 0 && -most[4] < n, p->fewest = -most[4];
   reach.kl = most[0], reach.ku = most[1], reach.ring_kl = most[2], reach.ring_ku = most[3];
   const bool ring = reach.is_ring_of(n);
-  if (ring) p->separate = false; // which lies on all ranks, be it that few rows of it couple
+  if (ring) p->separate = false; // a ring that spans all ranks, even if few of its rows couple
   if (reach.is_chain() || ring) {
     p->chain    = {n, 1, static_cast<int>(ring ? reach.ring_kl : reach.kl),
                    static_cast<int>(ring ? reach.ring_ku : reach.ku), ring};

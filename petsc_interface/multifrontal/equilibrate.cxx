@@ -18,15 +18,15 @@ using Real = real_t<Scalar>;
 
 constexpr int most_rounds = 24, highest = std::is_same_v<Real, float> ? 120 : 1000;
 
-/// Bits that rows, and units along a chain, may be apart before anything is done about
-/// them: what is lost is less.
+/// Rows, and units along a chain, may differ by this number of bits without being scaled: the loss of
+/// accuracy is smaller.
 constexpr int most_apart = 10;
 static_assert(most_apart == uneven_rows);
-/// Units this many times as far apart, in bits, as the rows of the matrix are not those of unknowns and
-/// equations, but what a stencil with two sides makes of many rows.
+/// If units differ by more than this factor times the bits by which rows differ, the ratios come from
+/// stencils that are not symmetric, accumulated over many rows.
 constexpr int most_times_rows = 3;
 
-/// a 2^exponent, which a factor 2^exponent out of the range of numbers would not give.
+/// a 2^exponent without a factor 2^exponent, which may be out of range.
 template <class Number>
 Number scaled(const Number &a, int exponent)
 {
@@ -34,7 +34,8 @@ Number scaled(const Number &a, int exponent)
   else return Number(std::ldexp(a.real(), exponent), std::ldexp(a.imag(), exponent));
 }
 
-/// Half of an exponent, away from zero where the scale makes entries smaller, so that none stays above 1.
+/// Half of an exponent, rounded away from zero if the scale reduces entries, so that no entry remains above
+/// 1.
 int half(int e)
 {
   return e > 0 ? (e + 1) / 2 : e / 2;
@@ -44,7 +45,7 @@ void move(int &exponent, int by)
   exponent = std::clamp(exponent - by, -highest, highest);
 }
 
-/// Takes the largest entry out of every row: its exponent, but for rows of zeros.
+/// Scales every row by the exponent of its largest entry, except rows of zeros.
 void scale_rows(Rounds &rounds, Scales *s)
 {
   const std::vector<int> &largest = rounds.rows();
@@ -52,16 +53,16 @@ void scale_rows(Rounds &rounds, Scales *s)
     if (largest[i] > none) move(s->row[i], largest[i]);
 }
 
-/// Whether all of these are at least multifrontal::least_of_column, but for rows, or columns, of zeros.
+/// Whether all values are at least multifrontal::least_of_column, except those of rows, or columns, of
+/// zeros.
 bool are_large(const std::vector<int> &largest)
 {
-  const int least = std::ilogb(multifrontal::least_of_column); // 2^least and more is large
+  const int least = std::ilogb(multifrontal::least_of_column); // 2^least counts as large
   return std::all_of(largest.begin(), largest.end(),
                      [&](int size) { return size == none || size - 1 >= least; });
 }
 
-/// The difference of the largest and the smallest f(row), of those that are numbers, over
-/// all ranks; 0 where none is.
+/// The difference of the largest and the smallest finite f(row) over all ranks; 0 if there is none.
 template <class F>
 PetscErrorCode Spread(MPI_Comm comm, std::size_t rows, const F &f, double *spread)
 {
@@ -75,7 +76,7 @@ PetscErrorCode Spread(MPI_Comm comm, std::size_t rows, const F &f, double *sprea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Bits that the rows are apart which have an entry off their diagonal. Scales are those of rows. Collective.
+/// Bits by which rows with an entry off their diagonal differ. The scales are those of rows. Collective.
 PetscErrorCode SpreadOfRows(MPI_Comm comm, const Rounds &rounds, Scales &s, double *spread)
 {
   std::vector<int> &entries = s.entries;
@@ -87,8 +88,8 @@ PetscErrorCode SpreadOfRows(MPI_Comm comm, const Rounds &rounds, Scales &s, doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether partial pivoting may exchange rows as they are: a column whose diagonal is less than the sum of
-/// the others, and not the only entry of its row. Collective.
+/// Whether partial pivoting may exchange unscaled rows: a column whose diagonal entry is less than the sum
+/// of the others, and not the only entry of its row. Collective.
 PetscErrorCode RowsAreExchanged(const BothBlocks &A, const Rounds &rounds, const Scales &s, bool *are)
 {
   constexpr double    rounded = 1e-12;
@@ -113,9 +114,9 @@ PetscErrorCode RowsAreExchanged(const BothBlocks &A, const Rounds &rounds, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The scales of columns alone, where these leave no row with small entries alone: unknowns in different
-/// units. The scaled matrix does not depend on these, which have to go with s->units, unless those are more
-/// than `most` bits apart. Collective.
+/// Scales only columns, if no row then has only small entries: unknowns have different units. The scaled
+/// matrix does not depend on these units. The scales must agree with s->units, unless s->units differ by
+/// more than `most` bits. Collective.
 PetscErrorCode ScaleColumns(MPI_Comm comm, Rounds &rounds, double most, Scales *s, bool *suffices)
 {
   PetscFunctionBegin;
@@ -132,11 +133,11 @@ PetscErrorCode ScaleColumns(MPI_Comm comm, Rounds &rounds, double most, Scales *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Scales that bring the geometric means of the entries of all rows and columns to about 1, in turns (Curtis
-/// and Reid minimize the same sum of squares of logarithms). Where rows and columns have scales far apart,
-/// rounds of largest entries alone end with any of many scalings, of which most have a huge condition. A
-/// turn reaches as far as a row:
-/// what goes on along a chain is in the scales of rows from the start. @param r  these, as log2 Collective.
+/// Scales rows and columns alternately so that the geometric means of their entries are about 1. Curtis and
+/// Reid minimize the same sum of squares of logarithms. If the scales of rows and columns differ much,
+/// rounds of largest entries end with one of many scalings, most of which have a huge condition. A sweep
+/// reaches as far as a row: differences along a chain must be in the initial scales of rows. Collective.
+/// @param r  initial scales of rows, as log2
 PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales *s)
 {
   constexpr int       most_sweeps = 256, between_looks = 4;
@@ -183,10 +184,10 @@ PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Scales of rows, as log2, with which and 1 / them for columns entries have like sizes on
-/// both sides of the diagonal,
-/// times the square roots of the largest of these: s has no scales.
-/// @param units  of rows over those of columns
+/// Scales of rows, as log2. With these for rows and their reciprocals for columns, entries have similar
+/// sizes on both sides of the diagonal. The scales are divided by the square roots of the largest of these
+/// entries. s has no scales.
+/// @param units  of rows relative to those of columns
 std::vector<double> rows_by_units(const Rounds &rounds, const std::vector<double> &units)
 {
   std::vector<double> r(units.size()), largest(units.size(), -HUGE_VAL);
@@ -198,8 +199,8 @@ std::vector<double> rows_by_units(const Rounds &rounds, const std::vector<double
   return r;
 }
 
-/// Ruiz's rounds, from geometric means on unless both sides have the same scales: all rows and columns at
-/// once, by the square roots of their largest entries.
+/// Ruiz's rounds: all rows and columns at once, by the square roots of their largest entries. They begin
+/// with geometric means, unless both sides have the same scales.
 PetscErrorCode Equilibrate(Rounds &rounds, bool symmetric, const std::vector<double> &units, Scales *s)
 {
   bool moves = true;
@@ -235,7 +236,7 @@ PetscErrorCode Scales::reset()
 
 namespace {
 
-/// FindScales() of a matrix whose rows are scaled. Collective.
+/// FindScales() of a matrix whose rows are scaled already. Collective.
 PetscErrorCode Decide(Mat aij, const BothBlocks &A, const ScaleSearch &search, Rounds &rounds, Scales *s)
 {
   const std::vector<std::int64_t> own_order, &order = search.order ? *search.order : own_order;
@@ -271,7 +272,7 @@ PetscErrorCode Decide(Mat aij, const BothBlocks &A, const ScaleSearch &search, R
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Finds out which ranks have the columns outside.
+/// Finds the ranks with the columns of `outside`.
 PetscErrorCode KnowOthers(Mat aij, const BothBlocks &A, Scales *s)
 {
   PetscLayout layout;

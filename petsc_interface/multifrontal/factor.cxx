@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Symbolic and numeric factorization: what elimination takes and leaves, and what all ranks found together.
+// Symbolic and numeric factorization, and the results of all ranks.
 #include "analysis.hpp"
 #include "judge.hpp"
 #include "kept_aij.hpp"
@@ -15,7 +15,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Makes what ranks found what all know.
+/// Combines the results of all ranks.
 PetscErrorCode Agree(Mat F)
 {
   MultifrontalFactor *f     = Data(F);
@@ -51,7 +51,8 @@ PetscErrorCode Agree(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Eigenvalues below zero, zero and above. @param refusal  why they cannot be told, empty where they are
+/// Counts the negative, zero and positive eigenvalues.
+/// @param refusal  why they cannot be counted; empty if they can
 PetscErrorCode CountInertia(Mat F, PetscInt counts[3], std::string *refusal)
 {
   MultifrontalFactor *f = Data(F);
@@ -61,11 +62,11 @@ PetscErrorCode CountInertia(Mat F, PetscInt counts[3], std::string *refusal)
   counts[0] = static_cast<PetscInt>(found.negative), counts[1] = static_cast<PetscInt>(found.zero),
   counts[2] = static_cast<PetscInt>(found.positive);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPIU_INT, MPI_MAX,
-                             PetscObjectComm((PetscObject)F))); // ranks without rows know nothing
+                             PetscObjectComm((PetscObject)F))); // ranks without rows have no result
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Writes what -mat_multifrontal_view asks for.
+/// Prints the report of -mat_multifrontal_view.
 PetscErrorCode ViewFactorization(Mat F)
 {
   MultifrontalFactor *f = Data(F);
@@ -79,7 +80,7 @@ PetscErrorCode ViewFactorization(Mat F)
     int         number = 0;
     PetscCall(CountInertia(F, f->inertia, &refusal));
     PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)F), &refusal, &number));
-    if (!refusal.empty()) f->inertia[0] = -1; // not a symmetric matrix, which Cholesky takes, too
+    if (!refusal.empty()) f->inertia[0] = -1; // not symmetric; Cholesky accepts such matrices
   }
   PetscCall(PetscViewerPushFormat(f->viewer, f->format));
   PetscUseTypeMethod(F, view, f->viewer);
@@ -87,19 +88,20 @@ PetscErrorCode ViewFactorization(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Takes -pc_factor_zeropivot. @param changes  whether it was another one before
+/// Stores -pc_factor_zeropivot.
+/// @param changes  whether the value changed
 PetscErrorCode TakeZeroPivot(Mat F, const MatFactorInfo *info, bool *changes)
 {
   PetscFunctionBegin;
   PetscCheck(info->zeropivot >= 0 && !PetscIsInfReal(info->zeropivot), PetscObjectComm((PetscObject)F),
              PETSC_ERR_ARG_OUTOFRANGE, "multifrontal: -pc_factor_zeropivot %g: a number that is not negative",
-             static_cast<double>(info->zeropivot)); // not so NaN
+             static_cast<double>(info->zeropivot)); // NaN fails this check
   *changes            = Data(F)->zero_pivot != info->zeropivot;
   Data(F)->zero_pivot = info->zeropivot;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Factors what there is of the matrix, scaled or not; what all ranks found is in f->report.
+/// Factors the matrix, scaled or not, and stores the results of all ranks in f->report.
 PetscErrorCode FactorNow(Mat F, Mat rows)
 {
   MultifrontalFactor *f = Data(F);
@@ -127,8 +129,8 @@ PetscErrorCode FactorNow(Mat F, Mat rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Finds the scales of a matrix, makes the scaled copy and the vectors of scales, if columns need them:
-/// f->is_scaled. Collective.
+/// Finds the scales of a matrix. If columns need scales (f->is_scaled), creates the scaled copy and the
+/// vectors of scales. Collective.
 PetscErrorCode ScaleMatrix(Mat F, Mat A)
 {
   MultifrontalFactor *f = Data(F);
@@ -151,9 +153,9 @@ PetscErrorCode ScaleMatrix(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Factors, with scales where the columns need them: where these show, and from then on until the next
-/// analysis. Without pivots elimination does not change by them, but the probe does; a matrix on a device is
-/// looked at once, since its entries come to the host for that.
+/// Factors, with scales if the columns need them: when the factors show this, and from then on until the
+/// next analysis. Without pivoting elimination does not depend on these scales, but the probe does. A
+/// matrix on a device is examined only once, because its entries are copied to the host for this.
 PetscErrorCode FactorScaled(Mat F, Mat rows)
 {
   MultifrontalFactor *f = Data(F);
@@ -169,7 +171,7 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
   if (!looks && (shows || is_uneven || f->report.status == ribbon::FactorStatus::zero_pivot)) {
     PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
     if (f->is_scaled) PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
-    // band LU cannot tell these from columns, and is as good as LAPACK's
+    // band LU cannot distinguish small rows from small columns, and is as accurate as LAPACK
     else if (shows) f->has_small_rows = true;
     if (!f->is_scaled && f->some_on_device) f->even_rows = apart;
   }
@@ -177,8 +179,8 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A matrix, or a pattern of it, that the tree was not made for is analysed first, and so is one with another
-/// `zeropivot`, or with values in places of zeros that did not count.
+/// Analyses the matrix first if the tree belongs to another matrix or pattern, if `zeropivot` changed, or
+/// if stored zeros that did not count have new values.
 PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
 {
   MultifrontalFactor *f = Data(F);
@@ -213,7 +215,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   if (are_small_alone) f->report.status = ribbon::FactorStatus::ok;
   const ChainReport &r = f->report;
   f->is_factored       = r.status == ribbon::FactorStatus::ok;
-  // of NaN, too: no other error PCLU and PCCHOLESKY forget when numbers change
+  // for NaN as well: PCLU and PCCHOLESKY clear only this error when values change
   F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_row = r.column, F->factorerror_zeropivot_value = r.smallest_pivot;
   F->assembled    = PETSC_TRUE;
@@ -231,7 +233,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   }
   if (f->is_factored) PetscCall(Logged(&Events::judge, [&] { return JudgeFactors(F, A); }));
   if (f->viewer) PetscCall(ViewFactorization(F));
-  // a copy of blocks takes the next numbers
+  // a copy of blocks receives the next entries
   if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

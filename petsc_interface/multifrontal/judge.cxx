@@ -9,14 +9,13 @@ namespace ribbon::petsc {
 namespace {
 
 constexpr PetscReal default_zero_pivot =
-  100 *
-  PETSC_MACHINE_EPSILON; ///< that of PCFactor, and what 0, that of MatFactorInfoInitialize(), stands for
+  100 * PETSC_MACHINE_EPSILON; ///< default of PCFactor; 0, from MatFactorInfoInitialize(), means the same
 PetscReal zero_pivot(const MultifrontalFactor *f)
 {
   return f->zero_pivot > 0 ? f->zero_pivot : default_zero_pivot;
 }
 
-/// Says that the factors are none, though no pivot is zero.
+/// Rejects the factors, though no pivot is zero.
 PetscErrorCode Refuse(Mat F, Mat A, const char *why, PetscReal value)
 {
   MultifrontalFactor *f = Data(F);
@@ -24,7 +23,7 @@ PetscErrorCode Refuse(Mat F, Mat A, const char *why, PetscReal value)
   f->is_factored   = false;
   f->report.status = ribbon::FactorStatus::unsound;
   f->refused       = why;
-  // the error that PCLU and PCCHOLESKY forget when numbers change
+  // PCLU and PCCHOLESKY clear only this error when values change
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
   PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
              "multifrontal: %s (%g)", why, static_cast<double>(value));
@@ -50,8 +49,8 @@ PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
 
 namespace {
 
-/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots
-/// tell. Below it is judged by its condition. Scales of columns are not unique, and pivots with them.
+/// If all pivots relative to their columns are at least this large, pivots show no singularity. Otherwise
+/// the matrix is judged by its condition. Scales of columns are not unique, and neither are pivots.
 PetscReal tells(const MultifrontalFactor *f)
 {
   return sizeof(PetscReal) == 8 && !f->is_scaled ? 1e-10 : 1e-5;
@@ -65,7 +64,7 @@ PetscErrorCode JudgeFactors(Mat F, Mat A)
   PetscFunctionBegin;
   if (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) {
     PetscCall(QuickProbe(F, &f->backward_error));
-    if (!(f->backward_error <= 1e4 * PETSC_MACHINE_EPSILON)) { // NaN, too
+    if (!(f->backward_error <= 1e4 * PETSC_MACHINE_EPSILON)) { // or NaN
       PetscCall(
         Refuse(F, A,
                "elimination without pivots loses the digits of this matrix: -mat_multifrontal_pivot qr; "

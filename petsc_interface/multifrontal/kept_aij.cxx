@@ -7,8 +7,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Puts the blocks of a sequential BAIJ matrix into an AIJ matrix with the entries of all blocks;
-/// `is_done` says whether it is one.
+/// Copies the blocks of a sequential BAIJ matrix to an AIJ matrix with the entries of all blocks.
+/// `is_done`: false for other matrices.
 PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
 {
   PetscInt        bs, n;
@@ -36,8 +36,9 @@ PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Puts the numbers of a BAIJ or SBAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether
-/// A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
+/// Copies the entries of a BAIJ or SBAIJ matrix to the AIJ matrix that was created from it. `is_done`:
+/// false for other matrices. MatConvert() with MAT_REUSE_MATRIX allocates, and spoils the copy (PETSc 3.18:
+/// MPIBAIJ, SBAIJ).
 PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
 {
   const Mat aij = f->aij;
@@ -64,8 +65,8 @@ PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A copy of the numbers of an AIJ matrix, where they are: what MatDuplicate() and MatCopy() take from a
-/// device they bring to the host.
+/// Copies the entries of an AIJ matrix in their memory. MatDuplicate() and MatCopy() would copy entries of
+/// a device to the host.
 PetscErrorCode CopyNumbers(Mat A, Mat *copy)
 {
   PetscFunctionBegin;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kept_aij.hpp  The matrix as AIJ, which is what is factored: itself, or a copy.
+/// @file kept_aij.hpp  The matrix in the type AIJ, which is factored: the matrix itself, or a copy.
 #pragma once
 
 #include "multifrontal.hpp"
 
 namespace ribbon::petsc {
 
-/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is
-/// made anew. Refinement takes a copy: the matrix may have other numbers when factors solve.
+/// Keeps the matrix as AIJ: itself, or a copy. A copy of the same pattern receives the new entries if
+/// possible, otherwise it is created again. Refinement needs a copy, because the entries of the matrix may
+/// change before a solve.
 PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A);
-/// Whether a matrix is one of blocks, of which a copy as AIJ is kept, and how many entries it has: PETSc
-/// (3.18) does not tell by the nonzero state when blocks are added.
+/// Whether a matrix consists of blocks, of which a copy as AIJ is kept, and how many entries it has. The
+/// nonzero state of PETSc (3.18) does not change when blocks are added.
 PetscErrorCode CountBlocks(Mat A, bool *has_blocks, PetscLogDouble *entries);
 
 } // namespace ribbon::petsc

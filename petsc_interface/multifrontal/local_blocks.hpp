@@ -6,12 +6,12 @@
 
 namespace ribbon::petsc {
 
-/// The blocks of an AIJ matrix with the rows of this rank.
-/// @param outside, columns  columns of other ranks, and their global numbers; both null where no other rank
+/// Returns the blocks of an AIJ matrix with the rows of this rank.
+/// @param outside, columns  columns of other ranks, and their global numbers; both null if no other rank
 ///   has rows
 PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **columns);
 
-/// Both blocks in host memory, as long as this lives between open() and close().
+/// Both blocks in host memory, between open() and close().
 struct BothBlocks {
   Mat             local = nullptr, outside = nullptr;
   const PetscInt *columns = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The solver type as PETSc sees it: options, views, creation, registration.
+// The solver type in PETSc: options, views, creation, registration.
 #include "../support/options.hpp"
 #include "multifrontal.hpp"
 
@@ -26,8 +26,8 @@ PetscErrorCode MatGetInfo_Multifrontal(Mat F, MatInfoType which, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The line of the view that tells of pivots: sign and growth where elimination knows them on all ranks (band
-/// LU), inertia where it was counted.
+/// Prints the line about pivots: sign and growth if elimination knows them on all ranks (band LU), inertia
+/// if it was counted.
 PetscErrorCode ViewDeterminant(Mat F, PetscViewer viewer, double bytes)
 {
   const MultifrontalFactor  *f    = Data(F);
@@ -78,7 +78,7 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
     f->pattern.gathered ? ", gathered on one rank" : "", f->pattern.separate ? ", ranks do not couple" : ""));
   if (f->active != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_rank(f->active, &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
-  if (rank == 0) // the first that has rows
+  if (rank == 0) // the first rank with rows
     PetscCall(PetscViewerASCIISynchronizedPrintf(
       viewer,
       "  %s on the %s, %" PetscInt_FMT " leaves, %" PetscInt_FMT " levels, %" PetscInt_FMT
@@ -119,7 +119,7 @@ const char *NotACount(PetscInt n)
   return n >= 0 ? nullptr : ": at least 0";
 }
 
-/// Factors of another kind have a tree of their own, from the next factorization on.
+/// Factors of another kind need another tree, from the next factorization on.
 void AnalyseAgain(Mat F)
 {
   Data(F)->matrix = 0;
@@ -170,8 +170,8 @@ PetscErrorCode MatDestroy_Multifrontal(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PCLU and PCCHOLESKY with -pc_factor_in_place factor the matrix by its own type and ask for the solver type
-/// only for its ordering, which is none, so that PETSc (3.18 to 3.26) takes a null index set for one.
+/// With -pc_factor_in_place, PCLU and PCCHOLESKY factor the matrix by its own type. They ask the solver
+/// type only for its ordering. It has none, and PETSc (3.18 to 3.26) then uses a null index set.
 PetscErrorCode RefuseInPlace(Mat A)
 {
   const char *prefix   = A->factorprefix;
@@ -232,8 +232,8 @@ RIBBON_OPTION(multifrontal_options, Mat, MatMultifrontal, Refine, PetscInt)
 PetscErrorCode ribbon::petsc::RegisterMultifrontal()
 {
   PetscFunctionBegin;
-  PetscCall(MatInitializePackage()); // or every other solver type disappears
-  // and what these names begin: aijcusparse, aijkokkos
+  PetscCall(MatInitializePackage()); // or all other solver types disappear
+  // also for types whose names begin with these: aijcusparse, aijkokkos
   for (MatType type : {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ})
     for (MatFactorType factor : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
       PetscCall(MatSolverTypeRegister(MATSOLVERMULTIFRONTAL, type, factor, MatGetFactor_Multifrontal));

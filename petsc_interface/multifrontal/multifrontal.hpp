@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file multifrontal.hpp  What a matrix factored by the solver type multifrontal holds.
+/// @file multifrontal.hpp  Context of a matrix factored by the solver type multifrontal.
 #pragma once
 
 #include "../support/native_vectors.hpp"
@@ -18,52 +18,52 @@ struct MultifrontalFactor {
   PetscReal                    zero_pivot = 0;
   PetscViewer                  viewer     = nullptr;
   PetscViewerFormat            format     = PETSC_VIEWER_DEFAULT;
-  PetscObjectId                matrix     = 0; ///< whose pattern the tree was made for
-  PetscObjectState             nonzeros   = 0; ///< and when
-  PetscLogDouble               entries    = 0; ///< of all ranks, where it has blocks
-  PetscInt                     steps      = 0; ///< of refinement, as the last factorization was told
+  PetscObjectId                matrix     = 0; ///< matrix for whose pattern the tree was created
+  PetscObjectState             nonzeros   = 0; ///< its nonzero state then
+  PetscLogDouble               entries    = 0; ///< of all ranks, if it has blocks
+  PetscInt                     steps      = 0; ///< steps of refinement at the last factorization
   ChainPattern                 pattern;
-  std::unique_ptr<ChainFactor> factor;                 ///< null on ranks without rows of it
-  bool                         on_device      = false; ///< this rank's factors
-  bool                         some_on_device = false; ///< those of any rank
+  std::unique_ptr<ChainFactor> factor;                 ///< null on ranks without rows
+  bool                         on_device      = false; ///< factors of this rank
+  bool                         some_on_device = false; ///< factors of any rank
   ChainReport                  report;
-  MPI_Comm                     active = MPI_COMM_NULL; ///< ranks that have rows, in their order
+  MPI_Comm                     active = MPI_COMM_NULL; ///< ranks with rows, in their order
   Mat                          aij    = nullptr;       ///< the matrix as AIJ: itself, or a copy
-  /// the same without the zeros that it stores, where these would widen the band
+  /// the same without stored zeros, if these would widen the band
   Mat          compact = nullptr;
-  ZeroFreeCopy places; ///< its entries
-  /// whether every factorization looks for scales of columns, since one before had some
+  ZeroFreeCopy places; ///< places of its entries
+  /// every factorization searches for scales of columns, because an earlier one needed them
   bool tries_scales  = false;
-  bool was_looked_at = false; ///< for these, at least once
-  /// band LU saw small columns of U, and the matrix has none: it is not asked again
+  bool was_looked_at = false; ///< the search ran at least once
+  /// band LU found small columns of U, but the matrix has none: its columns are not searched again
   bool has_small_rows = false;
-  bool exchanges      = false; ///< band LU is what factors, with rows as they are
-  /// bits that rows were apart on a device where nothing was found to be scaled
+  bool exchanges      = false; ///< band LU factors rows as they are
+  /// bits by which rows on a device differed when no scales were necessary
   int  even_rows = 0;
-  bool is_scaled = false; ///< whether `scaled` is what was factored, with its rows and columns
-  /// `gathered` has the numbers of the matrix, not scaled, that is being factored
+  bool is_scaled = false; ///< `scaled` was factored, with its rows and columns
+  /// `gathered` has the entries of the current matrix, not scaled
   bool          has_gathered = false;
-  Scales        scales, gathered_scales; ///< the latter of all rows, on rank 0, where these are gathered
-  Mat           scaled    = nullptr;     ///< scales of the rows times the matrix times those of the columns
-  Vec           row_scale = nullptr, column_scale = nullptr, scaled_b = nullptr; ///< where there are such
+  Scales        scales, gathered_scales; ///< the latter of all rows, on rank 0, if gathered
+  Mat           scaled    = nullptr;     ///< row scales times the matrix times column scales
+  Vec           row_scale = nullptr, column_scale = nullptr, scaled_b = nullptr; ///< if there are scales
   Mat           gathered = nullptr;                                              ///< all rows, on rank 0
   GatherRoom    gather_room;
-  SymmetricCopy from_symmetric;     ///< where `aij` is a copy of an SBAIJ matrix
+  SymmetricCopy from_symmetric;     ///< if `aij` is a copy of an SBAIJ matrix
   Mat           turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
   VecScatter    to_first = nullptr; ///< vectors to rank 0
   Vec           all_b = nullptr, all_x = nullptr;
-  /// where solutions are refined
+  /// if solutions are refined
   Vec residual = nullptr, correction = nullptr;
-  /// where nothing is pivoted
+  /// without pivoting
   Vec probe_u = nullptr, probe_v = nullptr, probe_x = nullptr, probe_b = nullptr, probe_r = nullptr;
-  /// where solutions of other types are refined
+  /// to refine solutions of other vector types
   NativeVectors native;
   bool          is_factored = false;
-  /// what the last factorization was probed for, or -1
+  /// results of the last probe, or -1
   PetscReal backward_error = -1, rcond = -1;
   PetscInt  inertia[3] = {
-     -1, -1, -1}; ///< eigenvalues below zero, zero and above, where -mat_multifrontal_view counted them
-  const char *refused = nullptr; ///< why factors without a zero pivot are none
+     -1, -1, -1}; ///< negative, zero and positive eigenvalues, if -mat_multifrontal_view counted them
+  const char *refused = nullptr; ///< why factors without a zero pivot are rejected
 };
 
 inline MultifrontalFactor *Data(Mat F)
@@ -71,14 +71,14 @@ inline MultifrontalFactor *Data(Mat F)
   return static_cast<MultifrontalFactor *>(F->data);
 }
 
-/// Drops what factorizations made; the options stay.
+/// Deletes the results of factorizations, but not the options.
 PetscErrorCode ResetMultifrontal(Mat F);
-/// Reads -mat_multifrontal_...
+/// Reads the options -mat_multifrontal_...
 PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
-/// The matrix whose factors there are: the scaled copy, or the matrix.
+/// The matrix that was factored: the scaled copy, or the matrix.
 inline Mat FactoredMatrix(const MultifrontalFactor *f)
 {
   return f->is_scaled ? f->scaled : f->aij;

@@ -19,12 +19,12 @@ PetscErrorCode InverseIsFinite(Mat F, bool *is_finite)
   for (PetscInt i = 0; i < rows; ++i)
     a[i] = (static_cast<std::uint64_t>(first + i) * 0x9e3779b97f4a7c15u >> 63) != 0
              ? 1
-             : -1; // no pattern of rows that could make sums vanish
+             : -1; // no pattern along the rows that could make sums vanish
   PetscCall(VecRestoreArrayWrite(b, &a));
   PetscCall(Solve(F, b, x, false));
   PetscCall(VecNorm(x, NORM_INFINITY, &norm));
   *is_finite = !PetscIsInfOrNanReal(norm);
-  if (*is_finite) { // NaN is lost in maxima
+  if (*is_finite) { // maxima ignore NaN
     PetscCall(VecNorm(x, NORM_1, &norm));
     *is_finite = !PetscIsNanReal(norm);
   }
@@ -50,7 +50,7 @@ PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error)
     PetscCall(VecDuplicate(f->probe_v, &f->probe_b));
     PetscCall(VecSetRandom(f->probe_u, nullptr));
     PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
-    // which knows the order of rows
+    // rank 0 has the order of the rows
     if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0;
     for (PetscInt i = begin; i < end; ++i) {
       const PetscReal place = place_of.empty()
@@ -66,12 +66,12 @@ PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error)
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
   PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
   *backward_error  = 0;
-  const auto judge = [&](Vec x, PetscReal least) { // probe_r is the residual of x, or A times its error
+  const auto judge = [&](Vec x, PetscReal least) { // probe_r: residual of x, or A times its error
     PetscFunctionBegin;
     PetscCall(VecNorm(x, NORM_INFINITY, &xs));
     PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
     const PetscReal error = rs == 0 ? 0 : rs / (as / us * xs + bs);
-    if (!(error <= PetscMax(*backward_error, least))) *backward_error = error; // NaN, too
+    if (!(error <= PetscMax(*backward_error, least))) *backward_error = error; // or NaN
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   const auto known = [&](Vec v, bool transposed, PetscReal least) {
@@ -81,12 +81,12 @@ PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error)
     PetscCall(SolveAndRefine(F, f->probe_r, f->probe_x, transposed));
     PetscCall(VecAXPY(f->probe_x, -1, v));
     PetscCall(transposed ? MatMultTranspose(A, f->probe_x, f->probe_r) : MatMult(A, f->probe_x, f->probe_r));
-    PetscCall(judge(v, least)); // as large as what was found, to rounding
+    PetscCall(judge(v, least)); // v is as large as x, up to rounding
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(known(f->probe_v, false, 0));
-  // u, u^2, u^3, ... by unknown, as right-hand sides and, where a pivot is small, as solutions; long chains
-  // lose digits of rough ones, which is no reason to refuse them
+  // u, u^2, u^3, ... for each unknown, as right-hand sides, and as solutions if a pivot is small. Long
+  // chains are inaccurate for rough solutions, which is no reason to reject them
   const bool      small = f->report.smallest_pivot < 1e-5;
   const PetscReal rough = 1e6 * PETSC_MACHINE_EPSILON;
   if (small) PetscCall(known(f->probe_u, true, rough));
@@ -105,12 +105,12 @@ PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error)
 
 namespace {
 
-/// The equilibrated matrix S, and solves with it: by the factors of it where the columns have scales, else by
-/// those of A, whose rows are scaled for that.
+/// The equilibrated matrix S, and solves with it. The factors are those of S if the columns have scales,
+/// otherwise those of A, whose rows are then scaled.
 struct Equilibrated {
   Mat    F, S = nullptr;
   Scales scales;
-  Vec    row = nullptr, column = nullptr, work = nullptr; ///< scales, where A was factored; null where S was
+  Vec    row = nullptr, column = nullptr, work = nullptr; ///< scales if A was factored; null if S was
 
   explicit Equilibrated(Mat factor) : F(factor) { }
   PetscErrorCode make()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file scale_rounds.hpp  What the rounds of FindScales() work on: exponents of entries, and
-///   their largest by rows and
-/// by columns. For equilibrate.cxx and units.cxx.
+/// @file scale_rounds.hpp  Data of the rounds of FindScales(): exponents of entries, and the largest
+///   exponents by rows and by columns. For equilibrate.cxx and units.cxx.
 #pragma once
 
 #include "equilibrate.hpp"
@@ -15,7 +14,8 @@ namespace ribbon::petsc {
 
 inline constexpr int none = std::numeric_limits<int>::min() / 2; ///< the exponent of zero
 
-/// e with 2^-e |a| between 1/2 and 1. What is not finite has no scale: it is reported by the factorization.
+/// e with 2^-e |a| between 1/2 and 1. An entry that is not finite has no scale; the factorization reports
+/// it.
 inline int exponent_of_entry(const Scalar &a)
 {
   const auto size = magnitude(a);
@@ -24,7 +24,7 @@ inline int exponent_of_entry(const Scalar &a)
   return e;
 }
 
-/// Tells the other ranks the scales of columns. Collective.
+/// Sends the scales of columns to the other ranks. Collective.
 inline PetscErrorCode TellColumns(Scales *s)
 {
   PetscFunctionBegin;
@@ -51,8 +51,8 @@ public:
     for_each([&](std::size_t i, int size, std::size_t, bool) { row_[i] = std::max(row_[i], size); });
     return row_;
   }
-  /// Finds those of the columns that this rank has, whose entries are in rows of
-  /// other ranks, too. Collective.
+  /// Finds the largest exponents of the columns of this rank, which have entries in rows of other ranks as
+  /// well. Collective.
   PetscErrorCode find_columns()
   {
     PetscFunctionBegin;
@@ -78,7 +78,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Calls f(row, exponent of the scaled entry, column, whether this rank has it).
+  /// Calls f(row, exponent of the scaled entry, column, whether this rank has the column).
   template <class F>
   void for_each(const F &f) const
   {
@@ -103,16 +103,15 @@ private:
   std::vector<int> &row_, &column_, &far_column_;
 };
 
-/// u, as log2, of the rows of this rank: |a_ij / a_ji| is about 2^(u_i - u_j) as far as one number for each
-/// unknown can tell, so that 2^(-u/2) A 2^(u/2) has entries of like size on both sides of its diagonal. For A
-/// = r B c with such a B it is log2(r / c) but for a constant. One pass along the rows in `order` (empty:
-/// their own): a row takes the mean of what its couplings with those before it say, and in each chain the
-/// first takes minus the scale of its row, so that u + s.row starts from zero. A coupling one way alone does
-/// not change that sum, or it counts, for less than others,
-/// as if a_ii a_jj were a_ij^2.
-/// @param s  scales of rows; gets u
-/// @param has_pairs  whether there are couplings both
-/// ways Collective.
+/// Finds units u, as log2, of the rows of this rank. |a_ij / a_ji| is about 2^(u_i - u_j), as closely as
+/// one value per unknown can represent it. Then 2^(-u/2) A 2^(u/2) has entries of similar size on both
+/// sides of its diagonal. For A = r B c with such a B, u is log2(r / c) up to a constant. One pass along
+/// the rows in `order` (empty: as they are) computes u. A row takes the mean of the values from its
+/// couplings with earlier rows. The first row of each chain takes minus the scale of its row, so that u +
+/// s.row starts from zero. A coupling in one direction only does not change that sum, or it counts with a
+/// smaller weight, as if a_ii a_jj were a_ij^2. Collective.
+/// @param s          scales of rows; gets u
+/// @param has_pairs  whether some couplings have both directions
 PetscErrorCode FindUnits(Mat aij, const BothBlocks &A, Scales *s, const std::vector<std::int64_t> &order,
                          bool one_way_counts, bool *has_pairs);
 

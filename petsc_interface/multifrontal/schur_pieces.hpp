@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file schur_pieces.hpp  Elimination without pivots of a chain whose pieces lie on several ranks.
+/// @file schur_pieces.hpp  Elimination without pivoting of a chain that spans several ranks.
 ///
-///     rank r   [ interior r | z_r ]     z_r: the last w = max(kl, ku) unknowns of a rank that has one behind it
+///     rank r   [ interior r | z_r ]     z_r: the last w = max(kl, ku) unknowns of a rank that has a
+///     successor
 ///
-/// Every rank factors its interior by a tree of its own (SchurSolver) and solves for the 2 w columns by
-/// which it depends on the unknowns before and behind it. All ranks get what each takes from the
-/// equations of these, 5 w^2 numbers, and 2 w for a column of a solve, and solve for all z themselves,
-/// with pivots (ChainSolver).
+/// Every rank factors its interior by its tree (SchurSolver), and solves for the 2 w columns by which the
+/// interior depends on the unknowns before and after it. All ranks receive the contributions of each rank
+/// to the equations of these unknowns: 5 w^2 values, and 2 w values for each column of a solve. Every rank
+/// then solves for all z, with pivoting (ChainSolver).
 #pragma once
 
 #include "../support/compat.h"
@@ -19,8 +20,8 @@
 
 namespace ribbon::petsc {
 
-/// All functions are collective over the ranks of the communicator, which have 2 w rows each at least,
-/// in the order of the chain.
+/// All functions are collective over the ranks of the communicator, in the order of the chain. Each rank
+/// has at least 2 w rows.
 template <class Exec>
 class SchurPieces {
   using Memory     = typename Exec::memory_space;
@@ -75,8 +76,9 @@ public:
     bring_edges(exec, band);
   }
 
-  /// Solves for what couples: every rank tells what is left of its equations of z_r for z_r and for z_(r-1),
-  /// what these have in the rank behind, and how its first unknowns depend on z before and behind.
+  /// Exchanges the couplings. Every rank sends its Schur complements of z_r for z_r and for z_(r-1), the
+  /// coefficients of z_r in the next rank, and the dependence of its first unknowns on z before and after
+  /// it.
   PetscErrorCode join()
   {
     const auto n    = static_cast<PetscMPIInt>(5 * block());
@@ -99,7 +101,7 @@ public:
   }
 
   const SchurSolver<Scalar, Exec> &interior() const { return interior_; }
-  /// Of all z. Row j is unknown j % w of rank j / w.
+  /// Of the equations of all z. Row j is unknown j % w of rank j / w.
   const FactorReport &root_report() const { return root_.report(); }
   int                 cut_width() const { return w_; }
   std::size_t         bytes() const
@@ -108,7 +110,7 @@ public:
            (band_.span() + value_.span() + columns_.span() + ends_.span() + work_.span()) * sizeof(Scalar) +
            (row_begin_.span() + column_.span()) * sizeof(std::int64_t);
   }
-  /// (rows, kl + ku + 1) of this rank's rows, as they were factored.
+  /// (rows, kl + ku + 1) of the rows of this rank, as they were factored.
   const Buffer &band() const { return band_; }
 
   /// x = A^-1 b, or A^-T b, for few columns; b == x is allowed. Waits for exec.
@@ -125,8 +127,9 @@ public:
   }
 
 private:
-  /// What this rank takes from the right-hand sides of z_r, and what of those of the rank before: transposed
-  /// that, else its first unknowns, from which that rank finds it.
+  /// Computes the contributions of this rank to the right-hand sides of z_r and of z of the rank before.
+  /// For the latter it sends its first unknowns, from which that rank computes the contribution; in
+  /// transposed solves it sends the contribution.
   void up(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx,
           std::int64_t columns, bool transposed)
   {
@@ -145,7 +148,7 @@ private:
                 mine_.begin() + static_cast<std::ptrdiff_t>(n));
   }
 
-  /// The unknowns z of all ranks, and those of this rank's interior.
+  /// Computes z of all ranks, and the interior of this rank.
   void down(const Exec &exec, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed)
   {
     const auto         n = static_cast<std::size_t>(w_ * columns), at_once = 2 * n;
@@ -168,7 +171,7 @@ private:
         if (left_) host_[static_cast<std::size_t>(k * columns + c)] = z(rank_ - 1, k, c);
         if (right_) host_[static_cast<std::size_t>((w_ + k) * columns + c)] = z(rank_, k, c);
       }
-    if (transposed) { // what the equations of z have in the columns of this rank
+    if (transposed) { // contributions of z to the equations of the interior
       if (left_)
         subtract(block_of((rank_ - 1 + size_) % size_, 2), true, host_.data(), columns,
                  host_.data() + at_once);
@@ -186,7 +189,7 @@ private:
     }
     multifrontal::finish_piece<Scalar>(exec, {x, transposed ? work_.data() : columns_.data(), ends_.data(),
                                               ldx, inner_, columns, w_, transposed ? 0 : 2 * w_, right_});
-    exec.fence(); // what was copied may be written to again
+    exec.fence(); // the source of the copy may be overwritten
   }
 
   std::size_t   block() const { return static_cast<std::size_t>(w_ * w_); }
@@ -194,7 +197,7 @@ private:
   {
     return a[static_cast<std::size_t>(i * w_ + k)];
   }
-  /// Block `which` of what a rank told: see join().
+  /// Block `which` that a rank sent: see join().
   Block block_of(int rank, int which) const
   {
     return all_.data() + (static_cast<std::size_t>(rank) * 5 + static_cast<std::size_t>(which)) * block();
@@ -234,7 +237,7 @@ private:
     root_.reserve(HostExec(), columns);
   }
 
-  /// Blocks of the rows at the ends of the piece that couple with what lies beside its interior.
+  /// Copies the blocks of the rows at the ends of the interior, which couple with its neighbours.
   void bring_edges(const Exec &exec, const BandOfRows &band)
   {
     const auto of_rows = [&](std::int64_t rows) {
@@ -259,10 +262,10 @@ private:
       }
   }
 
-  /// The pattern of the matrix of all z: blocks of neighbours.
+  /// Creates the pattern of the matrix of all z: blocks of neighbours.
   void make_root(const ChainSolverOptions &options)
   {
-    const bool         is_ring = ring_ && cuts_ >= 4; // else every block has an entry in every other
+    const bool         is_ring = ring_ && cuts_ >= 4; // otherwise every block couples with every other
     const int          most = cuts_ * w_ - 1, reach = ring_ && !is_ring ? most : std::min(2 * w_ - 1, most);
     ChainSolverOptions whole;
     whole.zero_pivot = options.zero_pivot, whole.threads = 1; // the same on all ranks
@@ -286,7 +289,7 @@ private:
   void factor_root()
   {
     std::fill(root_value_.begin(), root_value_.end(), Scalar(0));
-    const auto add = [&](int r, int other, Block a, Block times) { // a, or - a times
+    const auto add = [&](int r, int other, Block a, Block times) { // adds a, or - a times
       const auto       &blocks = neighbours_[static_cast<std::size_t>(r)];
       const std::size_t place =
         static_cast<std::size_t>(std::lower_bound(blocks.begin(), blocks.end(), other) - blocks.begin());
@@ -320,12 +323,12 @@ private:
   ChainSolver<Scalar, HostExec>        root_;
   Kokkos::View<std::int64_t *, Memory> row_begin_, column_;
   Buffer                               band_, value_, columns_, ends_, work_;
-  std::vector<std::vector<int>>        neighbours_; ///< blocks of the rows of a z
+  std::vector<std::vector<int>>        neighbours_; ///< blocks in the rows of a z
   std::vector<std::int64_t>            root_begin_, root_column_;
   std::vector<Scalar>                  root_value_, host_, mine_, all_, told_, z_b_, z_;
   std::vector<Scalar>                  first_rows_, last_rows_;
-  /// w x w: of the first and last rows of the interior, beside it; of the rows of z, in the interior, among
-  /// themselves, in the next rank
+  /// w x w blocks. Rows of the first and last unknowns of the interior: before it, after it. Rows of z: in
+  /// the interior, in z, in the next rank
   std::vector<Scalar> before_, behind_, inside_, own_, next_;
 };
 

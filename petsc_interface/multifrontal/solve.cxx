@@ -23,8 +23,8 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   Vec      from = f->pattern.gathered ? f->all_b : b, to = f->pattern.gathered ? f->all_x : x;
   PetscInt rows;
   PetscCall(VecGetLocalSize(from, &rows));
-  // on ranks without rows, too: the state of a vector, and with it norms that PETSc
-  // keeps, change on all ranks
+  // also on ranks without rows: the state of a vector, and the norms that PETSc stores with it, must change
+  // on all ranks
   PetscCall(f->on_device ? VecGetArrayReadAndMemType(from, &pb, &where_b) : VecGetArrayRead(from, &pb));
   PetscCall(f->on_device ? VecGetArrayWriteAndMemType(to, &px, &where_x) : VecGetArrayWrite(to, &px));
   if (f->factor) PetscCall(f->factor->solve(pb, where_b, rows, px, where_x, rows, 1, transposed));
@@ -37,9 +37,9 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Steps of refinement where there are scales, which are not unique: one makes errors small in
-/// every entry (Skeel 1980), as long as entries are not further apart, scaled, than numbers have
-/// digits; another one then.
+/// Steps of refinement with scales, which are not unique. One step makes the error of every entry small
+/// (Skeel 1980), if the scaled entries do not differ by more than the precision. Otherwise a second step is
+/// necessary.
 constexpr PetscInt least_steps_scaled = 2;
 
 } // namespace
@@ -61,8 +61,8 @@ PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
 
 namespace {
 
-/// The same for A = r^-1 (r A c) c^-1, where there are scales: x = c (r A c)^-1 r b,
-/// transposed x = r (r A c)^-T c b.
+/// The same for A = r^-1 (r A c) c^-1, if there are scales: x = c (r A c)^-1 r b, transposed x = r (r A
+/// c)^-T c b.
 PetscErrorCode SolveScaled(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
@@ -79,7 +79,7 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  // never a number that could be taken for an answer
+  // cannot be mistaken for a solution
   if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));
   else if (f->steps == 0 && !f->is_scaled) PetscCall(SolveOnce(F, b, x, transposed));
   else
@@ -119,7 +119,7 @@ PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
   PetscCall(MatGetSize(B, nullptr, &columns));
   if (f->pattern.gathered || !f->is_factored || f->steps > 0 || f->is_scaled ||
       (B == X && !f->pattern.row_of.empty())) {
-    Vec copy = nullptr; // in place
+    Vec copy = nullptr; // for solves in place
     for (PetscInt c = 0; c < columns; ++c) {
       Vec b, x;
       if (B == X) {
@@ -161,7 +161,7 @@ PetscErrorCode MatMatSolveTranspose_Multifrontal(Mat F, Mat B, Mat X)
 {
   return SolveColumns(F, B, X, true);
 }
-/// Makes room for B^T in f->turned, of a dense type, unless it is there.
+/// Allocates B^T in f->turned, of a dense type, unless it exists.
 PetscErrorCode MakeRoomToTurn(MultifrontalFactor *f, Mat B, MatType type)
 {
   PetscInt  columns, before = -1;
@@ -179,8 +179,8 @@ PetscErrorCode MakeRoomToTurn(MultifrontalFactor *f, Mat B, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// f->turned = B^T where one rank has all of B, dense where it is or AIJ on the host; `is_done` says
-/// whether B is one of these.
+/// f->turned = B^T if one rank has all of B: a dense matrix in its memory, or AIJ on the host. `is_done`:
+/// false for other B.
 PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
 {
   MultifrontalFactor *f = Data(F);
@@ -225,7 +225,7 @@ PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A X = B^T, B of any type. What is no dense or AIJ matrix on one rank PETSc transposes anew.
+/// A X = B^T, with B of any type. PETSc transposes B anew, unless it is a dense or AIJ matrix on one rank.
 PetscErrorCode MatMatTransposeSolve_Multifrontal(Mat F, Mat B, Mat X)
 {
   bool is_done;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file solve.hpp  Solves with the factors of one right-hand side.
+/// @file solve.hpp  Solves with the factors for one right-hand side.
 #pragma once
 
 #include "multifrontal.hpp"
 
 namespace ribbon::petsc {
 
-/// One solve, and steps of refinement, with the matrix as it was factored.
+/// Solves once and refines, with the matrix as it was factored.
 PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed);
-/// The same with the matrix as it is, and vectors of any type; infinite where there are no factors.
+/// The same with the unscaled matrix, and vectors of any type. The result is infinite if there are no
+/// factors.
 PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed);
 
 } // namespace ribbon::petsc

@@ -12,7 +12,7 @@ namespace {
 
 /// The blocks of an AIJ matrix with the rows of this rank.
 struct Blocks {
-  /// far: columns of other ranks, null where there is one rank's type
+  /// far: columns of other ranks; null for types of one rank
   Mat             near = nullptr, far = nullptr;
   const PetscInt *far_columns = nullptr; ///< their global numbers
   PetscInt        first = 0, end = 0;
@@ -39,7 +39,7 @@ PetscErrorCode CloseBlocks(Blocks *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// False where an entry below the diagonal has none to mirror.
+/// False if an entry below the diagonal has no entry to mirror.
 bool mirror(const HostRows &rows, std::vector<PetscInt> &from)
 {
   from.resize(static_cast<std::size_t>(rows.rows > 0 ? rows.row_begin[rows.rows] : 0));
@@ -59,7 +59,8 @@ bool mirror(const HostRows &rows, std::vector<PetscInt> &from)
   return true;
 }
 
-/// Entries of other ranks' columns in the order in which they cross. @param upper  of the upper triangle
+/// Entries in columns of other ranks, in the order in which they are sent.
+/// @param upper  entries of the upper triangle
 std::vector<PetscInt> in_order(const Blocks &b, const PetscInt *starts, int size, bool upper,
                                std::vector<PetscMPIInt> &count)
 {
@@ -110,7 +111,8 @@ PetscErrorCode Make(Mat A, const Blocks &b, SymmetricCopy *copy)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Asks A for the numbers of entries [begin, end) of a row. @param global  of a column
+/// Reads the entries [begin, end) of a row from A.
+/// @param global  global number of a column
 template <class Global>
 PetscErrorCode Ask(Mat A, PetscInt row, const PetscInt *column, PetscInt begin, PetscInt end,
                    const Global &global, SymmetricCopy *copy, PetscScalar *to)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file symmetric_copy.hpp  How the numbers of an SBAIJ matrix, which has the upper triangle, go to the AIJ
-///   matrix that was made of it.
+/// @file symmetric_copy.hpp  Copies the entries of an SBAIJ matrix, which stores the upper triangle, to an
+///   AIJ matrix.
 #pragma once
 
 #include "../support/compat.h"
@@ -9,21 +9,21 @@
 
 namespace ribbon::petsc {
 
-/// Made once for a pattern. The upper triangle of a rank's rows is asked for, what lies below it and on this
-/// rank is mirrored (conjugated where A is known to be Hermitian), and what mirrors rows of other ranks is
-/// sent by these: both list it by rank, column of the upper triangle, and row.
+/// Created once for a pattern. Entries of the upper triangle are read from A. Entries below it on this rank
+/// are mirrored (conjugated if A is known to be Hermitian). Entries that mirror rows of other ranks are
+/// received from these. Both ranks list them by rank, column of the upper triangle, and row.
 struct SymmetricCopy {
-  bool is_made = false, is_usable = false; ///< the latter the same on all ranks
-  /// of each entry of the local block the one that it mirrors; itself in the upper triangle
+  bool is_made = false, is_usable = false; ///< the latter is the same on all ranks
+  /// for each entry of the local block the entry that it mirrors; in the upper triangle the entry itself
   std::vector<PetscInt> near_from;
-  /// places in the block of other ranks' columns
+  /// places in the block of columns of other ranks
   std::vector<PetscInt>    sent, received;
-  std::vector<PetscMPIInt> send_count, send_start, count, start; ///< of the ranks
+  std::vector<PetscMPIInt> send_count, send_start, count, start; ///< of each rank
   std::vector<PetscScalar> send, receive;
   std::vector<PetscInt>    columns; ///< of a row
 };
 
-/// Puts the numbers of A into `aij`, which has its pattern. Allocates in the first call alone. Collective.
+/// Copies the entries of A to `aij`, which has its pattern. Allocates only in the first call. Collective.
 /// @param is_done  false: the copy has another pattern
 PetscErrorCode CopySymmetric(Mat A, Mat aij, SymmetricCopy *copy, bool *is_done);
 

@@ -6,9 +6,9 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr double one_way = 1e-3; ///< weight of a coupling that only one of two rows has
+constexpr double one_way = 1e-3; ///< weight of a coupling in one of the two rows only
 
-/// Of a matrix on this rank, with the exponents of its entries.
+/// The pass along the rows of this rank, with the exponents of its entries.
 class Walk {
 public:
   Walk(const BothBlocks &A, Scales &s, bool one_way_counts) : A_(A), s_(s), counts_(one_way_counts)
@@ -17,7 +17,7 @@ public:
     for (std::size_t i = 0; i < s.diagonal.size(); ++i) s.diagonal[i] = at(i, i);
   }
 
-  /// The exponent of a_ij, both of this rank.
+  /// The exponent of a_ij, with row and column on this rank.
   int at(std::size_t i, std::size_t j) const
   {
     const auto *begin = A_.near.column + A_.near.row_begin[i],
@@ -27,7 +27,8 @@ public:
     return s_.near[static_cast<std::size_t>(place - A_.near.column)];
   }
 
-  /// Along the rows in this order. @param has_pairs  whether there are couplings that both rows have
+  /// Passes along the rows in this order.
+  /// @param has_pairs  whether some couplings are in both rows
   void go(const std::vector<std::int64_t> &order, std::vector<double> *u, bool *has_pairs) const
   {
     const std::size_t n     = s_.row.size();
@@ -45,7 +46,7 @@ public:
           if (s_.near[static_cast<std::size_t>(e)] != none)
             f(static_cast<std::size_t>(A_.near.column[e]), s_.near[static_cast<std::size_t>(e)]);
       };
-      for_row([&](std::size_t j, int e) { // a row before has no entry for this one
+      for_row([&](std::size_t j, int e) { // the earlier row has no entry for this one
         if (place_of(j) < k && at(j, i) == none) found[i].add((*u)[j] + alone(j, i, e, true), one_way);
       });
       (*u)[i] = found[i].weight > 0 ? found[i].value() : -static_cast<double>(s_.row[i]);
@@ -57,8 +58,8 @@ public:
       });
     }
   }
-  /// u_j - u_i by one entry: a_ij, or a_ji. Where a diagonal is zero nothing is known, and
-  /// the scales of rows suffice.
+  /// u_j - u_i from one entry: a_ij, or a_ji. If a diagonal entry is zero, the step is unknown, and the
+  /// scales of rows replace it.
   double alone(std::size_t i, std::size_t j, int entry, bool is_back) const
   {
     return alone(s_.diagonal[i], s_.diagonal[j], entry, is_back, s_.row[i] - s_.row[j]);
@@ -76,14 +77,14 @@ private:
   const bool        counts_;
 };
 
-/// What the couplings of one rank with that before and that behind it say.
+/// The couplings of one rank with the rank before and the rank after it.
 struct Ends {
-  /// log2 |a_ij| - (u_i - u_j) / 2, the same for a_ji where the numbers of both ranks are right
+  /// log2 |a_ij| - (u_i - u_j) / 2, the same for a_ji if the values of both ranks are right
   Scales::Mean both[2];
-  Scales::Mean alone[2]; ///< what is to be added to the other rank's numbers, by entries of this one alone
+  Scales::Mean alone[2]; ///< offset of the other rank, from entries of this one
 };
 
-/// The rank next to this one that has rows, or -1.
+/// The next rank with rows in the direction of `step`, or -1.
 PetscMPIInt neighbour(const PetscInt *ranges, PetscMPIInt size, PetscMPIInt rank, int step)
 {
   for (rank += step; rank >= 0 && rank < size; rank += step)
@@ -91,7 +92,7 @@ PetscMPIInt neighbour(const PetscInt *ranges, PetscMPIInt size, PetscMPIInt rank
   return -1;
 }
 
-/// Adds to the numbers of each rank what makes them fit those of the rank before. Collective.
+/// Adds an offset to the values of each rank, so that they fit those of the rank before. Collective.
 PetscErrorCode JoinRanks(Mat aij, const BothBlocks &A, const Scales &s, const Walk &walk,
                          std::vector<double> *u)
 {

@@ -17,7 +17,7 @@ PetscErrorCode PutPlaces(const HostRows &rows, const std::vector<PetscInt> &plac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether all entries but those at these places are zero.
+/// Whether all entries except those at these places are zero.
 bool others_are_zero(const HostRows &rows, PetscInt entries, const std::vector<PetscInt> &places)
 {
   std::size_t k = 0;
