@@ -9,7 +9,7 @@ namespace ribbon::petsc {
 /// Whether a matrix is AIJ, of any kind.
 PetscErrorCode IsAIJ(Mat A, PetscBool *is);
 
-/// The diagonal and the off-diagonal block of AIJ, borrowed; the latter may be null.
+/// The diagonal and the off-diagonal block of AIJ, borrowed. The latter may be null.
 PetscErrorCode GetBlocks(Mat aij, Mat (&block)[2], const PetscInt **columns);
 
 } // namespace ribbon::petsc

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* compat.h  The only place that asks which PETSc this is (3.18 to 3.26). */
+/* compat.h  The only file that depends on the version of PETSc (3.18 to 3.26). */
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -42,15 +42,15 @@ using RibbonOptionItems = PetscOptionItems;
   #define RIBBON_PETSC_HAS_MATAPPLYTRANSPOSE 1 /* pc->ops->matapplytranspose */
 #endif
 
-/* Whether MPI takes pointers to device memory: PETSc finds out when it starts, -use_gpu_aware_mpi says
-   otherwise. */
+/* Whether MPI accepts pointers to device memory. PETSc determines it at its start, and -use_gpu_aware_mpi
+   overrides it. */
 static inline PetscBool RibbonMPITakesDevicePointers(void)
 {
   return use_gpu_aware_mpi;
 }
 
-/* What PCSetPreSolve() set is called by PETSc only where the type has no presolve of its own; from 3.24 there
-   is no such function. */
+/* Calls the function of PCSetPreSolve(). PETSc calls it only if the type has no presolve function; from 3.24
+   on PCSetPreSolve() does not exist. */
 static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_unused]] KSP ksp)
 {
 #if PETSC_VERSION_LT(3, 24, 0)
@@ -59,16 +59,16 @@ static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_
   return PETSC_SUCCESS;
 }
 
-/* For ksp->ops->matsolve: 3.18 cannot solve transposed systems for dense matrices, and leaves the mark of a
-   transposed solve before. */
+/* For ksp->ops->matsolve: 3.18 cannot solve transposed systems for dense matrices, and does not reset the
+   flag of an earlier transposed solve. */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define RibbonMatSolveBegin(ksp) ((ksp)->transpose_solve = PETSC_FALSE)
 #else
   #define RibbonMatSolveBegin(ksp) ((void)(ksp))
 #endif
 
-/* The right-hand sides of KSPMatSolve(), of which the default test of convergence takes the norm from 3.26
-   on, not that of ksp->vec_rhs. */
+/* Exchanges the right-hand sides of KSPMatSolve(). From 3.26 on the default convergence test takes the norm
+   of these, not that of ksp->vec_rhs. */
 static inline Mat RibbonSwapMatRHS([[maybe_unused]] KSP ksp, [[maybe_unused]] Mat B)
 {
 #if PETSC_VERSION_LT(3, 26, 0)
@@ -79,7 +79,7 @@ static inline Mat RibbonSwapMatRHS([[maybe_unused]] KSP ksp, [[maybe_unused]] Ma
 #endif
 }
 
-/* Arrays of a dense matrix where they are; 3.18 hands out host arrays only. */
+/* Arrays of a dense matrix in their memory; 3.18 only returns host arrays. */
 #if PETSC_VERSION_LT(3, 19, 0)
 static inline PetscErrorCode RibbonDenseGetArrayReadAndMemType(Mat A, const PetscScalar **a, PetscMemType *m)
 {
@@ -106,8 +106,8 @@ static inline PetscErrorCode RibbonDenseRestoreArrayWriteAndMemType(Mat A, Petsc
   #define RibbonDenseRestoreArrayWriteAndMemType MatDenseRestoreArrayWriteAndMemType
 #endif
 
-/* Whether the application's function was outside its domain; SNESComputeFunction() clears it before it
-   calls. */
+/* Whether the application's function was out of its domain. SNESComputeFunction() resets the flag before the
+   call. */
 inline PetscBool &RibbonFunctionDomainError(SNES snes)
 {
 #if PETSC_VERSION_LT(3, 25, 0)
@@ -138,7 +138,7 @@ using RibbonTSRHSJacobian = TSRHSJacobianFn *;
     KSPOrthogonalizationSetCGSRefinementType(ksp, KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS)
 #endif
 
-/* PCSetDiagonalScale() is gone from 3.26. */
+/* PCSetDiagonalScale() does not exist from 3.26 on. */
 static inline PetscErrorCode RibbonGetDiagonalScale([[maybe_unused]] PC pc, PetscBool *scales)
 {
 #if PETSC_VERSION_LT(3, 26, 0)
@@ -151,7 +151,7 @@ static inline PetscErrorCode RibbonGetDiagonalScale([[maybe_unused]] PC pc, Pets
 
 namespace ribbon::petsc {
 
-/// The kernels' name for PetscScalar.
+/// The type of the kernels for PetscScalar.
 template <class T>
 struct KernelScalar {
   using type = void;

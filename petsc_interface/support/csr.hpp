@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file csr.hpp  The compressed rows of a sequential AIJ matrix, in the memory where they are.
+/// @file csr.hpp  The compressed rows of a sequential AIJ matrix, in their memory.
 #pragma once
 
 #include "compat.h"
@@ -8,8 +8,8 @@
 
 namespace ribbon::petsc {
 
-/// Whether a matrix is bound to the host. PETSc notes that for Kokkos types too, which have no such state:
-/// the block of a matrix that was bound while a DM made it stays noted so.
+/// Whether a matrix is bound to the host. PETSc also marks Kokkos types as bound, which have no such state:
+/// the block of a matrix that was bound while a DM created it keeps the mark.
 inline PetscErrorCode IsBoundToHost(Mat A, PetscBool *bound)
 {
   PetscBool kokkos;
@@ -20,7 +20,7 @@ inline PetscErrorCode IsBoundToHost(Mat A, PetscBool *bound)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether PETSc keeps this local block on a device that the kernels can use.
+/// Whether PETSc stores this local block on a device that the kernels can use.
 inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
 {
   PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
@@ -34,8 +34,8 @@ inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns of other ranks in the rows of this one, as a sequential AIJ matrix that is borrowed, and their
-/// global numbers (unless null); null where the type does not tell them apart.
+/// Returns the columns of other ranks in the rows of this rank as a sequential AIJ matrix, borrowed, and
+/// their global numbers (unless null). Null if the type does not separate these columns.
 inline PetscErrorCode GetOffProcessBlock(Mat rows, Mat *off, const PetscInt **columns)
 {
   PetscBool is_mpiaij;
@@ -49,8 +49,8 @@ inline PetscErrorCode GetOffProcessBlock(Mat rows, Mat *off, const PetscInt **co
 
 using HostRows = CsrMatrix<Scalar, PetscInt>;
 
-/// The compressed rows of a sequential AIJ matrix in host memory as they lie, with the numbers where
-/// `values`; RestoreHostRows() gives them back. Errors: PETSC_ERR_SUP for other types.
+/// Opens the compressed rows of a sequential AIJ matrix in host memory without a copy, with entries if
+/// `values`. RestoreHostRows() closes them. Errors: PETSC_ERR_SUP for other types.
 inline PetscErrorCode GetHostRows(Mat block, bool values, HostRows *rows)
 {
   PetscInt           n;
@@ -97,7 +97,7 @@ PetscErrorCode WithCsrOnDevice([[maybe_unused]] Mat block, [[maybe_unused]] cons
   PetscInt  n;
   PetscCall(MatGetLocalSize(block, &n, nullptr));
   PetscCall(PetscObjectTypeCompare((PetscObject)block, MATSEQAIJCUSPARSE, &is_cusparse));
-  if (is_cusparse) { // MatSeqAIJGetCSRAndMemType hands out shortened row offsets where rows are empty
+  if (is_cusparse) { // MatSeqAIJGetCSRAndMemType returns shortened row offsets if rows are empty
     const int         *i, *j;
     const PetscScalar *a;
     PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_FALSE, &i, &j));

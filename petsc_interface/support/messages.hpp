@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file messages.hpp  Buffers of messages between ranks, in the memory where kernels fill them.
+/// @file messages.hpp  Buffers of messages between ranks, in the memory of the kernels that fill them.
 #pragma once
 
 #include "compat.h"
@@ -8,8 +8,8 @@
 
 namespace ribbon::petsc {
 
-/// Numbers that kernels of Exec write and MPI reads, or the other way. MPI is given them where they are where
-/// it can read there, else a copy in pinned host memory.
+/// Scalars that kernels of Exec write and MPI reads, or in reverse. MPI receives their address if it can
+/// access their memory, otherwise that of a copy in pinned host memory.
 template <class Exec>
 class MessageBuffer {
 public:
@@ -24,12 +24,12 @@ public:
   std::size_t size() const { return numbers_.size(); }
   std::size_t bytes() const { return (numbers_.size() + staged_.size()) * sizeof(Scalar); }
 
-  /// What MPI is given.
+  /// The address for MPI.
   PetscScalar *for_mpi() const
   {
     return reinterpret_cast<PetscScalar *>(is_staged() ? staged_.data() : numbers_.data());
   }
-  /// After kernels have written it: MPI may read for_mpi().
+  /// Call it after kernels have written the buffer: MPI may then read for_mpi().
   PetscErrorCode to_mpi(const Exec &exec) const
   {
     PetscFunctionBegin;
@@ -40,7 +40,8 @@ public:
     PetscCallCXX(exec.fence());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /// After MPI has written it: kernels may read data(). MPI may write it again after a fence of exec.
+  /// Call it after MPI has written the buffer: kernels may then read data(). MPI may write it again after a
+  /// fence of exec.
   PetscErrorCode from_mpi(const Exec &exec) const
   {
     PetscFunctionBegin;

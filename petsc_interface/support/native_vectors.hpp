@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file native_vectors.hpp  Vectors of other types than those of a matrix: columns of a dense matrix in host
-///   memory beside a matrix on a device.
+/// @file native_vectors.hpp  Vectors of other types than those of a matrix, such as columns of a dense
+///   matrix in host memory for a matrix on a device.
 #pragma once
 
 #include "csr.hpp"
@@ -9,10 +9,10 @@
 
 namespace ribbon::petsc {
 
-/// Refuses a vector that PETSc does not multiply A with. A matrix of a device type takes vectors of
-/// the same type alone, and PETSc looks at that with debugging only: without, products have any
-/// numbers, or the program crashes.
-/// @param who  begins the sentence. Errors: PETSC_ERR_ARG_INCOMP.
+/// Raises an error for a vector by which PETSc does not multiply A. A matrix of a device type needs vectors
+/// of the corresponding type, which PETSc checks only with debugging. Otherwise products are undefined, or
+/// the program crashes. Errors: PETSC_ERR_ARG_INCOMP.
+/// @param who  begins the sentence
 inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)
 {
   PetscBool cusparse, kokkos, bound;
@@ -30,7 +30,7 @@ inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// to = from, of whatever types.
+/// to = from, of any types.
 inline PetscErrorCode CopyThroughHost(Vec from, Vec to)
 {
   const PetscScalar *f;
@@ -46,12 +46,12 @@ inline PetscErrorCode CopyThroughHost(Vec from, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Copies in vectors that PETSc can multiply a matrix with. What it does with others is undefined: it
-/// crashes, or keeps a copy on the device that host code no longer changes.
+/// Copies in vectors by which PETSc can multiply a matrix. Its product with others is undefined: it
+/// crashes, or reads an old copy on the device.
 class NativeVectors {
 public:
-  /// Calls f(b, x) with b and x, or with copies where one of them is of another type than `like`; x is
-  /// written, and not read before.
+  /// Calls f(b, x) with b and x, or with copies if one of them has another type than `like`. f writes x
+  /// without reading it.
   template <class F>
   PetscErrorCode with(Vec like, Vec b, Vec x, const F &f)
   {
@@ -79,7 +79,7 @@ public:
   }
 
 private:
-  Vec b_ = nullptr, x_ = nullptr; ///< made when some come
+  Vec b_ = nullptr, x_ = nullptr; ///< created on first use
 };
 
 } // namespace ribbon::petsc

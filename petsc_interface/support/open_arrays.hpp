@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file open_arrays.hpp  Arrays of vectors and matrices in the memory of an execution space,
-///   open until they are closed.
+/// @file open_arrays.hpp  Arrays of vectors and matrices in the memory of an execution space, until they
+///   are closed.
 #pragma once
 
 #include "csr.hpp"
 
 namespace ribbon::petsc {
 
-enum class Access { read, write, update }; ///< write: all numbers are set anew
+enum class Access { read, write, update }; ///< write: every value is set
 
-/// The numbers of a vector. Errors: PETSC_ERR_PLIB where a vector is not in the memory of Exec.
+/// The values of a vector. Errors: PETSC_ERR_PLIB if a vector is not in the memory of Exec.
 template <class Exec>
 class OpenVec {
 public:
@@ -57,14 +57,14 @@ private:
   PetscScalar *a_      = nullptr;
 };
 
-/// The compressed rows of a sequential AIJ matrix. Index: PetscInt, but 32 bits for
-/// MATSEQAIJCUSPARSE on a device.
+/// The compressed rows of a sequential AIJ matrix. Index is PetscInt, or 32 bits for MATSEQAIJCUSPARSE on a
+/// device.
 template <class Exec, class Index>
 class OpenRows {
 public:
-  /// without rows where nothing is open
+  /// without rows if nothing is open
   CsrMatrix<Scalar, Index> rows{};
-  /// where they are open to be written
+  /// the entries, if they are open to be written
   Scalar *numbers() const { return const_cast<Scalar *>(rows.value); }
 
   PetscErrorCode open(Mat block, Access access)
@@ -126,7 +126,7 @@ private:
         const PetscInt *i, *j;
         PetscScalar    *a;
         PetscMemType    where;
-        // on the device; what is written after it is the latest
+        // on the device: marks the values there as the latest
         if (access_ != Access::read) PetscCall(MatZeroEntries(block_));
         PetscCall(MatSeqAIJGetCSRAndMemType(block_, &i, &j, &a, &where));
         PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file options.hpp  A table of options for each type: each row defines -help, SetFromOptions, the composed
-/// methods, the public functions and their checks.
+/// @file options.hpp  A table of options for each type: each row defines -help, SetFromOptions, the
+///   composed methods, the public functions and their checks.
 ///
 ///     constexpr auto pc_line_options = std::make_tuple(
 ///       Option("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations",
@@ -43,14 +43,14 @@ struct Option : OptionText {
   using Methods   = OptionMethods<Object, T>;
   using Complaint = const char *(T);
 
-  /// Key, text, function, methods, and a function that returns null for a valid value, else the end of the
-  /// message; see OptionSentence().
+  /// Key, text, function, methods, and a function that returns null for a valid value, otherwise the end of
+  /// the message; see OptionSentence().
   constexpr Option(const char *k, const char *t, const char *f, Methods m, Complaint *c = nullptr)
       : OptionText{k, t, f}, methods(m), complaint(c)
   {
   }
-  /// The same with names as PetscOptionsEnum() takes them, and the end of the message for a value without a
-  /// name; null: "is no <type>".
+  /// The same with names in the form of PetscOptionsEnum(), and the end of the message for a value without
+  /// a name; null: "is no <type>".
   constexpr Option(const char *k, const char *t, const char *f, Methods m, const char *const *n,
                    const char *o = nullptr)
       : OptionText{k, t, f}, methods(m), names(n), outside(o)

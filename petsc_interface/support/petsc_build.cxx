@@ -15,14 +15,14 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// What the binary interface of a PETSc depends on.
+/// The properties of a PETSc on which its binary interface depends.
 struct Build {
   int         major = 0, minor = 0;
   std::string scalar, precision; ///< "real", "complex"; "single", "double", ...
   int         index_bits = 0;
   bool        debugging  = false; ///< _p_Vec has more members
   std::string device;             ///< "CUDA", "HIP" or ""; _p_Vec and _p_Mat have more members
-  std::string mpi;                ///< "Open MPI", "MPICH", "MPIUNI"; "" where that is not known
+  std::string mpi;                ///< "Open MPI", "MPICH", "MPIUNI"; "" if unknown
 
   bool same_mpi(const Build &b) const { return mpi.empty() || b.mpi.empty() || mpi == b.mpi; }
   bool operator==(const Build &b) const
@@ -39,7 +39,7 @@ struct Build {
   }
 };
 
-/// A library, or the program itself.
+/// A library, or the program.
 struct Image {
   const void *base = nullptr; ///< null: unknown
   std::string path;
@@ -50,13 +50,13 @@ struct Image {
     if (!address || dladdr(address, &info) == 0) return {};
     return {info.dli_fbase, info.dli_fname ? info.dli_fname : ""};
   }
-  bool is_library() const // a program is not opened by its name
+  bool is_library() const // dlopen() needs null for a program
   {
     void *handle = base ? dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     if (handle) dlclose(handle);
     return handle != nullptr;
   }
-  /// The address of a symbol of this image or of the libraries that it asks for; null where there is none.
+  /// The address of a symbol of this image or of the libraries on which it depends; null if there is none.
   void *find(const char *symbol) const
   {
     void *handle = base ? dlopen(is_library() ? path.c_str() : nullptr, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
@@ -68,8 +68,8 @@ struct Image {
   bool has(const char *symbol) const { return base && of(find(symbol)).base == base; }
 };
 
-/// The functions that tell what a PETSc is. Their arguments are the same in all builds, but for the width of
-/// integers that are pointed to.
+/// The functions that return properties of a PETSc. Their arguments are the same in all builds, except the
+/// width of integers behind pointers.
 struct Functions { // those that libribbon calls
   decltype(&PetscGetVersionNumber)   version = PetscGetVersionNumber;
   decltype(&PetscDataTypeFromString) type_of = PetscDataTypeFromString;
@@ -93,7 +93,7 @@ Build built_for()
   b.major = PETSC_VERSION_MAJOR, b.minor = PETSC_VERSION_MINOR,
   b.index_bits = 8 * static_cast<int>(sizeof(PetscInt));
   b.scalar     = PetscDefined(USE_COMPLEX) ? "complex" : "real";
-  b.precision  = sizeof(PetscReal) == 4 ? "single" : "double"; // compat.h takes no other
+  b.precision  = sizeof(PetscReal) == 4 ? "single" : "double"; // compat.h accepts no other precision
   b.debugging  = PetscDefined(USE_DEBUG);
   b.device     = PetscDefined(HAVE_CUDA) ? "CUDA" : PetscDefined(HAVE_HIP) ? "HIP" : "";
 #if defined(PETSC_HAVE_MPIUNI)
@@ -106,7 +106,8 @@ Build built_for()
   return b;
 }
 
-/// The family of the MPI that is called. MPICH, Intel MPI, MVAPICH and Cray's have one binary interface.
+/// The family of the MPI of this process. MPICH, Intel MPI, MVAPICH and Cray MPI have the same binary
+/// interface.
 std::string mpi_of_process(const Image &petsc)
 {
   if (petsc.has("Petsc_MPI_Init")) return "MPIUNI";
@@ -148,7 +149,7 @@ PetscErrorCode Read(const Functions &f, const Build &mine, Build *b)
                  : type == PETSC___FLOAT128 ? "quadruple"
                                             : "half";
   b->mpi       = mpi_of_process(f.image);
-  // a program that PETSc is linked into exports some functions alone
+  // a program with a static PETSc exports only some functions
   const bool exports_all = f.image.is_library() && f.image.has("PetscInitialize");
   b->debugging = exports_all && !PetscDefined(HAVE_THREADSAFETY) ? f.image.has("petscstack") : mine.debugging;
   b->device    = exports_all ? (f.image.has("VecCreateSeqCUDA")  ? "CUDA"
@@ -167,8 +168,8 @@ PetscErrorCode CheckPetscBuild(const void *caller)
   const Build mine = built_for();
   Build       theirs;
   PetscFunctionBegin;
-  // where a program keeps its PETSc to itself, the dynamic linker binds libribbon to
-  // the one that it brings along
+  // if a program does not export its PETSc, the dynamic linker binds libribbon to the PETSc on which
+  // libribbon depends
   const bool is_another =
     loader.has("PetscInitialize") && running.image.base && loader.base != running.image.base;
   if (is_another) running = Functions(loader);
@@ -181,10 +182,10 @@ PetscErrorCode CheckPetscBuild(const void *caller)
     sentence += ", brings along a second PETSc (" + brought.path + ")";
   sentence += ", and runs with " + theirs.text() + " of " + running.image.path +
               ": rebuild it with the PETSC_DIR and PETSC_ARCH of the latter";
-  if (mine.same_mpi(theirs)) // the one that libribbon brought along is not started, and would not print
+  if (mine.same_mpi(theirs)) // the PETSc of libribbon is not initialized, and would not print
     return (*running.raise)(PETSC_COMM_SELF, __LINE__, PETSC_FUNCTION_NAME, __FILE__, PETSC_ERR_LIB,
                             PETSC_ERROR_INITIAL, "%s", sentence.c_str());
-  std::fprintf(stderr, "%s\n", sentence.c_str()); // another MPI does not know this one's PETSC_COMM_SELF
+  std::fprintf(stderr, "%s\n", sentence.c_str()); // another MPI does not know PETSC_COMM_SELF of this one
   return PETSC_ERR_LIB;
 }
 

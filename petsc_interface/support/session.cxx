@@ -21,7 +21,7 @@ PetscErrorCode GetEvents(const Events **events)
 {
   static Events e;
   PetscFunctionBegin;
-  if (!events_are_registered) { // once: every PetscClassIdRegister() makes a new class
+  if (!events_are_registered) { // once: every PetscClassIdRegister() creates a new class
     PetscClassId id = 0;
     PetscCall(PetscClassIdRegister("Ribbon", &id));
     const std::pair<const char *, PetscLogEvent *> all[] = {{"PCLineDetect", &e.detect},
@@ -51,8 +51,8 @@ PetscErrorCode GetEvents(const Events **events)
 }
 
 #if !defined(PETSC_HAVE_KOKKOS)
-/// Kokkos starts once in a process, PETSc as often as a program likes: what Ribbon
-/// started ends with the process.
+/// Kokkos can start only once in a process, PETSc any number of times. So a Kokkos that Ribbon started ends
+/// with the process.
 static void finalize_kokkos()
 {
   if (Kokkos::is_initialized()) Kokkos::finalize();
@@ -81,8 +81,8 @@ PetscErrorCode EnsureKokkos()
 }
 
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA) && defined(RIBBON_PETSC_HAS_STREAMS)
-/// An instance costs allocations: one for each of PETSc's streams, dropped before these end with
-/// PETSc, or before Kokkos does.
+/// An instance allocates memory. There is one for each of PETSc's streams. They are deleted before the
+/// streams end with PETSc, or before Kokkos ends.
 static std::map<cudaStream_t, Kokkos::Cuda> *instances = nullptr;
 
 static PetscErrorCode DropInstances()

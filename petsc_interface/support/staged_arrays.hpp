@@ -11,8 +11,8 @@ struct DenseShape {
   std::int64_t rows, columns, ld;
 };
 
-/// An array that kernels of Exec use: the caller's own one in the memory of Exec, or a copy of a host array
-/// in a buffer. The next solve uses the buffer again. -log_view counts the copies.
+/// An array for kernels of Exec: the caller's array in the memory of Exec, or a copy of a host array in a
+/// buffer. The next solve uses the buffer again. -log_view counts the copies.
 template <class Exec>
 class StagedArray {
   using Buffer    = Kokkos::View<Scalar *, typename Exec::memory_space>;
@@ -20,7 +20,7 @@ class StagedArray {
   using Column    = Kokkos::View<Scalar *, typename Exec::memory_space, Unmanaged>;
 
 public:
-  /// Where kernels find the array. The columns of a copy have no gaps.
+  /// The address for kernels. The columns of a copy have no gaps.
   Scalar      *data() const { return data_; }
   std::int64_t ld() const { return is_staged() ? shape_.rows : shape_.ld; }
   bool         is_staged() const { return host_ != nullptr; }
@@ -83,7 +83,7 @@ private:
 
   DenseShape shape_{};
   Scalar    *data_ = nullptr;
-  Scalar    *host_ = nullptr; ///< the caller's array where the entries are copied, else null
+  Scalar    *host_ = nullptr; ///< the caller's array if entries are copied, otherwise null
   Buffer     buffer_;
 };
 

@@ -37,7 +37,7 @@ PetscErrorCode SumOn(Vec x, PetscInt terms, const PetscScalar w[], const Vec k[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same by PETSc's functions, for types whose memory nobody here knows.
+/// The same by PETSc's functions, for types whose memory is unknown.
 PetscErrorCode SumByPetsc(Vec x, PetscInt terms, const PetscScalar w[], const Vec k[], Vec y, bool *finite)
 {
   PetscReal norm;

@@ -6,9 +6,9 @@
 
 namespace ribbon::petsc {
 
-/// y = x + sum_j w_j k_j with 1 to 4 terms, y being none of the others: one pass in the memory where the
-/// vectors are, whose types are all the same. `finite`: whether every number of y is, on all ranks; null:
-/// nobody asks. Collective where somebody does.
+/// y = x + sum_j w_j k_j with 1 to 4 terms, in one pass in the memory of the vectors. All vectors have the
+/// same type, and y differs from the others. `finite`: whether every value of y is finite, on all ranks;
+/// null: not computed. Collective unless `finite` is null.
 PetscErrorCode SumVectors(Vec x, PetscInt terms, const PetscScalar w[], const Vec k[], Vec y, bool *finite);
 
 } // namespace ribbon::petsc
