@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file kept_bands.hpp  Bands of A_1 .. A_D in the memory of an execution space: one matrix for all lines,
-/// classes, or one matrix per line. They are kept until J requires other bands.
+///   classes, or one matrix per line. They are kept until J requires other bands.
 #pragma once
 
 #include "../lines/given_bands.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file row_grid.hpp  The structured grid of the rows of a matrix: the direction of each coupling, also to
-/// columns of other ranks.
+///   columns of other ranks.
 #pragma once
 
 #include "../lines/line_map.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file wmethod.hpp  Rosenbrock W-methods: they keep their order with any matrix as Jacobian, and so with
-/// approximate factors.
+///   approximate factors.
 #pragma once
 
 #include <petscsys.h>

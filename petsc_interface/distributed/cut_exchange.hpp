@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file cut_exchange.hpp  Messages between ranks that hold sub-lines of the same lines: the reduced
-/// systems between the sub-lines, and the ranks that solve them.
+///   systems between the sub-lines, and the ranks that solve them.
 ///
 /// A solve is send(), then reduce(); a rank may compute between them. docs/methods/distributed.md has the
 /// cost of each way.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file cut_groups.hpp  Reduced systems over many ranks, solved in groups of ranks: as lines of separators
-/// that span the groups.
+///   that span the groups.
 ///
 /// The ranks of a group divide the lines among them. Each then holds the separators of its group for some
 /// lines: a sub-line of a line of separators. Ranks at the same position in their groups hold sub-lines of

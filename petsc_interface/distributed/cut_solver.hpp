@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file cut_solver.hpp  Lines that span ranks: each rank solves its sub-lines (cut_lines.hpp), and a
-/// reduced system couples them.
+///   reduced system couples them.
 #pragma once
 
 #include "../support/session.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file outside_bands.hpp  Bands of sub-lines with the entries that couple them to sub-lines of other
-/// ranks. Bands leave room for entries beyond their ends.
+///   ranks. Bands leave room for entries beyond their ends.
 #pragma once
 
 #include "../lines/line_map.hpp"

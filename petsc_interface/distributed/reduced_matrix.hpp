@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file reduced_matrix.hpp  The reduced matrices of lines that span ranks, from the blocks of all
-/// sub-lines.
+///   sub-lines.
 #pragma once
 
 #include "../lines/chain.hpp"

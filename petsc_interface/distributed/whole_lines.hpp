@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file whole_lines.hpp  Lines that span ranks, gathered: each rank of a chain receives some of them as a
-/// whole.
+///   whole.
 ///
 /// Every unknown is sent to the rank that solves its line, and back. This works for all lines: for
 /// sub-lines shorter than the reach of their couplings, singular sub-lines, and singular lines.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file choose_among.hpp  The directions that auto selects among those of a source of lines, and the
-/// ordering.
+///   ordering.
 #pragma once
 
 #include "pc.hpp"

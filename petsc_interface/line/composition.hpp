@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file composition.hpp  Groups of lines of a PC line, the sequences in which they are solved, and
-/// damping.
+///   damping.
 #pragma once
 
 #include "pc.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file ksp_convergence.hpp  Convergence of KSP line: the test of each column, of its lines, and of
-/// rounding.
+///   rounding.
 #pragma once
 
 #include "ksp_columns.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file ksp_failures.hpp  Ends a solve of KSP line after a failure of the PC, or with a norm that is not
-/// finite.
+///   finite.
 #pragma once
 
 #include "ksp_columns.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file local_lines.hpp  Whole lines of one rank, factored: the common part of LinesInPlace and
-/// PackedLines.
+///   PackedLines.
 #pragma once
 
 #include "line_determinants.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file reader.hpp  The data that an operator of lines reads of a block before it factors, and the places
-/// of lines in vectors.
+///   of lines in vectors.
 #pragma once
 
 #include "operator.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file refined_solves.hpp  Solves of lines in lower precision than that of vectors, refined to the
-/// roundoff of the vectors.
+///   roundoff of the vectors.
 #pragma once
 
 #include "operator.hpp"

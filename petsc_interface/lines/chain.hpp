@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file chain.hpp  Lines that span ranks: the ranks that hold their sub-lines, and the couplings between
-/// these.
+///   these.
 #pragma once
 
 #include "../support/compat.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file finders.hpp  The table of sources of lines, in the order in which -pc_line_direction auto tries
-/// them.
+///   them.
 #pragma once
 
 #include "line_map.hpp"

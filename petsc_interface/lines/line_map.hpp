@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file line_map.hpp  The lines of a matrix: from its DMDA, from its sparsity pattern, or along its
-/// largest couplings.
+///   largest couplings.
 #pragma once
 
 #include "chain.hpp"
