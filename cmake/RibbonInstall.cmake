@@ -1,4 +1,5 @@
-# cmake --install: library, headers, CMake package (find_package(Ribbon)) and pkg-config files; --component kernels or plugin: only theirs.
+# cmake --install installs libraries, headers, the CMake package (find_package(Ribbon)) and pkg-config
+# files. With --component kernels or plugin it installs only those of the component.
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Ribbon)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RibbonConfig.cmake.in ${PROJECT_BINARY_DIR}/RibbonConfig.cmake INSTALL_DESTINATION ${_package})
@@ -17,11 +18,11 @@ if(RIBBON_PETSC)
   install(EXPORT RibbonPluginTargets NAMESPACE Ribbon:: DESTINATION ${_package} COMPONENT plugin)
   install(FILES cmake/RibbonPETSc.cmake DESTINATION ${_package} COMPONENT plugin)
 endif()
-foreach(_part IN LISTS _parts) # each part works without the other
+foreach(_part IN LISTS _parts) # each component works without the other
   install(FILES ${PROJECT_BINARY_DIR}/RibbonConfig.cmake ${PROJECT_BINARY_DIR}/RibbonConfigVersion.cmake cmake/RibbonKokkos.cmake DESTINATION ${_package} COMPONENT ${_part})
 endforeach()
 
-# What a compiler line needs of Kokkos.
+# The options of a compiler command that Kokkos needs.
 if(Kokkos_INCLUDE_DIRS AND Kokkos_LIBRARIES)
   get_filename_component(_kokkos_include "${Kokkos_INCLUDE_DIRS}" REALPATH)
   get_filename_component(_kokkos_lib "${Kokkos_LIBRARY_DIRS}" REALPATH)

@@ -1,7 +1,8 @@
-# Target ribbon_petsc_library: the PETSc in use, from PETSC_DIR/PETSC_ARCH where they are set, from pkg-config otherwise.
-# Sets RIBBON_PETSC_VERSION, RIBBON_PETSC_EXAMPLES (folder of the tutorials' sources, if any) and RIBBON_PETSC_KOKKOS (its Kokkos, if any).
+# Target ribbon_petsc_library: the PETSc of PETSC_DIR/PETSC_ARCH if they are set, otherwise that of
+# pkg-config. Sets RIBBON_PETSC_VERSION, RIBBON_PETSC_EXAMPLES (folder of the tutorials' sources, if any)
+# and RIBBON_PETSC_KOKKOS (Kokkos of the PETSc, if any).
 find_package(PkgConfig REQUIRED)
-# cached: a build folder keeps its PETSc, whatever the environment says later
+# cached, so that a build folder keeps its PETSc if the environment changes later
 set(PETSC_DIR "$ENV{PETSC_DIR}" CACHE PATH "Folder of PETSc; empty: the one pkg-config finds")
 set(PETSC_ARCH "$ENV{PETSC_ARCH}" CACHE STRING "PETSC_ARCH of a PETSc that is not installed")
 if(PETSC_DIR)
@@ -37,7 +38,7 @@ foreach(candidate IN ITEMS ${PETSC_DIR}/src ${_prefix}/share/petsc/examples/src 
     set(RIBBON_PETSC_EXAMPLES ${candidate})
   endif()
 endforeach()
-# The Kokkos that PETSc itself was configured with is the one to use.
+# Ribbon must use the Kokkos with which PETSc was configured.
 foreach(conf IN ITEMS ${_prefix}/lib/petsc/conf/petscvariables ${PETSC_DIR}/${PETSC_ARCH}/lib/petsc/conf/petscvariables)
   if(EXISTS ${conf} AND NOT RIBBON_PETSC_KOKKOS)
     file(STRINGS ${conf} _line REGEX "^KOKKOS_INCLUDE *=")

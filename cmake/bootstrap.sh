@@ -1,14 +1,17 @@
-# Sourced by examples/run and tests/run: sees to packages, configures and builds. A second call finds everything done.
-# Uses PETSC_DIR/PETSC_ARCH and Kokkos_ROOT/Kokkos_DIR from the environment when they are set. RIBBON_BUILD names another build folder.
+# Sourced by examples/run and tests/run. Installs packages, configures and builds; a second call has nothing
+# to do. Uses PETSC_DIR/PETSC_ARCH and Kokkos_ROOT/Kokkos_DIR of the environment if they are set.
+# RIBBON_BUILD sets another build folder.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RIBBON_BUILD:-$root/build}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_MCA_pml=ob1 # Open MPI looks for networks in every process otherwise, which takes longer than most cases
-# Programs of Open MPI that run at a time share a folder, which the one that ends may remove while another that starts relies on it: it stays while something is in it.
+export OMPI_MCA_pml=ob1 # else every process searches for networks, which takes longer than most cases
+# Programs of Open MPI that run at the same time share a folder. A program that ends may remove it while
+# another one starts. A folder that is not empty is not removed.
 node=$(uname -n)
 mkdir -p "${TMPDIR:-/tmp}/ompi.${node%%.*}.$(id -u)/kept"
 
-# What the kernels are compiled with; what the examples need as well; what tests, ribbon-bench and the other examples need on top.
+# Packages for the kernels; for the examples in addition; for tests, ribbon-bench and the other examples in
+# addition.
 kernel_packages=(cmake g++ make python3)
 packages=(pkg-config libopenmpi-dev python3-matplotlib)
 test_packages=(gfortran libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev openmpi-bin valgrind)
@@ -16,7 +19,8 @@ test_packages=(gfortran libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlo
 [ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev)
 [ -n "${PETSC_DIR:-}" ] || test_packages+=(python3-petsc4py python3-petsc4py-real)
 
-# missing_packages PACKAGE...: those that are not installed; none where this is no Debian: CMake says what is missing
+# missing_packages PACKAGE...: prints those that are not installed. Prints nothing if this is not Debian:
+# CMake then reports missing packages.
 missing_packages() {
   command -v dpkg-query > /dev/null || return 0
   local p
@@ -39,7 +43,7 @@ require_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
-# The tutorials' sources come in a package of their own, named after PETSc's version.
+# The sources of the tutorials are in a separate package, whose name contains the version of PETSc.
 require_tutorials() {
   [ -z "${PETSC_DIR:-}" ] || return 0
   local version
@@ -47,13 +51,13 @@ require_tutorials() {
   require_packages "libpetsc$version-dev-examples"
 }
 
-# CMake writes down which objects a build folder has, for cmake/progress.
+# Requests a list of the objects of a build folder from CMake, for cmake/progress.
 ask_for_objects() {
   mkdir -p "$1/.cmake/api/v1/query"
   touch "$1/.cmake/api/v1/query/codemodel-v2"
 }
 
-# configure_ribbon OPTION...: a folder that was configured keeps its options, but for those that are turned on here
+# configure_ribbon OPTION...: a configured folder keeps its options, except those that are given here
 configure_ribbon() {
   local option changed=()
   for option in "$@"; do
@@ -72,15 +76,15 @@ build_targets() {
   cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 | "$root/cmake/progress" "$build" "$build/build.log" "$@" || { tail -40 "$build/build.log" >&2; exit 1; }
 }
 
-# build_examples TARGET...: without tests, and without the kernels that they alone need
+# build_examples TARGET...: without tests, and without the kernels that only tests need
 build_examples() {
   local options=() installs=""
-  [ -f "$build/CMakeCache.txt" ] || options=(RIBBON_WERROR=ON RIBBON_SINGLE=OFF) # the former as for tests, so that these compile nothing again
-  # packages are installed one after another, which leaves processors idle: they compile kernels meanwhile
+  [ -f "$build/CMakeCache.txt" ] || options=(RIBBON_WERROR=ON RIBBON_SINGLE=OFF) # RIBBON_WERROR: as for tests
+  # the installation of packages uses one processor: the others compile kernels meanwhile
   if [ ${#options[@]} -gt 0 ] && [ -z "${PETSC_DIR:-}" ] && [ "$(id -u)" -eq 0 ] && [ -n "$(missing_packages "${packages[@]}")" ]; then
     require_packages "${kernel_packages[@]}"
     configure_ribbon "${options[@]}" RIBBON_PETSC=OFF RIBBON_EXAMPLES=OFF
-    (require_packages "${packages[@]}" && require_tutorials) & # not interrupted by the keyboard
+    (require_packages "${packages[@]}" && require_tutorials) & # the keyboard does not interrupt it
     installs=$!
     build_targets ribbon_kernels_double
     wait "$installs" || exit 1
@@ -91,7 +95,7 @@ build_examples() {
   build_targets "$@"
 }
 
-# build_ribbon TARGET...: of everything there is
+# build_ribbon TARGET...: with all options and tests
 build_ribbon() {
   require_packages "${kernel_packages[@]}" "${packages[@]}" "${test_packages[@]}"
   require_tutorials
@@ -99,14 +103,16 @@ build_ribbon() {
   build_targets "$@"
 }
 
-# How long all tests take: as those of an earlier run in this folder, else 690 seconds of one core. ctest itself counts them.
+# Prints how long all tests take: as in an earlier run in this folder, otherwise 690 seconds of one core.
+# ctest prints how many tests there are.
 announce_tests() {
   local costs=$build/Testing/Temporary/CTestCostData.txt log=$build/Testing/Temporary/LastTest.log
   { cat "$costs" 2> /dev/null || echo "all 1 690"; } |
     awk -v cores="$(nproc)" -v log_file="$log" 'NF == 3 { s += $3 } END { printf "Running the tests, about %.1f minutes; log: %s\n", s / 60 / cores, log_file }'
 }
 
-# A Python that has matplotlib: the one on PATH, else the system's, for which the package was installed.
+# Prints a Python with matplotlib: that of PATH, otherwise that of the system, for which the package was
+# installed.
 python_with_matplotlib() {
   local p
   for p in python3 /usr/bin/python3; do
