@@ -76,7 +76,7 @@ void ChooseShifts(KSP ksp, KSP_ADI *adi)
   } else if (D == 2) {
     Spectrum h = adi->spectra[0], v = adi->spectra[1];
     // one of the two may be singular. If both are, vectors that both map to 0 are in the null space of the
-    // matrix; for other vectors at most one of the two factors is 0
+    // matrix. For other vectors at most one of the two factors is 0
     if (adi->singular[0] != adi->singular[1]) (adi->singular[0] ? h : v).least = 0;
     if (adi->smooths) h = v = all;
     adi->predicted = wachspress_count(condition_of(h, v), reduction);

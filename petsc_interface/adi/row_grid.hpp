@@ -24,9 +24,9 @@ public:
   ~RowGrid() { (void)reset(); }
   PetscErrorCode reset();
 
-  /// Finds the grid: the DM (may be null) if its sizes fit, otherwise the DMDA of the matrix, otherwise the
-  /// pattern of the matrix (consecutive rows without other couplings, or a grid). Collective. Errors:
-  /// PETSC_ERR_SUP in one sentence if there are no lines.
+  /// Finds the grid. It comes from the DM (may be null) if its sizes fit, otherwise from the DMDA of the
+  /// matrix. Otherwise it comes from the pattern of the matrix: consecutive rows without other couplings,
+  /// or a grid. Collective. Errors: PETSC_ERR_SUP in one sentence if there are no lines.
   /// @param J  AIJ
   PetscErrorCode find(Mat J, DM dm);
 

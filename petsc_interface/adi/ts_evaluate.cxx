@@ -296,8 +296,8 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the step is one of the last two of a run, which TSAdapt adjusts to end the run, and differs from
-/// the step of the factors by no more than the rounding of its times.
+/// Whether the step belongs to the last two of a run, which TSAdapt adjusts to end the run. It must also
+/// differ from the step of the factors only by the rounding of its times.
 static bool IsRounded(TS ts, PetscReal a, PetscReal kept)
 {
   const bool ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP &&

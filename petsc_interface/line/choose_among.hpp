@@ -10,9 +10,9 @@
 
 namespace ribbon::petsc::directions {
 
-/// Replaces the ordering auto, once the directions are known. Auto is zebra on multigrid levels if every
-/// direction has tridiagonal lines of two colours that lie in the block itself, and if some entry couples
-/// across lines. Collective.
+/// Replaces the ordering auto, once the directions are known. Auto is zebra on multigrid levels under two
+/// conditions. Every direction has tridiagonal lines of two colours that lie in the block itself. Some
+/// entry couples across lines. Collective.
 PetscErrorCode DecideOrdering(MPI_Comm comm, bool may_colour, PC_Line *line,
                               std::vector<ChosenDirection> *chosen);
 /// The strongest directions of a map whose lines can be solved, and others that many rows prefer.

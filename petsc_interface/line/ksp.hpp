@@ -42,9 +42,9 @@ struct LineCounts {
 /// The iterations of one solve.
 PetscErrorCode KSPSolve_Line(KSP ksp);
 PetscErrorCode KSPMatSolve_Line(KSP ksp, Mat B, Mat X);
-/// Sets the type of the PC to line if the PC has no type. At creation, unless the option -pc_type is set,
-/// it also replaces a type that PETSc chose by default, and a type of the program if the type of the KSP
-/// comes from an option.
+/// Sets the type of the PC to line if the PC has no type. At creation the option -pc_type has precedence.
+/// Without it, a type that PETSc chose by default is replaced as well. If the type of the KSP comes from an
+/// option, every type is replaced.
 PetscErrorCode ChoosePC(KSP ksp, bool at_creation);
 /// Reads the options of a PC line that the KSP chose, once.
 PetscErrorCode ReadPCOptions(KSP ksp);

@@ -10,7 +10,7 @@ namespace ribbon::petsc {
 
 struct LineGroup;
 
-/// Stores for every group of lines its rows, and N = A - A_lines in these rows: the entries of an AIJ
+/// Stores for every group of lines its rows, and N = A - A_lines in these rows. N has the entries of an AIJ
 /// matrix in host memory that are not on the line of their row. With the new values z of a group,
 ///
 ///     z = (1 - omega) z + omega A_lines^-1 (b - N z)   instead of   z += omega A_lines^-1 (b - A z),

@@ -11,7 +11,7 @@ namespace ribbon::petsc {
 namespace {
 
 /// Finds the first entry of the off-process block that is not along consecutive elements of the whole
-/// matrix, and whether any entry of either rank couples across the borders. Collective.
+/// matrix. Also finds whether any entry of either rank couples across the borders. Collective.
 /// @param closings  an entry far off the diagonal may close a ring that spans ranks: it joins the far end
 ///   of the first or last local run to another rank
 PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool closings,

@@ -82,8 +82,8 @@ PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map);
 
 /// The definition of an element without a DM.
 struct Elements {
-  /// rows of an element: the block size of the matrix, if it divides the local rows of every rank;
-  /// otherwise the number of interleaved lines, where an element has one row of each line
+  /// rows of an element: the block size of the matrix, if it divides the local rows of every rank.
+  /// Otherwise the number of interleaved lines: an element has one row of each
   PetscInt components = 1;
   bool     coupled    = false; ///< some rank stores couplings between components
 };

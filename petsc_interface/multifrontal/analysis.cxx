@@ -12,12 +12,12 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// From this kl + ku on, the set-up examines whether stored zeros widen the band.
+/// Above this kl + ku the set-up examines whether stored zeros widen the band.
 constexpr int widest_with_zeros = 8;
 
 /// Finds the chain of the matrix. Stored zeros count if they do not widen the band much, because later
-/// values may not be zero. If the matrix with its zeros is not a chain, or if kl + ku is above 8 and at
-/// least twice that of the nonzero entries, a copy without zeros is factored.
+/// values may not be zero. A copy without zeros is factored if the matrix with its zeros is not a chain. It
+/// is also factored if kl + ku is above 8 and at least twice that of the nonzero entries.
 PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
 {
   ChainPattern other;

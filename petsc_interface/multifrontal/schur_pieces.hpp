@@ -76,9 +76,9 @@ public:
     bring_edges(exec, band);
   }
 
-  /// Exchanges the couplings. Every rank sends its Schur complements of z_r for z_r and for z_(r-1), the
-  /// coefficients of z_r in the next rank, and the dependence of its first unknowns on z before and after
-  /// it.
+  /// Exchanges the couplings. Every rank sends the blocks of its equations of z_r for z_r and for z_(r-1),
+  /// after the elimination of its interior. It also sends the blocks of these equations in the next rank,
+  /// and the dependence of its first unknowns on z before and after it.
   PetscErrorCode join()
   {
     const auto n    = static_cast<PetscMPIInt>(5 * block());

@@ -74,8 +74,8 @@ PETSC_EXTERN PetscErrorCode KSPLineView(KSP, PetscViewer viewer);
 .  ksp - the solver
 
    Output Parameters (any may be NULL):
-+  lines - lines that were judged separately, times right-hand sides; 0 if M is not the inverse of all lines,
-      or if no norms are computed
++  lines - lines that were judged separately, times right-hand sides; 0 if M is not the inverse of A to
+      rounding, or if no norms are computed
 .  refined - lines with more than one solve
 .  open - lines whose residual is above max(rtol max|b|, abstol)
 -  worst - the largest max|r| / max|b| along a line

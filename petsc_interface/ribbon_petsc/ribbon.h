@@ -161,7 +161,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
 
    Note:
    Krylov methods for symmetric matrices need PC_LINE_COMPOSITION_SYMMETRIC, or PC_LINE_COMPOSITION_ADDITIVE
-   in jacobi ordering. If the matrix A is positive definite, additive composition always is, and symmetric
+   in jacobi ordering. If the matrix A is positive definite, additive composition always is. Symmetric
    composition is if lambda(A_d^-1 A) < 2 / omega for the lines A_d of every direction. Diagonally dominant
    matrices meet this condition. In zebra ordering only PC_LINE_COMPOSITION_SYMMETRIC is symmetric. A choice
    that is not symmetric prints one warning if the KSP of this PC is for symmetric matrices.
