@@ -23,8 +23,8 @@
       as the entries allow)
 .  -pc_line_lhs_tol <tol> - lines whose entries agree to tol times the largest entry of the row share a matrix
       (default 0: only equal lines share)
-.  -pc_line_cut <auto,exact,drop,local,error> - how lines that span ranks are solved (default auto: over all
-      ranks of the line)
+.  -pc_line_cut <auto,exact,drop,local,error> - how lines that span ranks are solved (default auto: drop if
+      drop is exact to rounding, otherwise exact; local if it is unknown which sub-lines belong together)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of lines that
       span ranks (default auto: the cheapest by a model)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
