@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file adi_fixture.hpp  What the tests of alternating directions share.
+/// @file adi_fixture.hpp  Fixture and matrix norms for the tests of alternating directions.
 #pragma once
 
 #include "fixture.hpp"
@@ -8,12 +8,12 @@
 
 namespace test {
 
-/// Grids whose rows sum to what was eliminated from them: without phases.
+/// Fixture with real grids, without phases. The sum of a row then equals minus its eliminated couplings.
 class Adi : public Petsc {
   const WithoutPhases real;
 };
 
-/// Sum of sizes of the worst row of A - factor B.
+/// ||A - factor B|| in the maximum norm.
 inline PetscReal difference(Mat A, Mat B, PetscScalar factor = 1)
 {
   Mat       D;
@@ -25,7 +25,7 @@ inline PetscReal difference(Mat A, Mat B, PetscScalar factor = 1)
   return norm;
 }
 
-/// The same of shift M - J - A_1 - ... - A_D.
+/// ||shift M - J - A_1 - ... - A_D|| in the maximum norm.
 inline PetscReal left_out(const ribbon::petsc::DirectionSplitting &splitting, Mat J, PetscScalar shift)
 {
   Mat       sum;
@@ -33,7 +33,7 @@ inline PetscReal left_out(const ribbon::petsc::DirectionSplitting &splitting, Ma
   PetscReal norm = -1;
   MatDuplicate(J, MAT_COPY_VALUES, &sum);
   for (int d = 0; d < splitting.directions(); ++d) MatAXPY(sum, 1, splitting.A(d), DIFFERENT_NONZERO_PATTERN);
-  MatCreateVecs(J, nullptr, &m); // those of the splitting are on the host where it had to be converted
+  MatCreateVecs(J, nullptr, &m); // The vectors of the splitting are on the host if it converted the matrix.
   VecCopy(splitting.mass(), m);
   VecScale(m, -shift);
   MatDiagonalSet(sum, m, ADD_VALUES);
@@ -43,7 +43,7 @@ inline PetscReal left_out(const ribbon::petsc::DirectionSplitting &splitting, Ma
   return norm;
 }
 
-/// The strength of direction d alone.
+/// The strengths with all directions but d set to zero.
 inline std::vector<PetscReal> only(std::size_t d, const std::vector<PetscReal> &strength)
 {
   std::vector<PetscReal> one(3, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file allocations.hpp  What a piece of work allocates.
+/// @file allocations.hpp  Counts the allocations of a function.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -11,17 +11,17 @@
 
 namespace test {
 
-/// What was allocated when allocations_of() counted last: functions of PETSc, labels of Kokkos.
+/// Names of the last allocations_of(): functions of PETSc, labels of Kokkos.
 inline std::string &allocations()
 {
   static std::string names;
   return names;
 }
 
-/// Counts the allocations of PETSc and of Kokkos while f runs, but for what PETSc's exchange of halos keeps,
-/// or does not keep, for messages from and to a device, and for nothing: PETSc asks for the array of a device
-/// vector without entries again each time, and reads an option first; Kokkos for the global scratch of teams
-/// that have none, as those of products.
+/// Counts the allocations of PETSc and of Kokkos while f runs. It leaves out three kinds. PETSc's exchange
+/// of halos may or may not keep buffers for messages from and to a device. PETSc requests the array of a
+/// device vector without entries again each time, and reads an option first. Kokkos allocates zero bytes of
+/// global scratch for teams without scratch, such as those of products.
 inline int allocations_of(const std::function<void()> &f)
 {
   static int count                                                                               = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_fixture.hpp  Random chains as PETSc matrices of any type and partition, factors of
-///   them, and how well they solve.
+/// @file chain_fixture.hpp  Random chains as PETSc matrices of any type and partition, their factors, and
+///   the errors of their solutions.
 #pragma once
 
 #include "fixture.hpp"
@@ -18,19 +18,19 @@ class MultifrontalScales : public Petsc { };
 
 enum class Values { dominant, symmetric, hermitian, random, wave, splines };
 
-/// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of
-/// their own or in a random one.
+/// `chains` banded matrices of n rows, one after another, open or periodic. Rows are in the order of the
+/// chain or in a random order.
 struct RandomChain {
   PetscInt              n, kl, ku;
   bool                  ring   = false;
   PetscInt              chains = 1;
   Values                values = Values::dominant;
   std::uint64_t         seed   = 1;
-  std::vector<PetscInt> row_of = {}; ///< of a place; empty: the place itself
+  std::vector<PetscInt> row_of = {}; ///< row of each place in the chain; empty: the place itself
 
   PetscInt rows() const { return n * chains; }
 
-  /// @param block  rows that stay together
+  /// @param block  number of rows that stay consecutive
   RandomChain &shuffle(PetscInt block = 1)
   {
     Draw                  draw(seed);
@@ -43,7 +43,7 @@ struct RandomChain {
       for (PetscInt k = 0; k < block; ++k) row_of.push_back(first * block + k);
     return *this;
   }
-  /// Entry d places behind the diagonal of a place.
+  /// The entry d columns to the right of the diagonal, in the row of this place.
   PetscScalar entry(PetscInt place, PetscInt d) const
   {
     // -u'' - k^2 u
@@ -78,7 +78,8 @@ struct RandomChain {
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
   }
-  /// AIJ matrices take their type from the options. @param local  rows of this rank
+  /// AIJ matrices get their type from the options.
+  /// @param local  rows of this rank
   Mat matrix(PetscInt local = PETSC_DECIDE, MatType type = MATAIJ, PetscInt block = 1) const
   {
     Mat A;
@@ -119,7 +120,7 @@ inline PetscReal backward_error(Mat A, Vec x, Vec b, bool transposed = false)
   return rs == 0 ? 0 : rs / (as * xs + bs);
 }
 inline constexpr PetscReal rounding = 45 * PETSC_MACHINE_EPSILON; ///< 1e-14 in double
-/// With the range of exponents that tests of units take.
+/// Tests of units need the range of exponents of double.
 inline constexpr bool is_double = sizeof(PetscReal) == 8;
 
 inline Vec random_vector(Mat A)
@@ -149,7 +150,8 @@ inline PetscInt local_rows(Mat A)
   return rows;
 }
 
-/// Solves for b with the factors F of A, and with those of the transposed matrix; x is of the latter then.
+/// Solves for b with the factors F of A and with those of the transpose. On return x is the solution of the
+/// transposed system.
 inline void expect_solves(Mat F, Mat A, Vec b, Vec x)
 {
   OK(MatSolve(F, b, x));
@@ -158,8 +160,7 @@ inline void expect_solves(Mat F, Mat A, Vec b, Vec x)
   EXPECT_LE(backward_error(A, x, b, true), rounding) << "transposed";
 }
 
-/// Every column of X against its column of B; A multiplies vectors of its own type
-/// alone where it is on a device.
+/// Compares every column of A X with its column of B. On a device A multiplies only vectors of its type.
 inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
 {
   Vec b, x;
@@ -173,8 +174,9 @@ inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed
   OK(VecDestroy(&x));
 }
 
-/// A dense matrix of random numbers: on the device beside cuda vectors, else in host memory (Kokkos types:
-/// PETSc's dense ones read columns that are not there), `gap` rows between its columns there.
+/// A dense random matrix, on the device for cuda vectors, otherwise in host memory. In host memory `gap`
+/// rows separate its columns. Kokkos types use host memory because PETSc's dense Kokkos matrices read
+/// columns that do not exist.
 inline Mat dense(Mat A, PetscInt columns, PetscInt gap)
 {
   const PetscInt rows = local_rows(A);
@@ -193,7 +195,7 @@ inline Mat dense(Mat A, PetscInt columns, PetscInt gap)
   return B;
 }
 
-/// An option as long as it lives.
+/// Sets an option for the lifetime of the object.
 struct Option {
   std::string name;
   Option(const std::string &n, const std::string &value) : name(n)
@@ -205,7 +207,7 @@ struct Option {
   ~Option() { PetscOptionsClearValue(nullptr, name.c_str()); }
 };
 
-/// A KSP that takes the solver type by options, with the prefix chain_.
+/// A KSP that gets its solver type from options with the prefix chain_.
 struct ByOptions {
   Option type{"-chain_ksp_type", "preonly"}, pc, package{"-chain_pc_factor_mat_solver_type", "multifrontal"};
   KSP    ksp = nullptr;
@@ -218,14 +220,14 @@ struct ByOptions {
     KSPSetFromOptions(ksp);
   }
   ~ByOptions() { KSPDestroy(&ksp); }
-  /// Backward error of a solve. Above `rounding` it prints how many entries of b and x are not finite.
-  /// `twin`: an AIJ matrix with the entries of A.
+  /// Backward error of a solve. Above `rounding` it prints the number of entries of b and x that are not
+  /// finite. `twin` is an AIJ matrix with the entries of A.
   PetscReal error(Mat twin, bool transposed = false) const
   {
     Vec       b = random_vector(twin), x;
     PetscReal e = PETSC_INFINITY;
     VecDuplicate(b, &x);
-    VecSet(x, 1); // a norm that PETSc keeps until x changes, on every rank
+    VecSet(x, 1); // changes x, so that no rank keeps a stored norm of it
     if ((transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x)) == 0)
       e = backward_error(twin, x, b, transposed);
     else ADD_FAILURE() << last_error();
@@ -236,7 +238,7 @@ struct ByOptions {
     VecDestroy(&x);
     return e;
   }
-  /// How a solve of random numbers ends.
+  /// The reason with which a solve for a random right-hand side ends.
   KSPConvergedReason reason(Mat A) const
   {
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
@@ -287,7 +289,8 @@ struct Factored {
   }
 };
 
-/// The text of an error that all ranks raise alike; empty where a rank raised none, or another.
+/// The text of an error that all ranks raise with the same text. Empty if a rank raises no error or another
+/// one.
 inline std::string error_of(const std::function<PetscErrorCode()> &call)
 {
   last_error().clear();
@@ -301,7 +304,7 @@ inline std::string error_of(const std::function<PetscErrorCode()> &call)
   return alike ? first : "";
 }
 
-/// entry(i), for all rows of a vector like those of A.
+/// A vector with the layout of A and the entries entry(i).
 inline Vec vector_of(Mat A, const std::function<PetscScalar(PetscInt)> &entry)
 {
   Vec      v;
@@ -322,7 +325,7 @@ inline PetscReal componentwise(Vec x, Vec y)
   VecPointwiseDivide(q, x, y);
   VecShift(q, -1);
   VecNorm(q, NORM_INFINITY, &e);
-  VecNorm(q, NORM_1, &sum); // NaN is lost in maxima
+  VecNorm(q, NORM_1, &sum); // The maximum would drop NaN.
   VecDestroy(&q);
   return PetscIsInfOrNanReal(sum) ? PETSC_INFINITY : e;
 }

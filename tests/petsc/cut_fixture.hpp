@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Grids that any partition cuts, solved along one direction on all ranks and on one.
+// Grids with distributed lines for any partition, solved along one direction on all ranks and on one.
 #pragma once
 
 #include "fixture.hpp"
@@ -9,16 +9,17 @@
 
 namespace test {
 
-/// A grid that couples in all directions, most along one; the same numbers whatever the partition.
+/// A grid that couples in all directions, most strongly along one. Its entries do not depend on the
+/// partition.
 struct CutCase {
   PetscInt dim = 1, n[3] = {1, 1, 1}, along = 0, dof = 1, width = 1;
-  PetscInt matrices = 1; ///< that differ; 0: one for every line
+  PetscInt matrices = 1; ///< number of different matrices; 0: one per line
   bool     periodic = false;
-  /// penalty: what the first row of a line is multiplied by, and its right-hand side
+  /// penalty: factor of the first row of each line and of its right-hand side
   double strength = 1, shift = 1, penalty = 1;
-  /// what every seventh column along the lines is multiplied by; answers are multiplied by it, too
+  /// factor of every seventh column along the lines; solutions are multiplied by it, too
   double                seventh = 1;
-  std::vector<PetscInt> split[3]; ///< sizes of the pieces
+  std::vector<PetscInt> split[3]; ///< rows of the ranks
   std::string           options;
 
   std::string what(bool transposed) const
@@ -33,7 +34,7 @@ struct CutCase {
   }
 };
 
-/// That grid on some ranks, with PC line.
+/// A CutCase on some ranks, with PC line.
 struct CutCaseSolver {
   const CutCase &c;
   DM             da;
@@ -136,8 +137,8 @@ struct CutCaseSolver {
   {
     return scale(at) * turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component);
   }
-  /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array,
-  /// but for Kokkos vectors, which PETSc leaves broken by that.
+  /// M b or M^T b in natural numbering, with zeros for the rows of other ranks. In place, b and x share an
+  /// array. Kokkos vectors are excepted, because PETSc leaves them invalid after that.
   std::vector<PetscScalar> apply(bool transposed, bool in_place = false)
   {
     in_place = in_place && !is_of_type(x, "kokkos");
@@ -165,7 +166,7 @@ struct CutCaseSolver {
     if (in_place) VecResetArray(x);
     return answer;
   }
-  /// Largest difference between the columns of PCMatApply() and those of PCApply().
+  /// Largest difference between the columns of PCMatApply() and the results of PCApply().
   PetscReal columns_differ() const
   {
     PetscInt  rows;
@@ -194,7 +195,8 @@ struct CutCaseSolver {
   }
 };
 
-/// Largest difference of their answers, of all their sizes; both must have been made for the same case.
+/// Largest difference between the solutions of both solvers, relative to the largest entry. Both solvers
+/// need the same case.
 inline PetscReal answers_differ(CutCaseSolver *cut, CutCaseSolver *whole, bool transposed,
                                 bool in_place = false)
 {

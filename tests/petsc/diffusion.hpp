@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file diffusion.hpp  Time-dependent problems with known solutions, whose differences in space are exact:
-///   what a TS gets wrong is its own.
+/// @file diffusion.hpp  Time-dependent problems with known solutions. Their differences in space are exact,
+///   so that all errors of a TS are errors in time.
 #pragma once
 
 #include "fixture.hpp"
@@ -13,19 +13,20 @@
 
 namespace test {
 
-/// u_t = a lap u + mixed u_xy - v sum_d u_d + growth u - cubic u^3 + s(x, t) on [0, 1]^dim with u = g(t) (1 +
-/// sum_d x_d^2 + sum_{d<e} x_d x_e), for which differences of second order are exact.
+/// u_t = a lap u + mixed u_xy - v sum_d u_d + growth u - cubic u^3 + s(x, t) on [0, 1]^dim. The solution is
+/// u = g(t) (1 + sum_d x_d^2 + sum_{d<e} x_d x_e), for which differences of second order are exact.
 struct Diffusion {
-  /// u = g; u - u_inside given; u_t = g'; grid without its boundary; none (u = g(t) then)
+  /// Boundary conditions, in this order: u = g; u - u_inside given; u_t = g'; boundary points eliminated;
+  /// periodic, with u = g(t).
   enum Boundary { dirichlet, neumann, rates, eliminated, periodic };
-  /// imex: diffusion in the IFunction, the rest in the RHSFunction
+  /// imex: diffusion in the IFunction, all other terms in the RHSFunction
   enum Form { ifunction, rhsfunction, imex };
   PetscInt  dim = 2, n = 17, components = 1;
   Boundary  boundary = dirichlet;
   Form      form     = ifunction;
   PetscReal a = 0.1, mixed = 0, v = 0, growth = 0, cubic = 0, mass = 1;
   bool      steady = false;
-  PetscInt  along  = 3; ///< terms couple along so many directions; the others are a batch
+  PetscInt  along  = 3; ///< number of directions with couplings; the others form a batch
 
   PetscInt  directions() const { return PetscMin(dim, along); }
   PetscReal step() const
@@ -46,7 +47,7 @@ struct Diffusion {
       for (PetscInt e = d; e < dim; ++e) sum += x[d] * x[e];
     return sum;
   }
-  /// The operators on the exact solution: s makes up for them.
+  /// The source term s for the exact solution.
   PetscReal source(PetscReal t, const PetscReal *x) const
   {
     PetscReal slopes = 0;
@@ -65,7 +66,7 @@ struct DiffusionTS {
   DM        da = nullptr;
   TS        ts = nullptr;
   Vec       u = nullptr, exact = nullptr, local = nullptr;
-  PetscReal poisoned_after = PETSC_MAX_REAL; ///< later functions are not numbers
+  PetscReal poisoned_after = PETSC_MAX_REAL; ///< functions at later times are NaN
   PetscInt  evaluations    = 0;
 
   explicit DiffusionTS(const Diffusion &problem, const char *method = "hundsdorfer_verwer",
@@ -120,7 +121,7 @@ struct DiffusionTS {
     TSSetMaxTime(ts, end);
     TSSetMaxSteps(ts, 100000);
   }
-  /// Largest error, or (root of the mean square), at the end of a run with this step.
+  /// Error at the end of a run with this step: the largest one, or the root of the mean square.
   PetscReal error(NormType type = NORM_INFINITY)
   {
     PetscReal t, norm, nodes;
@@ -142,7 +143,7 @@ struct DiffusionTS {
          to);
   }
 
-  /// Calls f with the indices, the place and the entry of every unknown of `to`.
+  /// Calls f with the indices, the coordinates and the entry of every unknown of `to`.
   template <class F>
   void walk(const F &f, Vec to) const
   {
@@ -163,7 +164,7 @@ struct DiffusionTS {
   }
 
 private:
-  /// Reads u by indices; outside of an eliminated boundary it is what it is there.
+  /// Reads u by indices. Outside of an eliminated boundary it returns the boundary value.
   struct Reader {
     const DiffusionTS &of;
     PetscReal          t;
@@ -184,14 +185,14 @@ private:
     }
   };
 
-  /// F (without M U') or G: diffusion and boundary equations where `implicit`, what is left where `rest`.
+  /// F (without M U') or G. `implicit` selects diffusion and boundary equations, `rest` all other terms.
   PetscErrorCode evaluate(PetscReal t, Vec U, Vec Udot, bool implicit, bool rest, Vec to)
   {
     const PetscScalar *v, *udot = nullptr;
     Reader             read{*this, t, {0, 0, 0}, {1, 1, 1}, nullptr};
     PetscFunctionBegin;
     ++evaluations;
-    // kept: those of the DM cost an allocation each time
+    // Kept, because a local vector from the DM costs an allocation each time.
     if (!local) PetscCall(DMCreateLocalVector(da, &local));
     PetscCall(DMGlobalToLocalBegin(da, U, INSERT_VALUES, local));
     PetscCall(DMGlobalToLocalEnd(da, U, INSERT_VALUES, local));
@@ -206,7 +207,7 @@ private:
         const PetscScalar rate = udot ? udot[entry++] : PetscScalar(0), here = read(at, 0, 0, 0);
         PetscInt          inside[3] = {0, 0, 0};
         bool              on_edge   = false;
-        // corners follow edges
+        // Corners belong to an edge.
         for (PetscInt d = 0; d < p.directions() && !on_edge; ++d)
           inside[d] = at[d] == 0 ? 1 : at[d] == p.n - 1 ? -1 : 0, on_edge = inside[d] != 0;
         if (on_edge && p.boundary <= Diffusion::rates) {

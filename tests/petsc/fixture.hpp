@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fixture.hpp  Matrices, solves and error texts for the tests of PETSc objects. Types follow
-///   -mat_type, -vec_type, -dm_mat_type, -dm_vec_type.
+/// @file fixture.hpp  Matrices, solves and error texts for the tests of PETSc objects. Types follow the
+///   options -mat_type, -vec_type, -dm_mat_type and -dm_vec_type.
 #pragma once
 
 #include <ribbon_petsc/ribbon.h>
@@ -19,22 +19,22 @@
 
 namespace test {
 
-/// A number that is complex where PETSc is.
+/// A factor that is complex in complex PETSc.
 #if defined(PETSC_USE_COMPLEX)
 inline const PetscScalar turned(1, 0.3);
 #else
 inline constexpr PetscScalar turned = 1;
 #endif
 
-/// Whether Grid turns its entries in complex PETSc; without, constants stay the null
-/// vectors of its singular lines.
+/// Whether Grid multiplies its entries by phases in complex PETSc. Without phases, the null vectors of its
+/// singular lines are the constants.
 inline bool &phases()
 {
   static bool on = true;
   return on;
 }
 
-/// While it lives, Grid is real.
+/// Makes Grid real for the lifetime of the object.
 struct WithoutPhases {
   WithoutPhases() { phases() = false; }
   ~WithoutPhases() { phases() = true; }
@@ -66,13 +66,13 @@ inline PetscErrorCode keep_error(MPI_Comm, int, const char *, const char *, Pets
   return code;
 }
 
-/// Options of the command line, types of matrices and vectors among them: every test has them.
+/// Options of the command line, such as types of matrices and vectors. They hold for every test.
 inline std::string &command_line()
 {
   static std::string text;
   return text;
 }
-/// Forgets what tests have set, and sets `more`.
+/// Clears the options of earlier tests, and sets `more`.
 inline void reset_options(const char *more = "")
 {
   PetscOptionsClear(nullptr);
@@ -94,10 +94,10 @@ protected:
   PetscMPIInt ranks = 1, rank = 0;
 };
 
-/// A DMDA with its operator sum_d s_d (second difference in direction d) + shift I; Dirichlet rows (1 on the
-/// diagonal) on the boundary where asked for. In complex PETSc it is Q^H A Q for the real A, with Q the
-/// diagonal of exp(2 pi i (x / nx + y / ny + z / nz)): Hermitian, with the spectrum, the singular lines and
-/// the equal lines of A, and a transpose that is neither A nor A^H.
+/// A DMDA with its operator sum_d s_d (second difference in direction d) + shift I. Optionally, boundary
+/// rows are Dirichlet rows with 1 on the diagonal. In complex PETSc the operator is Q^H A Q for the real A,
+/// with Q the diagonal of exp(2 pi i (x / nx + y / ny + z / nz)). It is Hermitian and keeps the spectrum,
+/// the singular lines and the equal lines of A. Its transpose is neither A nor A^H.
 struct Grid {
   DM  da = nullptr;
   Mat A  = nullptr;
@@ -183,7 +183,7 @@ inline bool is_of_type(Vec v, const char *part)
   return contains(type, part);
 }
 
-/// The DM is not asked for operators, right-hand sides and guesses.
+/// Tells the KSP not to get operators, right-hand sides and guesses from the DM.
 inline PetscErrorCode deactivate_dm(KSP ksp)
 {
 #if PETSC_VERSION_LT(3, 25, 0)
@@ -193,8 +193,8 @@ inline PetscErrorCode deactivate_dm(KSP ksp)
 #endif
 }
 
-/// A matrix without a DM from a function entry(row, column), rows split evenly among the ranks,
-/// `stored` deciding the pattern.
+/// A matrix without a DM from a function entry(row, column). Rows are split evenly among the ranks, and
+/// `stored` defines the pattern.
 inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt)> &entry,
                   const std::function<bool(PetscInt, PetscInt)> &stored, PetscInt local = PETSC_DECIDE)
 {
@@ -215,8 +215,8 @@ inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt
   return A;
 }
 
-/// ||B - A X|| / ||B||, Frobenius norms. The dense matrices may be in host memory, and A on a device, where it
-/// multiplies vectors of its own type alone.
+/// ||B - A X|| / ||B||, Frobenius norms. The dense matrices may be in host memory while A is on a device,
+/// where it multiplies only vectors of the same type.
 inline PetscReal residual(Mat A, Mat B, Mat X)
 {
   PetscInt  columns;
@@ -239,7 +239,7 @@ inline PetscReal residual(Mat A, Mat B, Mat X)
   return PetscSqrtReal(left / size);
 }
 
-/// A dense matrix of random numbers with columns that A can multiply: on a device where A is there.
+/// A dense random matrix with columns that A can multiply: on a device if A is there.
 inline Mat native_dense(Mat A, PetscInt columns)
 {
   PetscInt rows;
@@ -257,7 +257,7 @@ inline Mat native_dense(Mat A, PetscInt columns)
   return B;
 }
 
-/// What is printed on a viewer; all ranks have it and judge it alike.
+/// The text that `print` writes to a viewer. All ranks get it, so that their expectations agree.
 inline std::string printed(const std::function<void(PetscViewer)> &print)
 {
   std::string text;
@@ -280,7 +280,7 @@ inline std::string printed(const std::function<void(PetscViewer)> &print)
 /// ||b - A x|| / ||b||, or with the transpose of A.
 inline PetscReal relative_residual(Mat A, Vec b, Vec x, bool transposed = false)
 {
-  Vec       y, r, rest; // of A's own type: on a device it multiplies no others
+  Vec       y, r, rest; // vectors of A's own type; on a device A multiplies no others
   PetscReal norm = -1, size = 1;
   MatCreateVecs(A, &y, &r);
   VecDuplicate(r, &rest);
@@ -328,7 +328,7 @@ struct Line {
     VecSetRandom(b, random);
     PetscRandomDestroy(&random);
   }
-  /// ||b - A x|| / ||b|| after one application (transposed or not).
+  /// ||b - A x|| / ||b|| after one application, transposed or not.
   PetscReal residual(Mat A, bool transposed = false)
   {
     if ((transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)) != 0) return PETSC_INFINITY;
@@ -353,7 +353,7 @@ struct Line {
 };
 
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
-/// Applies a PC to device vectors; nothing may be copied but by the first.
+/// Applies a PC to device vectors. Only the first application may copy between host and device.
 inline void expect_no_bus(const Line &line)
 {
   PetscMemType       where;

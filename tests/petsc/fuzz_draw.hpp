@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fuzz_draw.hpp  Random numbers that a case is made of.
+/// @file fuzz_draw.hpp  Random values for test cases.
 #pragma once
 
 #include <petscsys.h>
@@ -11,14 +11,14 @@
 
 namespace test {
 
-/// Numbers that are the same on all ranks and machines (splitmix64).
+/// Random values that are the same on all ranks and machines (splitmix64).
 class Draw {
 public:
   explicit Draw(std::uint64_t seed) : state_(seed) { }
   std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15ULL); }
-  /// In 0 .. n - 1.
+  /// A value in 0 .. n - 1.
   PetscInt below(PetscInt n) { return static_cast<PetscInt>(next() % static_cast<std::uint64_t>(n)); }
-  /// In first .. last.
+  /// A value in first .. last.
   PetscInt between(PetscInt first, PetscInt last) { return first + below(last - first + 1); }
   bool     one_in(PetscInt n) { return below(n) == 0; }
   double   real(double low, double high) { return low + (high - low) * unit(next()); }
@@ -27,12 +27,12 @@ public:
   {
     return choices.begin()[below(static_cast<PetscInt>(choices.size()))];
   }
-  /// In [-1, 1), a function of its arguments.
+  /// A value in [-1, 1), a function of its arguments.
   static double noise(std::uint64_t seed, PetscInt a, PetscInt b)
   {
     return 2 * unit(mix(mix(mix(seed + static_cast<std::uint64_t>(a)) + static_cast<std::uint64_t>(b)))) - 1;
   }
-  /// n things for `ranks` owners, some of them none.
+  /// Splits n items among `ranks` owners. With `empty_ones` some owners may get zero items.
   std::vector<PetscInt> split(PetscInt n, PetscInt ranks, bool empty_ones)
   {
     std::vector<PetscInt> sizes(static_cast<std::size_t>(ranks), n / ranks);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fuzz_fixture.hpp  What random cases are judged with: one error on all ranks, memory
-///   that is left, a watchdog.
+/// @file fuzz_fixture.hpp  Checks of random cases: one error on all ranks, memory that remains, a watchdog.
 #pragma once
 
 #include "fuzz_options.hpp"
@@ -20,14 +19,14 @@ inline long environment(const char *name, long otherwise)
   return value ? std::atol(value) : otherwise;
 }
 
-inline char running[64]; // says which case takes too long, or ended the program
+inline char running[64]; // names the case that takes too long or ends the program
 inline void stop(int)
 {
   if (write(2, running, std::strlen(running)) < 0) _exit(2);
   _exit(1);
 }
 
-inline int            raised = 0; ///< errors that began in the call that runs
+inline int            raised = 0; ///< errors that began in the current call
 inline std::string    said;
 inline PetscErrorCode count_error(MPI_Comm, int, const char *, const char *, PetscErrorCode code,
                                   PetscErrorType type, const char *message, void *)
@@ -36,13 +35,13 @@ inline PetscErrorCode count_error(MPI_Comm, int, const char *, const char *, Pet
   return code;
 }
 
-inline long views = 0; ///< of Ribbon that are alive
+inline long views = 0; ///< existing views of Ribbon
 inline bool is_ours(const char *label)
 {
   return std::strncmp(label, "ribbon::", 8) == 0;
 }
 
-/// Calls that all ranks make together, and vectors that all ranks know.
+/// Calls that all ranks make together, and vectors whose entries all ranks know.
 class Fuzz : public Petsc {
 protected:
   void SetUp() override
@@ -68,8 +67,8 @@ protected:
 
   bool sound(const Options &o) const { return problem->sound && o.zero_pivot < 0.1; }
 
-  /// A collective call. It succeeds on all ranks, or raises one error with one text on all;
-  /// returns whether it failed.
+  /// A collective call. It succeeds on all ranks, or raises one error with the same text on all ranks.
+  /// @return whether it failed
   bool fails(const char *name, const std::function<PetscErrorCode()> &call)
   {
     struct Report {
@@ -93,7 +92,7 @@ protected:
     failed_calls += all[0].failed;
     return all[0].failed != 0;
   }
-  /// A number that must be the same on all ranks.
+  /// Checks that a value is the same on all ranks.
   int agreed(int mine)
   {
     int all[2] = {mine, -mine};
@@ -170,7 +169,7 @@ protected:
   PC                       pc = nullptr;
   std::unique_ptr<Problem> problem;
   std::string              text;             ///< of the last error
-  long                     failed_calls = 0; ///< since the test began
+  long                     failed_calls = 0; ///< since the start of the test
 };
 
 } // namespace test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fuzz_matrices.hpp  Matrices drawn at random: grids, graphs, batches, products, and such that
-///   nothing can be done with.
+/// @file fuzz_matrices.hpp  Random matrices: grids, graphs, batches, products, and matrices that Ribbon
+///   refuses.
 #pragma once
 
 #include "fixture.hpp"
@@ -15,21 +15,21 @@ namespace test {
 
 enum class Values { one_matrix, few_matrices, dominant, indefinite, hard, singular };
 
-/// A matrix, and what is known of it.
+/// A matrix and its known properties.
 struct Problem {
   DM          da    = nullptr; ///< of a grid, else null
   Mat         A     = nullptr; ///< Pmat
-  Mat         inner = nullptr; ///< of which A is a Kronecker product, else null
-  Mat         rows  = nullptr; ///< A as AIJ where it is of another type that stores rows, else null
+  Mat         inner = nullptr; ///< factor of the Kronecker product A, else null
+  Mat         rows  = nullptr; ///< A as AIJ if A is of another type that stores rows, else null
   std::string what;
-  std::string error;          ///< part of the sentence that every set-up has to end in; empty: none
-  PetscInt    components = 1; ///< unknowns of a grid point, rows of a block
-  PetscInt    width      = 1; ///< how far grid points couple
+  std::string error;          ///< part of the message that every set-up has to end with; empty: no error
+  PetscInt    components = 1; ///< unknowns of a grid point, or rows of a block
+  PetscInt    width      = 1; ///< distance of coupled grid points
   Values      values     = Values::dominant;
-  bool        sound      = true;  ///< rows dominate: all lines of all kinds can be solved
-  bool        spoilt     = false; ///< has NaN or Inf on its diagonal: no set-up may succeed
+  bool        sound      = true;  ///< rows are dominant: all lines of all kinds can be solved
+  bool        spoilt     = false; ///< NaN or Inf on the diagonal: every set-up has to fail
   bool        symmetric  = false;
-  /// nothing couples but rows of a line that lies on one rank, and these lines are what is found
+  /// only the rows of a line couple, each line lies on one rank, and the set-up finds these lines
   bool whole = false;
 
   Problem()                           = default;
@@ -53,8 +53,8 @@ public:
     sign_    = draw->of({-1.0, 1.0});
     p->sound = values_ != Values::hard && values_ != Values::singular;
   }
-  /// Off the diagonal: of rows r and c of which the first has this kind of place,
-  /// `step` apart along direction d.
+  /// An entry off the diagonal, for rows r and c with distance `step` along direction d. `place` is the
+  /// kind of place of row r.
   double off(PetscInt r, PetscInt c, PetscInt place, PetscInt step, int d) const
   {
     const double s = strength_[d];
@@ -70,7 +70,7 @@ public:
       return s * (symmetric_ ? Draw::noise(seed_, std::min(r, c), std::max(r, c)) : Draw::noise(seed_, r, c));
     }
   }
-  /// On it, where the others of this row have the sum `others` of absolute values, of at most `most` entries.
+  /// The diagonal entry of a row whose other entries have the absolute sum `others`.
   double diagonal(PetscInt r, double others) const
   {
     switch (values_) {
@@ -108,11 +108,11 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
   }
   DMBoundaryType        boundary[3];
   std::vector<PetscInt> owned[3];
-  // couplings along one direction alone
+  // Couplings along one direction only.
   const int only = draw->one_in(3) ? static_cast<int>(draw->below(dim)) : -1;
-  // which components couple: their own, the next, all
+  // Coupled components: each with itself, with the next one, or with all.
   const int mode = static_cast<int>(draw->below(3));
-  if (aligned && only >= 0) { // no line is cut
+  if (aligned && only >= 0) { // no line spans ranks
     const auto d = static_cast<std::size_t>(only), other = static_cast<std::size_t>(only == 0 ? 1 : 0);
     if (dim > 1) m[other] *= m[d], m[d] = 1;
   }
@@ -193,7 +193,7 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
              std::to_string(width) + (box ? ", box" : ", star");
 }
 
-/// A matrix without a DM: rows r has entries at `columns(r)`, split among ranks as `local` says.
+/// A matrix without a DM. Row r has entries at `columns(r)`; `local` splits the rows among the ranks.
 template <class Columns>
 void assemble(Draw *draw, PetscInt local, PetscInt n, const Columns &columns, Problem *p,
               PetscInt without_diagonal = -1)
@@ -221,7 +221,7 @@ void assemble(Draw *draw, PetscInt local, PetscInt n, const Columns &columns, Pr
   MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY);
 }
 
-/// Lines one after another, whole ones on every rank unless `cut`, rings where `periodic`.
+/// Lines one after another. Each rank holds whole lines unless `cut`. Lines are rings if `periodic`.
 inline void draw_batch(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p, bool cut)
 {
   const PetscInt reach = draw->one_in(3) ? draw->between(1, 8) : 1, m = draw->between(1, 24),
@@ -244,7 +244,7 @@ inline void draw_batch(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem 
              ", of " + std::to_string(m) + " rows, reach " + std::to_string(reach);
 }
 
-/// A grid in natural numbering without a DM, on ranks that begin and end anywhere.
+/// A grid in natural numbering without a DM. Ranks may begin and end at any row.
 inline void draw_numbered_grid(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p)
 {
   const std::array<PetscInt, 3> n{draw->between(1, 9), draw->between(1, 8),
@@ -269,7 +269,7 @@ inline void draw_numbered_grid(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, 
              std::to_string(n[2]) + (box ? ", box" : ", star");
 }
 
-/// Any graph; its matrix may lack an entry of the diagonal.
+/// Any graph. Its matrix may lack an entry of the diagonal.
 inline void draw_graph(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p)
 {
   const PetscInt n = draw->between(0, 60), degree = draw->between(0, 5),
@@ -292,21 +292,22 @@ inline void draw_graph(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem 
   p->what += "graph of " + std::to_string(n) + " rows of about " + std::to_string(degree) + " entries";
 }
 
-/// Of device matrices PETSc makes no Kronecker products, or assembled ones.
+/// Moves the matrix to the host, because PETSc makes no Kronecker products of device matrices, or only
+/// assembled ones.
 inline void on_host(Problem *p)
 {
   MatConvert(p->A, MATAIJ, MAT_INPLACE_MATRIX, &p->A);
   if (p->da) MatSetDM(p->A, p->da);
 }
 
-/// Another type for a matrix that is there, or a Kronecker product of it.
+/// Converts a given matrix to another type, or replaces it by a Kronecker product.
 inline void draw_type(Draw *draw, Problem *p)
 {
   const PetscInt kind = draw->below(12);
   PetscInt       m;
   Mat            B = nullptr;
   MatGetLocalSize(p->A, &m, nullptr);
-  if (!p->error.empty()) return; // what is said of a row would be said of another
+  if (!p->error.empty()) return; // the expected error names a row, and its number would change
   if (kind == 0) {
     PetscInt block = draw->of<PetscInt>({1, 2, 3});
     int      fits  = m % block == 0;
@@ -329,14 +330,14 @@ inline void draw_type(Draw *draw, Problem *p)
     on_host(p);
     MatCreateMAIJ(p->A, dof, &B);
     p->inner = p->A, p->A = B;
-    if (B == p->inner) p->inner = nullptr, MatDestroy(&B); // dof 1 is the matrix itself
+    if (B == p->inner) p->inner = nullptr, MatDestroy(&B); // with dof 1 the MAIJ matrix is the matrix itself
     else MatConvert(p->A, MATAIJ, MAT_INITIAL_MATRIX, &p->rows);
     p->what += ", MAIJ of " + std::to_string(dof);
   } else if (kind == 3 && p->components == 1) {
     const PetscInt           size = draw->between(1, 9);
     const std::uint64_t      seed = draw->next();
     std::vector<PetscScalar> s, t;
-    // none (S alone), a multiple of the identity, diagonal, dense
+    // Kinds: no matrix (S only), a multiple of the identity, diagonal, dense.
     const PetscInt of_s = draw->below(4), of_t = draw->below(3);
     for (PetscInt k = 0; k < size * size; ++k) {
       const bool   on   = k % (size + 1) == 0;
@@ -352,7 +353,7 @@ inline void draw_type(Draw *draw, Problem *p)
     p->inner = p->A, p->A = B;
     MatConvert(p->A, MATAIJ, MAT_INITIAL_MATRIX, &p->rows);
     const bool dense = size > 1 && (of_s == 3 || of_t == 2);
-    p->sound         = false; // S adds to the diagonal whatever its sign
+    p->sound         = false; // S adds to the diagonal with any sign
     if (dense) p->components = size, p->width = 8, p->whole = false;
     if (dense && size > 8) p->error = "couple with each other; blocks reach up to 8";
     p->what += ", KAIJ of " + std::to_string(size) + (dense ? ", dense" : "");
@@ -364,7 +365,7 @@ inline void draw_type(Draw *draw, Problem *p)
   }
 }
 
-/// One of the matrices that are refused.
+/// A matrix that Ribbon refuses.
 inline void draw_refused(Draw *draw, PetscMPIInt ranks, Problem *p)
 {
   const PetscInt m = draw->between(1, 5), rows = m * ranks;
@@ -382,7 +383,7 @@ inline void draw_refused(Draw *draw, PetscMPIInt ranks, Problem *p)
   }
 }
 
-/// Any of all these.
+/// Draws one of all these kinds.
 inline void draw_problem(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem *p)
 {
   const PetscInt kind = draw->below(20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file fuzz_options.hpp  Options of PC line drawn at random, and which errors are theirs.
+/// @file fuzz_options.hpp  Random options of PC line, and the errors that they may cause.
 #pragma once
 
 #include "fuzz_matrices.hpp"
@@ -7,10 +7,10 @@
 
 namespace test {
 
-/// A line of options, and what it means.
+/// A string of options and its meaning.
 struct Options {
   std::string text = "-pc_line_view ascii:/dev/null";
-  std::string error; ///< an option that makes no sense; empty: none
+  std::string error; ///< part of the error of an invalid option; empty: no error
   std::string direction = "auto", lhs = "auto", cut = "auto", exchange = "auto", algorithm = "auto",
               shift             = "none";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
@@ -18,7 +18,7 @@ struct Options {
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
   PetscInt          iterations = 1;
 
-  /// Every option by its name, so that nothing is left of others.
+  /// Writes every option by name, so that no option of an earlier case remains.
   void say()
   {
     for (const auto &[name, value] : {std::pair<const char *, std::string>{"direction", direction},
@@ -74,7 +74,7 @@ inline Options draw_options(Draw *draw)
   return o;
 }
 
-/// Whether this sentence speaks of something that is so: of an option, or of the matrix.
+/// Whether an error message fits the case: an option or a property of the matrix explains it.
 inline bool is_to_the_point(const std::string &text, const Options &o, const Problem &p, PetscMPIInt ranks)
 {
   if (!p.error.empty() && contains(text, p.error)) return true;

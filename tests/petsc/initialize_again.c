@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* initialize_again.c  A program that starts and ends PETSc three times, with a solve in each; -dll_append and
-   the solver come from the command line. */
+/* initialize_again.c  A program that starts and ends PETSc three times, with a solve in each. The command
+   line sets -dll_append and the solver. */
 #include <petscksp.h>
 
 static PetscErrorCode solve(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kspline_fixture.hpp  A KSP line around a matrix, for its tests.
+/// @file kspline_fixture.hpp  KSP line with a matrix and a right-hand side, for its tests.
 #pragma once
 
 #include "fixture.hpp"
@@ -86,7 +86,7 @@ struct Solver {
   }
 };
 
-/// The largest max|b - A x| / max(|A| |x| + |b|) of runs of `rows` rows, on this rank, in long double.
+/// The largest max|b - A x| / max(|A| |x| + |b|) over runs of `rows` rows of this rank, in long double.
 inline PetscReal line_backward_error(Mat A, Vec b, Vec x, PetscInt rows)
 {
   const PetscScalar *all, *right, *value;
@@ -118,8 +118,8 @@ inline PetscReal line_backward_error(Mat A, Vec b, Vec x, PetscInt rows)
   return static_cast<PetscReal>(worst);
 }
 
-/// Lines of `rows` unknowns side by side in the rows of a rank, 8 on each: entries of line l from entry(l,
-/// row, step), l counted over all ranks.
+/// Lines of `rows` unknowns, one after another, 8 on each rank. The entries of line l are entry(l, row,
+/// step), and l counts the lines of all ranks.
 inline Mat batch(PetscInt rows, const std::function<PetscScalar(PetscInt, PetscInt, PetscInt)> &entry,
                  PetscMPIInt ranks)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fixture.hpp"
 
-/// What fails on ranks that print nothing else.
+/// Prints failures on ranks that print nothing else.
 class Failures : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult &result) override
   {

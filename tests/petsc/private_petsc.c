@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* private_petsc.c  A library that uses PETSc; private_petsc_main.c loads it with RTLD_LOCAL, as Python loads
+/* private_petsc.c  A library that uses PETSc. private_petsc_main.c loads it with RTLD_LOCAL, as Python loads
    petsc4py. */
 #include <petscksp.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* private_petsc_main.c  Runs private_petsc, the library that PRIVATE_PETSC names; no symbol of its PETSc is
+/* private_petsc_main.c  Runs private_petsc, the library that PRIVATE_PETSC names. No symbol of its PETSc is
    global. */
 #include <dlfcn.h>
 #include <stdio.h>

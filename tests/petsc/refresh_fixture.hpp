@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file refresh_fixture.hpp  New values of a matrix, and the distance of a PC that is set up again from a
+/// @file refresh_fixture.hpp  New values of a matrix, and the difference between a PC after a refresh and a
 ///   new one.
 #pragma once
 
@@ -40,14 +40,14 @@ public:
     MatSetValue(A, begin, begin, value, INSERT_VALUES);
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY), MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
   }
-  /// Sets up, and whether the lines of the last set-up were kept.
+  /// Sets up, and returns whether the set-up kept the lines of the last one.
   static bool refreshed(Line &line)
   {
     const PetscInt before = refreshes(line.pc);
     EXPECT_EQ(static_cast<int>(PCSetUp(line.pc)), 0) << last_error();
     return refreshes(line.pc) == before + 1;
   }
-  /// How far the applications of a PC are from those of a new one.
+  /// Difference between the applications of a PC and those of a new one.
   static PetscReal away(Line &line, Mat A, DM da, PCLineDirection direction, bool transposed = false)
   {
     Line      other(A, da);

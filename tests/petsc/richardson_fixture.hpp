@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file richardson_fixture.hpp  KSPRICHARDSON around a PC line, with counts of what is called.
+/// @file richardson_fixture.hpp  KSPRICHARDSON around a PC line, with counts of the calls.
 #pragma once
 
 #include "fixture.hpp"
@@ -19,8 +19,8 @@ inline PetscErrorCode count_and_multiply(Mat A, Vec x, Vec y)
 
 using Multiply = PetscErrorCode (*)(Mat, Vec, Vec);
 
-/// MatGetOperation() and MatSetOperation() of the product; PETSc's name for a
-/// pointer to any function changed.
+/// MatGetOperation() and MatSetOperation() of the product. The template accepts the signature of any PETSc
+/// version, because PETSc renamed its generic function pointer.
 template <class Function>
 Multiply product_of(PetscErrorCode (*get)(Mat, MatOperation, Function *), Mat A)
 {
@@ -43,7 +43,8 @@ inline void count_products(Mat A)
   products = 0;
 }
 
-/// Whether PC line keeps what lines leave out of A: of matrices in host memory.
+/// Whether PC line keeps the couplings that lines leave out of A. It keeps them for matrices in host
+/// memory.
 inline bool is_kept(Mat A)
 {
   PetscBool kept;
@@ -67,7 +68,7 @@ inline void count_applications(PC pc)
   pc->ops->apply = count_and_apply;
 }
 
-/// What a program knows of a solve. No applications: PETSc hands over the whole iteration.
+/// Results of a solve. `applications` is 0 if PETSc hands the whole iteration to the PC.
 struct Outcome {
   KSPConvergedReason reason       = KSP_CONVERGED_ITERATING;
   PetscInt           iterations   = -1;

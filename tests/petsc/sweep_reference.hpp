@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file sweep_reference.hpp  Sweeps along lines of a DMDA as dense linear algebra that
-///   every rank does by itself.
+/// @file sweep_reference.hpp  Sweeps along lines of a DMDA in dense linear algebra, computed redundantly on
+///   every rank.
 #pragma once
 
 #include "fixture.hpp"
@@ -35,14 +35,14 @@ inline Numbers gathered(Vec v)
   return all;
 }
 
-/// What is composed, in words of the options.
+/// The composition of a sweep, as options define it.
 struct Sweep {
   std::vector<int>  directions  = {0}; ///< 0: x, 1: y, 2: z
   PCLineComposition composition = PC_LINE_COMPOSITION_MULTIPLICATIVE;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   PetscReal         omega       = 1;
   PetscInt          iterations  = 1;
-  bool              pieces      = false; ///< of lines that the partition cuts are solved by themselves
+  bool              pieces      = false; ///< solves each sub-line of a distributed line separately
 
   void set(PC pc) const
   {
@@ -57,9 +57,9 @@ struct Sweep {
   }
 };
 
-/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank
-/// that owns it. Rows are numbered as those of the DMDA; where there are more of them than grid points,
-/// so many components of each.
+/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank that
+/// owns it. The numbering of rows is that of the DMDA. A multiple of the number of grid points means
+/// several components.
 class Dense {
 public:
   std::size_t                          n = 0;
@@ -102,11 +102,11 @@ public:
   Numbers apply(const Sweep &s, const Numbers &b) const
   {
     const bool                                   additive = s.composition == PC_LINE_COMPOSITION_ADDITIVE;
-    std::vector<std::vector<std::array<int, 2>>> sequences(1); // of direction and colour, -1: all lines
+    std::vector<std::vector<std::array<int, 2>>> sequences(1); // of (direction, colour); -1: all lines
     for (int d : s.directions) {
       if (additive && !sequences.back().empty()) sequences.emplace_back();
       const bool zebra = s.ordering == PC_LINE_ORDERING_ZEBRA && has_both_colours(d);
-      // so that it ends with the last colour
+      // The symmetric sweep has to end with the last colour.
       const bool backwards = s.composition == PC_LINE_COMPOSITION_SYMMETRIC;
       for (int k = 0; k < (zebra ? 2 : 1); ++k)
         sequences.back().push_back({d, !zebra ? -1 : backwards ? 1 - k : k});
@@ -150,7 +150,8 @@ private:
     return r;
   }
 
-  /// Solves along the lines of direction d of a colour, or each piece of a cut line by itself; 0 elsewhere.
+  /// Solves along the lines of direction d of one colour. With `pieces` it solves each sub-line of a
+  /// distributed line separately. All other entries are 0.
   Numbers solve(int d, int colour, bool pieces, const Numbers &b) const
   {
     std::map<std::array<PetscInt, 4>, std::vector<std::size_t>> lines;
@@ -168,7 +169,7 @@ private:
         y[i] = b[rows[i]];
         for (std::size_t j = 0; j < m; ++j) A[i * m + j] = a[rows[i] * n + rows[j]];
       }
-      for (std::size_t k = 0; k < m; ++k) { // Gauss and Jordan, rows exchanged
+      for (std::size_t k = 0; k < m; ++k) { // Gauss-Jordan elimination with row exchanges
         std::size_t pivot = k;
         for (std::size_t i = k + 1; i < m; ++i)
           if (PetscAbsScalar(A[i * m + k]) > PetscAbsScalar(A[pivot * m + k])) pivot = i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Directions that are kept as bands, straight from the rows of J: the same solves as those of matrices.
+// Directions that are stored as bands, read from the rows of J. Solves equal those with matrices.
 #include "adi_fixture.hpp"
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 class AdiBands : public test::Adi { };
 
-/// J = shift M - A on a grid, whose stored pattern allows for everything.
+/// J = shift M - A on a grid. Its stored pattern holds all couplings of the tests.
 struct Problem {
   DM               da    = nullptr;
   Mat              J     = nullptr;
@@ -51,8 +51,8 @@ struct Problem {
   Problem &operator=(const Problem &) = delete;
   ~Problem() { MatDestroy(&J), VecDestroy(&mass), DMDestroy(&da); }
 
-  /// Entries by a function of (i, j, k), the offset and both components; the diagonal makes up
-  /// for the sum, `damping` more.
+  /// Sets entries by a function of (i, j, k), the offset and both components. The diagonal is minus the sum
+  /// of the others, plus `damping`.
   template <class F>
   void fill(const F &coupling, PetscReal damping = 0)
   {
@@ -79,7 +79,7 @@ struct Problem {
           if (o == 0 && (e == c || d > 0)) continue;
           const PetscScalar v = coupling(at, static_cast<int>(d), o, c, e);
           if (v == PetscScalar(0)) continue;
-          if (o != 0 && e == c) diagonal -= v; // of eliminated neighbours, too
+          if (o != 0 && e == c) diagonal -= v; // includes eliminated neighbours
           if (n[d] == 1 || !inside(to[d], d)) continue;
           const MatStencil column = {to[2], to[1], to[0], e};
           MatSetValuesStencil(J, 1, &row, 1, &column, &v, ADD_VALUES);
@@ -96,9 +96,10 @@ struct Problem {
   SplitJacobian jacobian(unsigned matrices) const { return {J, da, shift, mass, nullptr, 1, matrices}; }
 };
 
-/// Solves along all directions with bands and with matrices, plain and transposed, and compares.
+/// Solves along all directions with bands and with matrices, plain and transposed, and compares the
+/// solutions.
 struct Both {
-  DirectionSplitting splitting[2]; // bands, matrices
+  DirectionSplitting splitting[2]; // first with bands, then with matrices
   DirectionFactors   factors[2];
 
   void compare(const Problem &p, const std::string &what, bool expect_change = true, PetscReal a = 0.25)
@@ -139,12 +140,12 @@ struct Both {
 
 using At = std::array<PetscInt, 3>;
 
-/// The same everywhere.
+/// The same entries in every row.
 PetscScalar constant(const At &, int d, PetscInt o, PetscInt c, PetscInt e)
 {
   return c == e && std::abs(o) == 1 ? -1. - d : 0.;
 }
-/// Other numbers in every row.
+/// Different entries in every row.
 PetscScalar varying(const At &at, int d, PetscInt o, PetscInt c, PetscInt e)
 {
   const auto place = static_cast<PetscReal>(3 * at[0] + 5 * at[1] + 7 * at[2]);
@@ -268,7 +269,7 @@ TEST_F(AdiBands, AlgebraicRowsAndMass)
         both.compare(p, what + ", another state", false, 0.125);
         OK(VecScale(p.mass, 2));
         both.compare(p, what + ", another mass");
-        Vec       twice, edges; // equations of the boundary times 2: A_d stay, s_b do not
+        Vec       twice, edges; // Equations of the boundary times 2: A_d stay, s_b change.
         PetscReal error;
         OK(VecDuplicate(p.mass, &twice));
         OK(VecSet(twice, 1));
@@ -287,8 +288,8 @@ TEST_F(AdiBands, AlgebraicRowsAndMass)
       }
 }
 
-/// What lines share is checked at every update, row by row: one entry makes them differ, and
-/// another one the same again.
+/// Every update checks row by row whether lines share a matrix. One changed entry ends the sharing, and the
+/// next change restores it.
 TEST_F(AdiBands, EveryChangeIsNoticed)
 {
   Problem p({9, 12, 10}, 1, 1, false, processes_along(2));
@@ -321,7 +322,7 @@ TEST_F(AdiBands, EveryChangeIsNoticed)
   both.compare(p, "the same for all again");
 }
 
-/// Stored zeros leave bands narrow; as soon as one is not zero any more they are wide.
+/// Stored zeros leave bands narrow. One nonzero entry in their place makes the band wide.
 TEST_F(AdiBands, BandsGrow)
 {
   Problem p({9, 12}, 1, 2, true, processes_along(1));
@@ -363,7 +364,8 @@ TEST_F(AdiBands, WhatIsNotFiniteIsAFailure)
   }
 }
 
-/// Options of a direction that ask for more than a solve along its lines get it a matrix, and it alone.
+/// An option that needs more than solves along lines makes its direction use a matrix. Other directions
+/// keep bands.
 TEST_F(AdiBands, OptionsThatNeedAMatrixGetOne)
 {
   for (const char *option : {"-adi_y_pc_type jacobi", "-adi_y_pc_line_compare"}) {
@@ -385,7 +387,7 @@ TEST_F(AdiBands, OptionsThatNeedAMatrixGetOne)
   }
 }
 
-/// Those that PC line takes with bands.
+/// Options that PC line accepts together with bands.
 TEST_F(AdiBands, OptionsOfLines)
 {
   for (const char *option : {"-adi_x_pc_line_lhs per_line", "-adi_x_pc_line_lhs classes",
@@ -394,7 +396,8 @@ TEST_F(AdiBands, OptionsOfLines)
     std::string name = option;
     name.resize(name.find(' '));
     if (name == "-adi_x_pc_line_precision" && !std::is_same_v<PetscScalar, double>) continue;
-    Problem p({9, 12}, 1, 1, true, processes_along(1)); // without ends, whose shares are rounded
+    // periodic, because the shares of open ends are rounded
+    Problem p({9, 12}, 1, 1, true, processes_along(1));
     p.fill(constant);
     OK(PetscOptionsInsertString(nullptr, option));
     Both().compare(p, option);

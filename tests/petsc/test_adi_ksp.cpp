@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// KSP adi: iterations against theory, what it finds out about a matrix, and that it behaves as PETSc's own.
+// KSP adi: iterations compared with theory, detected properties of a matrix, and the behaviour of PETSc's
+// KSPs.
 #include "adi_fixture.hpp"
 
 #include <ribbon_petsc/kspadi.h>
@@ -60,7 +61,7 @@ TEST_F(AdiKSP, IterationsAreThoseOfTheory)
   struct Case {
     std::vector<PetscInt>  n;
     std::vector<PetscReal> strength;
-    double                 over; ///< what theory may be exceeded by
+    double                 over; ///< allowed ratio of iterations to those of the theory
   };
   for (const Case &c : {Case{{31, 31}, {1, 1, 0}, 1.15},
                         {{63, 63}, {1, 1, 0}, 1.15},
@@ -80,24 +81,24 @@ TEST_F(AdiKSP, IterationsAreThoseOfTheory)
 
 TEST_F(AdiKSP, BoundariesOfEveryKind)
 {
-  { // rows with a diagonal entry alone
+  { // Dirichlet rows with a diagonal entry only
     const Grid grid({33, 33}, {1, 1, 0}, 0, false, {}, true);
     Solver     s(grid.A, grid.da);
     EXPECT_LT(s.solve(), 1e-8);
     EXPECT_LT(s.its, 1.15 * static_cast<double>(s.predicted) + 1);
   }
-  { // periodic in both directions: the constants are a null space
+  { // Periodic in both directions: the constants are a null space.
     const Grid   grid({32, 32}, {1, 1, 0}, 0, true);
     MatNullSpace constants;
     OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &constants));
     OK(MatSetNullSpace(grid.A, constants));
     Solver s(grid.A, grid.da);
     EXPECT_LT(s.solve(), 1e-8);
-    // what is constant along x has no factor of x
+    // Modes that are constant along x are not damped by the factor of x.
     EXPECT_LT(s.its, 2.3 * static_cast<double>(s.predicted) + 1);
     OK(MatNullSpaceDestroy(&constants));
   }
-  { // one direction alone has an eigenvalue 0: Jordan's transformation
+  { // Only one direction has an eigenvalue 0: Jordan's transformation.
     Grid     grid({24, 32}, {1, 1, 0}, 0);
     PetscInt begin[2], size[2];
     OK(DMDAGetCorners(grid.da, &begin[0], &begin[1], nullptr, &size[0], &size[1], nullptr));
@@ -183,7 +184,7 @@ TEST_F(AdiKSP, BehavesAsOtherSolvers)
   s.solve();
   EXPECT_EQ(s.its, 0);
   OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_FALSE));
-  grid.fill({31, 24}, {2, 2, 0}, 0, false, true); // the matrix changes under it
+  grid.fill({31, 24}, {2, 2, 0}, 0, false, true); // the matrix changes between solves
   OK(MatMult(grid.A, s.exact, s.b));
   EXPECT_LT(s.solve(), 1e-8);
   OK(KSPSetTolerances(s.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices that directions are split from: without a DM, of other types, made by the application.
+// Matrices that are split into directions: without a DM, of other types, and given by the application.
 #include "adi_fixture.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ class AdiMatrices : public test::Adi { };
 
 } // namespace
 
-TEST_F(AdiMatrices, GridsWithoutADM) // one rank: ranks cut lines
+TEST_F(AdiMatrices, GridsWithoutADM) // one rank: lines would span ranks
 {
   for (PetscInt components : {1, 2}) { // coupled blocks
     const std::array<PetscInt, 3> n  = {11, 12, 10};
@@ -85,7 +85,7 @@ TEST_F(AdiMatrices, GivenDirections)
   EXPECT_LT(left_out(splitting, grid.A, 3), 1e-12);
   OK(splitting.update({x.A, y.A}, {grid.A, grid.da, 3}, &changed));
   EXPECT_FALSE(changed);
-  // the first row of all becomes an algebraic equation along y: A_x has nothing there
+  // Row 0 becomes an algebraic equation along y: A_x has no entries in it.
   OK(DMCreateGlobalVector(grid.da, &mass));
   OK(VecSet(mass, 1));
   OK(VecSetValue(mass, 0, 0, INSERT_VALUES));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PC adi: the product that it is, the shifts that it finds, what it refuses.
+// PC adi: its product, the shifts that it finds, and its refusals.
 #include "adi_fixture.hpp"
 
 #include <ribbon_petsc/pcadi.h>
@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-/// Line, as PC adi.
+/// A PC adi with vectors.
 struct AdiLine : Line {
   AdiLine(const Grid &grid, PetscReal shift) : Line(grid.A, grid.da)
   {
@@ -19,7 +19,8 @@ struct AdiLine : Line {
 
 const std::vector<PetscReal> strength = {1, 3, 0.5};
 
-/// ||(s + B_last) ... (s + B_first) x / s^(n-1) - b|| / ||b||, with B_d times `share` but in the middle.
+/// ||(s + B_last) ... (s + B_first) x / s^(n-1) - b|| / ||b||. In a symmetric product every factor but the
+/// middle one contains B_d / 2.
 PetscReal product_residual(const Line &line, const std::vector<PetscInt> &n, PetscReal shift,
                            const std::vector<std::size_t> &order, bool symmetric)
 {
@@ -46,8 +47,7 @@ PetscReal product_residual(const Line &line, const std::vector<PetscInt> &n, Pet
   return norm / size;
 }
 
-/// What y.z is for PC x = y and the transpose of PC on other vectors: relative difference
-/// of <M b, c> and <b, M^T c>.
+/// Relative difference of <M b, c> and <b, M^T c>.
 PetscReal transpose_defect(PC pc, Vec b, bool transposed)
 {
   Vec         c, mb, mc;
@@ -140,7 +140,7 @@ TEST_F(AdiPC, RefusesWhereThereIsNoShift)
   OK(PCADISetShift(adi.pc, 1e-9));
   EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
   EXPECT_TRUE(contains(last_error(), "leaves no shift to factor with")) << last_error();
-  // one application is no answer
+  // One application is not the solution.
   KSP ksp;
   PC  pc;
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -165,7 +165,7 @@ struct Answer {
   std::string        view;
 };
 
-/// One solve with PC adi and a given shift. `da`: may be null.
+/// One solve with PC adi and a given shift. `da` may be null.
 Answer solve_with(KSPType type, Mat A, DM da, PetscReal shift)
 {
   const Line line(A);
@@ -191,7 +191,7 @@ Answer solve_with(KSPType type, Mat A, DM da, PetscReal shift)
 
 } // namespace
 
-/// Whatever shift is given: also where the lines of a narrow grid are one band.
+/// With any shift, also if the lines of a narrow grid are one band.
 TEST_F(AdiPC, OneDirectionIsSolvedExactly)
 {
   const Grid along_x({16, 3 * ranks}, {1, 0}, 0.3, false, {1, ranks});
@@ -214,7 +214,7 @@ TEST_F(AdiPC, OneDirectionIsSolvedExactly)
   OK(MatDestroy(&plane));
 }
 
-/// Lines along x that couple to their neighbours askew: no direction of the grid has these.
+/// Lines along x with diagonal couplings to their neighbours. No direction of the grid has these couplings.
 TEST_F(AdiPC, CouplingsAlongNoDirectionAreCountedAndNotLeftOutInSilence)
 {
   Mat      A;
@@ -302,7 +302,7 @@ TEST_F(AdiPC, OptionsOfTheDirectionsThatContradictItAreErrors)
   reset_options();
 }
 
-/// What nobody can see from inside is said.
+/// The view states facts that a program cannot query.
 TEST_F(AdiPC, TheViewSaysThatAProductIsNoInverse)
 {
   for (const bool both : {false, true}) {

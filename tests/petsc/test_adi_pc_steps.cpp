@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-/// u' + A u = cos t on a grid, M = 1 but on Dirichlet rows, which are u = 0.
+/// u' + A u = cos t on a grid. M = 1, except for Dirichlet rows, where u = 0.
 struct Heat {
   Mat A;
   Vec mass;
@@ -46,8 +46,8 @@ PetscErrorCode jacobian(TS, PetscReal, Vec, Vec, PetscReal shift, Mat J, Mat P, 
   PetscFunctionReturn(0);
 }
 
-/// The solution at 0.2 with `steps` steps of a W-method, one application of a PC being the whole linear
-/// solve; the largest number of iterations with GMRES.
+/// The solution at time 0.2 with `steps` steps of a W-method, with one application of a PC as the linear
+/// solver. Returns the largest number of iterations with GMRES.
 void integrate(const Grid &grid, Heat *heat, const char *method, PCType type, PetscInt steps, Vec u,
                PetscInt *iterations)
 {
@@ -87,7 +87,7 @@ void integrate(const Grid &grid, Heat *heat, const char *method, PCType type, Pe
 
 } // namespace
 
-TEST_F(AdiPC, KeepsTheOrdersOfWMethodsAndFindsTheShiftOfATimeStep) // one rank: ranks cut lines
+TEST_F(AdiPC, KeepsTheOrdersOfWMethodsAndFindsTheShiftOfATimeStep) // one rank: lines would span ranks
 {
   const std::vector<PetscInt> n = {12, 12};
   const Grid                  grid(n, {40, 40, 0}, 0, false, {}, true); // Dirichlet rows: 1 on the diagonal

@@ -10,7 +10,7 @@ namespace {
 
 class AdiSplitting : public test::Adi { };
 
-/// Processes along the last direction alone, so that lines of the others are whole.
+/// Splits only the last direction among processes, so that lines along the others are whole.
 std::vector<PetscInt> slabs(std::size_t dim, PetscMPIInt ranks)
 {
   std::vector<PetscInt> processes(3, 1);
@@ -51,7 +51,7 @@ TEST_F(AdiSplitting, RefreshesInPlaceAndTellsChanges)
   OK(splitting.update({grid.A, grid.da, 3}, nullptr));
   const Mat        x          = splitting.A(0);
   const PetscInt64 generation = splitting.generation();
-  OK(PetscObjectStateIncrease((PetscObject)grid.A)); // PETSc shifts constant Jacobians there and back
+  OK(PetscObjectStateIncrease((PetscObject)grid.A)); // PETSc adds and removes the shift of constant Jacobians
   OK(splitting.update({grid.A, grid.da, 3}, &changed));
   EXPECT_FALSE(changed);
   EXPECT_EQ(splitting.generation(), generation);
@@ -110,7 +110,7 @@ TEST_F(AdiSplitting, UpwindDifferencesAreNoEnds)
   for (int d = 0; d < 2; ++d) {
     PetscReal norm;
     OK(MatGetDiagonal(splitting.A(d), diagonal));
-    OK(VecShift(diagonal, d == 0 ? 50.5 : 20.5)); // the reaction is shared evenly
+    OK(VecShift(diagonal, d == 0 ? 50.5 : 20.5)); // directions get equal parts of the reaction
     OK(VecNorm(diagonal, NORM_INFINITY, &norm));
     EXPECT_LT(norm, 1e-12);
   }
@@ -167,8 +167,8 @@ TEST_F(AdiSplitting, AMassMatrixIsForOneDirectionAlone)
 
 TEST_F(AdiSplitting, AlgebraicRowsAreSolvedLineByLine)
 {
-  // rows of x = 0 and of the far end are 2 x_b - 2 x_next = g; with J x = b for an x that is known, P_x P_y x
-  // with the boundary fixed has to give x back
+  // Rows of x = 0 and of the far end are 2 x_b - 2 x_next = g. With J x = b for a known x, P_x P_y x with a
+  // fixed boundary has to reproduce x.
   const PetscInt nx = 6, ny = 8;
   const Grid     grid({nx, ny}, {1, 2, 0}, 3, false, slabs(2, ranks));
   Vec            mass, x, g, y;
@@ -205,13 +205,13 @@ TEST_F(AdiSplitting, AlgebraicRowsAreSolvedLineByLine)
   OK(MatMult(grid.A, x, g)); // on boundary rows J x, times s_b
   OK(VecPointwiseMult(g, splitting.algebraic(), g));
   OK(VecCopy(x, y));
-  OK(VecPointwiseMult(y, mass, y)); // the boundary is lost
+  OK(VecPointwiseMult(y, mass, y)); // the product loses the boundary values
   OK(splitting.solve_algebraic(g, y));
   OK(VecAXPY(y, -1, x));
   PetscReal norm;
   OK(VecNorm(y, NORM_INFINITY, &norm));
   EXPECT_LT(norm, 1e-12);
-  // transposed: <L(g, x), v> = <g, .> + <x, .>
+  // The transpose: <L(g, x), v> = <g, .> + <x, .>.
   Vec v, gt, xt;
   for (Vec *w : {&v, &gt, &xt}) OK(VecDuplicate(mass, w));
   OK(VecSetRandom(v, nullptr));
@@ -225,7 +225,7 @@ TEST_F(AdiSplitting, AlgebraicRowsAreSolvedLineByLine)
   OK(VecTDot(g, gt, &right[0]));
   OK(VecTDot(x, xt, &right[1]));
   EXPECT_LT(PetscAbsScalar(left - right[0] - right[1]), 1e-12 * PetscAbsScalar(left));
-  // the factor along x has the equation of the boundary, the one along y only its value
+  // The factor along x contains the equation of the boundary, the one along y only its value.
   if (ranks == 1) {
     DirectionFactors factors;
     OK(factors.factor(splitting, 0.25, nullptr));
@@ -274,7 +274,7 @@ TEST_F(AdiSplitting, FactorsSolveEachDirectionAndAreKept)
         OK(VecNorm(r, NORM_INFINITY, &norm));
         EXPECT_LT(norm, 1e-13) << splitting.name(d) << " " << transposed;
       }
-    // slots side by side, from one matrix
+    // Adjacent slots with factors of one matrix.
     OK(factors.factor(splitting, 0, 1, 7, 2, nullptr));
     OK(factors.solve(0, b, x, 0));
     OK(VecCopy(x, r));
@@ -292,8 +292,8 @@ TEST_F(AdiSplitting, FactorsSolveEachDirectionAndAreKept)
   }
 }
 
-/// Sets of factors that are made of one with a smaller shift are those of a set-up of their own: where lines
-/// share matrices, and where each has one.
+/// Factors that are derived from those of a smaller shift equal the factors of a separate set-up, both for
+/// shared matrices and for one matrix per line.
 TEST_F(AdiSplitting, FactorsOfSeveralShiftsAreMadeOfEachOther)
 {
   const std::vector<PetscInt> n = {9, 8};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sweeps that PC line chooses: over a second direction where many rows prefer it, symmetric and definite.
+// Sweeps that PC line chooses: symmetric and definite ones over a second direction, if many rows prefer it.
 #include "sweep_reference.hpp"
 
 using namespace test;
 
 namespace {
 
-/// Fills the matrix of a square anew: row_of(i, j) sets the entries of the row of a
-/// point that this rank owns.
+/// Refills the matrix of a square. row_of(i, j) sets the entries of the row of a point of this rank.
 template <class Row>
 void fill(const Grid &grid, const Row &row_of)
 {
@@ -20,7 +19,7 @@ void fill(const Grid &grid, const Row &row_of)
   MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY);
 }
 
-/// The symmetric operator that is strong along x in one half of the square, along y in the other.
+/// A symmetric operator that is strong along x in one half of the square and along y in the other.
 void fill_two_regions(const Grid &grid, PetscInt n, PetscReal ratio)
 {
   fill(grid, [&](PetscInt i, PetscInt j) {
@@ -41,7 +40,7 @@ void fill_two_regions(const Grid &grid, PetscInt n, PetscReal ratio)
   });
 }
 
-/// The same of squared second differences: symmetric and positive definite, not diagonally dominant, two
+/// The same with squared second differences: symmetric positive definite, not diagonally dominant, two
 /// neighbours on either side.
 void fill_two_regions_of_squares(const Grid &grid, PetscInt n, PetscReal ratio)
 {
@@ -65,7 +64,7 @@ void fill_two_regions_of_squares(const Grid &grid, PetscInt n, PetscReal ratio)
   });
 }
 
-/// Iterations; where nobody takes the reason it has to converge.
+/// The number of iterations. Without `taken` the solve has to converge.
 PetscInt iterations_of_cg(Mat A, const Sweep *sweep, KSPConvergedReason *taken = nullptr)
 {
   KSP                ksp;
@@ -89,8 +88,8 @@ PetscInt iterations_of_cg(Mat A, const Sweep *sweep, KSPConvergedReason *taken =
   return its;
 }
 
-/// y^H M y / y^H y with y = A e, where e is what many steps e -= M A e leave: below 0 where M has a direction
-/// that is, since they grow along it.
+/// y^H M y / y^H y with y = A e, where e results from many steps e -= M A e. These steps amplify directions
+/// in which M is negative, so that the value is below 0 if there is one.
 PetscReal least(PC pc, Mat A, Vec b)
 {
   Vec         e, y, z;
@@ -121,7 +120,7 @@ TEST_F(PCLineSweep, AutoSweepsBothDirectionsWhereManyRowsPreferAnother)
   EXPECT_TRUE(line.direction() == "x,y" || line.direction() == "y,x") << line.direction();
   EXPECT_TRUE(contains(line.view(), "% of the rows couple along")) << line.view();
   EXPECT_TRUE(contains(line.view(), "sweep: additive, jacobi, omega 1, iterations 1")) << line.view();
-  if (ranks > 1) { // a direction that is cut is not added where cut lines are an error
+  if (ranks > 1) { // With PC_LINE_CUT_ERROR auto does not add a direction whose lines span ranks.
     OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR));
     Grid strips({n, n}, {1, 1}, 1, false, {1, ranks});
     fill_two_regions(strips, n, 1000);
@@ -145,7 +144,7 @@ TEST_F(PCLineSweep, AutoDropsASecondDirectionThatCannotBeFactored)
   Grid           grid({n, n}, {1, 1}, 1, false, {ranks, 1});
   fill_two_regions(grid, n, 1000);
   Line line(grid.A, grid.da);
-  OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS)); // auto would solve them
+  OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS)); // auto would solve these lines
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "x,y");
   if (rank == ranks - 1) { // the pivot of the second row of the last line along y
@@ -162,7 +161,7 @@ TEST_F(PCLineSweep, AutoDropsASecondDirectionThatCannotBeFactored)
     contains(line.view(), "along y at least 4 times as strongly, but lines along y cannot be solved)"))
     << line.view();
   EXPECT_TRUE(contains(line.view(), "sweep: multiplicative")) << line.view();
-  Sweep{{0, 1}}.set(line.pc); // where it is asked for it fails
+  Sweep{{0, 1}}.set(line.pc); // as a requested direction it fails
   OK(PCSetUp(line.pc));
   EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
 }
@@ -179,7 +178,7 @@ TEST_F(PCLineSweep, AutoIsDefiniteWhereTheMatrixIs)
   const Sweep        symmetric = {{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC};
   KSPConvergedReason reason;
   iterations_of_cg(grid.A, &symmetric, &reason);
-  if (!PetscDefined(USE_COMPLEX)) { // complex PETSc does not look
+  if (!PetscDefined(USE_COMPLEX)) { // complex PETSc does not check definiteness
     EXPECT_EQ(reason, KSP_DIVERGED_INDEFINITE_PC);
   }
   EXPECT_GT(least(line.pc, grid.A, line.b), 0);

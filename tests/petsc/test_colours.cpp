@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Zebra ordering of packed lines: of grids that the partition cuts, and of unstructured lines.
+// Zebra ordering of packed lines: of grids with distributed lines, and of unstructured lines.
 #include "sweep_reference.hpp"
 
 #include <array>
@@ -37,13 +37,13 @@ TEST_F(PCLineColours, LinesOfAGraphAreColouredAsThoseOfTheGrid)
 
 TEST_F(PCLineColours, AGridThatRanksCutAmidALineIsColouredByGlobalNumbers)
 {
-  // odd lines couple to even ones and not the other way round, and nothing over the ends of ranks:
-  // even lines first is exact
+  // Odd lines couple to even ones but not vice versa, and rows of different ranks do not couple. Even lines
+  // first is exact.
   for (const auto &n : {std::array<PetscInt, 3>{6, 7, 1}, {3, 3, 5}}) {
     const PetscInt all    = n[0] * n[1] * n[2];
     const auto     line   = [&](PetscInt r) { return r / n[0]; };
     const auto     is_odd = [&](PetscInt r) { return (r / n[0] % n[1] + r / (n[0] * n[1])) % 2 == 1; };
-    const auto     owner  = [&](PetscInt r) { // as PETSc splits rows
+    const auto     owner  = [&](PetscInt r) { // the row distribution of PETSc
       const PetscInt each = all / ranks, more = all % ranks;
       return r < more * (each + 1) ? r / (each + 1) : more + (r - more * (each + 1)) / each;
     };
@@ -77,7 +77,7 @@ TEST_F(PCLineColours, AGridThatRanksCutAmidALineIsColouredByGlobalNumbers)
 TEST_F(PCLineColours, LinesThatCoupleWithEachOtherHaveColoursOfTheirOwnUpToFour)
 {
   const PetscInt length = 9;
-  for (PetscInt lines : {1, 3, 6})        // of each rank, every one couples to those before it
+  for (PetscInt lines : {1, 3, 6})        // lines of each rank; every line couples with those before it
     for (PetscInt dof : {1, 2})           // rows of an element
       for (bool blocks : {false, true}) { // which couple
         if (dof == 1 && blocks) continue;

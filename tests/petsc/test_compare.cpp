@@ -22,7 +22,7 @@ PetscErrorCode keep_text(FILE *, const char what[], va_list arguments)
   return 0;
 }
 
-/// What f prints, on all ranks.
+/// The text that f prints, on all ranks.
 std::string text_of(const std::function<void()> &f)
 {
   const auto own = PetscVFPrintf;
@@ -37,7 +37,7 @@ std::string text_of(const std::function<void()> &f)
   return printed;
 }
 
-/// The difference that a text speaks of; -1 where it does not.
+/// The difference that a text reports, or -1.
 double difference_in(const std::string &text)
 {
   const std::string word = "differs from the serial reference by ";
@@ -109,7 +109,7 @@ TEST_F(PCLineComparison, RichardsonAndManyRightHandSidesAreCompared)
 
 TEST_F(PCLineComparison, EverySetOfLinesOfAKroneckerProductIsCompared)
 {
-  // lines along y: with components side by side, a set for each plane
+  // Lines along y: with interleaved components, one set of lines per plane.
   Grid     grid({4, 5, 3 * ranks}, {0, 2, 0}, 0.5, false, {1, 1, ranks});
   Mat      M, B, X;
   PetscInt rows;
@@ -134,14 +134,14 @@ TEST_F(PCLineComparison, EverySetOfLinesOfAKroneckerProductIsCompared)
 
 TEST_F(PCLineComparison, BlocksAndLinesOfAGraphAreCompared)
 {
-  const PetscInt n = 12; // elements of two coupled rows, one line a rank
+  const PetscInt n = 12; // elements of two coupled rows, one line per rank
   Mat            A = matrix(
                2 * n * ranks, [](PetscInt r, PetscInt c) { return r == c           ? 9
                                                                   : r / 2 == c / 2 ? 2
                                                                                    : -1; },
                [&](PetscInt r, PetscInt c) { return r / (2 * n) == c / (2 * n) && std::abs(r / 2 - c / 2) <= 1; },
                2 * n);
-  const PetscInt m = 10; // no grid: an even row couples with one further on
+  const PetscInt m = 10; // Without a grid: even rows couple with a distant row.
   Mat            G = matrix(
                m * ranks, [](PetscInt r, PetscInt c) { return r == c                 ? 7
                                                               : std::abs(r - c) == 3 ? -2
@@ -172,7 +172,7 @@ TEST_F(PCLineComparison, DigitsThatAreLostAreSeen)
   Sweep{{0}}.set(line.pc);
   OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS));
   OK(PCLineSetCompare(line.pc, PETSC_TRUE));
-  // the last line: second differences whose ends are free, but for a little
+  // The last line: second differences with almost free ends.
   const PetscReal little = sizeof(PetscReal) == 4 ? 1e-3 : 1e-9;
   grid.fill({12, 2 * ranks}, {1, 0}, 0);
   for (PetscInt i = 0; rank == ranks - 1 && i < 12; i += 11) {
@@ -191,8 +191,8 @@ TEST_F(PCLineComparison, DigitsThatAreLostAreSeen)
 
 TEST_F(PCLineComparison, PinnedAndShiftedLinesAreComparedWithWhatWasAskedFor)
 {
-  // on every rank Neumann lines of 3, 5 and 8 rows and a regular one of 4; rows scaled so that the left null
-  // vectors are not the constants
+  // On every rank, Neumann lines of 3, 5 and 8 rows and a regular line of 4 rows. Scaled rows make the left
+  // null vectors differ from the constants.
   const PetscInt length[] = {3, 5, 8, 4}, n = 20;
   const auto     line_of = [&](PetscInt r) {
     PetscInt l = 0;
@@ -238,7 +238,7 @@ TEST_F(PCLineComparison, PinnedAndShiftedLinesAreComparedWithWhatWasAskedFor)
   }
 }
 
-TEST_F(PCLineComparison, AWrongNumberIsNamed) // one rank: of one rank's lines
+TEST_F(PCLineComparison, AWrongNumberIsNamed) // one rank: lines of one rank
 {
   using namespace ribbon::petsc;
   Grid        grid({7, 5}, {1, 2}, 0.5);

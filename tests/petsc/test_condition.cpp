@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PC line tells of its factors: condition, growth, determinants, and why it cannot factor.
+// Information of PC line about its factors: condition, growth, determinants, and reasons of failures.
 #include "fixture.hpp"
 #include "sweep_reference.hpp"
 
@@ -73,7 +73,7 @@ TEST_F(PCLineCondition, DeterminantsAreThoseOfTheMatrix)
               const Info info(line.pc);
               EXPECT_NEAR(info.log_abs_det, log, 1e-10) << line.view();
               EXPECT_LT(PetscAbsScalar(info.sign - unit), 1e-10) << line.view();
-              EXPECT_GT(info.rcond, 1e-4); // a lower bound where lines are certified
+              EXPECT_GT(info.rcond, 1e-4); // a lower bound for certified lines
               EXPECT_LE(info.rcond, 1);
               EXPECT_TRUE(contains(line.view(), "smallest reciprocal condition number of a line "))
                 << line.view();
@@ -134,8 +134,8 @@ TEST_F(PCLineCondition, OfBlocksPackedLinesAndSinglePrecision)
 
 TEST_F(PCLineCondition, AnIllConditionedLineIsARemark)
 {
-  // two lines on each rank, with 1, 2, 2, ..., 2 on the diagonal and -1 next to it; the last line of all ends
-  // with 1 and a little: singular but for that
+  // Two lines on each rank, with 1, 2, 2, ..., 2 on the diagonal and -1 next to it. The last diagonal entry
+  // of all is 1 plus a small value, which keeps that line from being singular.
   Mat A = matrix(
     20 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? (r % 10 == 0 ? 1 : 2) : -1); },
     [](PetscInt r, PetscInt c) { return r == c || (std::abs(r - c) == 1 && r / 10 == c / 10); }, 20);
@@ -178,8 +178,7 @@ TEST_F(PCLineCondition, IsAnErrorBeforeASetUpAndUnknownAfterAFailure)
   EXPECT_NE(PCLineGetFactorInfo(line.pc, &rcond, nullptr, nullptr, nullptr, nullptr), 0);
 }
 
-/// The sentence of a failed set-up of the lines tridiag(1, d, 1) with a row that is
-/// scaled; "" where it works.
+/// The error message of the set-up of the line tridiag(1, d, 1) with n rows. Empty if the set-up succeeds.
 std::string failure(PetscReal d, PetscReal limit, PetscInt n)
 {
   Mat A = matrix(
@@ -202,7 +201,8 @@ TEST_F(PCLineCondition, TheLimitOfPivotsIsNamedWhereItDecides) // one rank
 {
   int failed = 0;
   for (PetscInt n : {5, 20, 60, 200})
-    for (PetscInt k : {n / 4, n / 3, n / 2, 2 * n / 3}) { // d is an eigenvalue: singular to rounding
+    // d is an eigenvalue: the matrix is singular to rounding
+    for (PetscInt k : {n / 4, n / 3, n / 2, 2 * n / 3}) {
       const PetscReal d =
         -2 * PetscCosReal(PETSC_PI * static_cast<PetscReal>(k) / static_cast<PetscReal>(n + 1));
       const std::string usual  = failure(d, 0, n),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PC line inside other preconditioners, with other DMs, and beside operators that store nothing.
+// PC line inside other preconditioners, with other DMs, and with operators that store no matrix.
 #include "fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 class PCLineContainers : public Petsc { };
 
-/// Solves with these options (a prefix keeps them from other solvers), and says how; the
-/// true residual has to fall.
+/// Solves with these options, under a prefix that hides them from other solvers, and stores the view. The
+/// true residual has to decrease.
 struct Solve {
   std::string        view;
   PetscInt           iterations = -1;
@@ -48,7 +48,8 @@ struct Solve {
     for (const auto &o : options)
       PetscOptionsClearValue(nullptr, ("-containers_" + std::string(o.first)).c_str());
     EXPECT_GT(reason, 0) << options.front().second;
-    EXPECT_LT(residual, 1e-5) << options.front().second; // the tolerance is on the preconditioned one
+    // the tolerance refers to the preconditioned residual
+    EXPECT_LT(residual, 1e-5) << options.front().second;
   }
 };
 
@@ -181,11 +182,11 @@ TEST_F(PCLineContainers, DMsThatAreNoDMDA)
   OK(DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 20 * ranks, 1, 1, DMSTAG_STENCIL_BOX, 1, nullptr,
                     &stag));
   OK(DMSetUp(stag));
-  for (DM dm : {shell, stag}) { // the matrix has a DMDA of its own
+  for (DM dm : {shell, stag}) { // the matrix has a DMDA, too
     const Solve found(grid.A, grid.A, dm, {{"pc_type", "line"}, {"pc_line_direction", "x"}});
     EXPECT_LT(found.iterations, 40);
   }
-  Mat A; // of the staggered grid: two unknowns per element, one more point at the end
+  Mat A; // On the staggered grid: two unknowns per element, and one more point at the end.
   OK(DMCreateMatrix(stag, &A));
   PetscInt begin, end;
   OK(MatGetOwnershipRange(A, &begin, &end));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines that the partition cuts.
+// Lines that span ranks.
 #include "fixture.hpp"
 
 #include <ribbon/distributed/cut_kernels.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 class PCLineCuts : public Petsc {
 protected:
-  /// All ways to share the ranks among the dimensions.
+  /// All ways to distribute the ranks over the dimensions.
   std::vector<std::vector<PetscInt>> splits(std::size_t dimensions) const
   {
     std::vector<std::vector<PetscInt>> all;
@@ -24,7 +24,7 @@ protected:
   }
 };
 
-/// Where nothing couples but along the lines, a solve along them is exact whatever the partition.
+/// If only the rows of lines couple, a solve along the lines is exact for any partition.
 TEST_F(PCLineCuts, EveryDirectionOfEveryDecomposition)
 {
   for (std::size_t dimensions : {1, 2, 3})
@@ -54,7 +54,7 @@ TEST_F(PCLineCuts, EveryDirectionOfEveryDecomposition)
           }
 }
 
-/// Rows whose neighbours on their line are on other ranks, all or most of them.
+/// Rows for which all or most neighbours on their line are on other ranks.
 TEST_F(PCLineCuts, AutoFollowsCouplingsToOtherRanks)
 {
   for (PetscInt rows : {1, 2, 3}) {
@@ -65,7 +65,8 @@ TEST_F(PCLineCuts, AutoFollowsCouplingsToOtherRanks)
   }
 }
 
-/// Solves along y of a grid that nothing couples but along y, with any number of lines and rows to a rank.
+/// Solves along y of a grid with couplings only along y. The numbers of lines and of rows per rank are
+/// parameters.
 struct Stack {
   Grid grid;
   Line line;
@@ -121,7 +122,7 @@ TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
   Grid     grid({64, 60, 4 * ranks}, {0, 0, 1}, 0.01, false, {1, 1, ranks});
   PetscInt begin, end;
   OK(MatGetOwnershipRange(grid.A, &begin, &end));
-  // a matrix for each line
+  // One matrix per line.
   for (PetscInt r = begin; r < end; r += 7)
     OK(MatSetValue(grid.A, r, r, 3 + static_cast<double>(r % 11), INSERT_VALUES));
   OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
@@ -136,13 +137,13 @@ TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
     << line.view();
 }
 
-/// Consecutive rows over ranks that hold many, one or none of them.
+/// Consecutive rows over ranks that hold many rows, one row or no row.
 TEST_F(PCLineCuts, RowsOfOneLineOverUnevenRanks)
 {
   for (PetscInt reach : {1, 2, 5})
     for (bool ring : {false, true})
       for (PetscInt few : {0, 1, 6}) {
-        // a ring that couplings cross a whole rank of is not joined
+        // Ribbon does not join the sub-lines of a ring whose couplings reach across a whole rank.
         if (ring && reach == 5 && few < 6) continue;
         const PetscInt n = 20 + 10 * ranks, mine = ranks == 1          ? n
                                                    : rank == 0         ? n - few * (ranks - 1) - 3
@@ -183,7 +184,7 @@ TEST_F(PCLineCuts, SeveralRightHandSidesTravelTogether)
   for (Mat *M : {&B, &X}) OK(MatDestroy(M));
 }
 
-/// Neumann and periodic lines: singular in whole, while their pieces are not.
+/// Neumann and periodic lines: the whole lines are singular, their sub-lines are not.
 TEST_F(PCLineCuts, SingularLinesArePinnedOrReported)
 {
   const WithoutPhases real; // rows that sum to zero
@@ -207,7 +208,7 @@ TEST_F(PCLineCuts, SingularLinesArePinnedOrReported)
     OK(PCSetUp(line.pc));
     EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT) << line.view();
     OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_PIN));
-    OK(MatMult(stack.grid.A, line.b, line.x)); // consistent
+    OK(MatMult(stack.grid.A, line.b, line.x)); // a consistent right-hand side
     OK(VecCopy(line.x, line.b));
     EXPECT_LT(line.residual(stack.grid.A), 1e-12) << line.view();
     EXPECT_TRUE(ranks == 1 || contains(line.view(), "each line is brought to one rank")) << line.view();
@@ -217,14 +218,13 @@ TEST_F(PCLineCuts, SingularLinesArePinnedOrReported)
   }
 }
 
-/// A piece that cannot be solved by itself, in lines that can.
+/// A singular sub-line of regular lines.
 TEST_F(PCLineCuts, ASingularPieceIsNoReasonToFail)
 {
   Stack    stack(3, 4, ranks, 4);
   PetscInt begin, end;
   OK(MatGetOwnershipRange(stack.grid.A, &begin, &end));
-  // row 0 of every line: nothing on the diagonal; couples to row 1 alone, in place of
-  // which row 0 stands for it
+  // Row 0 of every line has a zero diagonal entry. It couples only to row 1.
   if (rank == 0)
     for (PetscInt l = 0; l < 3; ++l) {
       const PetscScalar zero = 0;
@@ -253,7 +253,7 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
 {
   const PetscInt nx = 5;
   if (ranks == 1) return;
-  Mat A = matrix( // a grid in natural numbering, on ranks that begin amid a line
+  Mat A = matrix( // a grid in natural numbering, on ranks that begin inside a line
     nx * 3 * ranks, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; },
     [](PetscInt r, PetscInt c) {
       return r == c || std::abs(r - c) == nx || (std::abs(r - c) == 1 && r / nx == c / nx);
@@ -272,8 +272,8 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
   OK(MatDestroy(&A));
 }
 
-// Patterns of ranks whose rows lie in one plane of a grid, or in two, look like different grids: the
-// error is that of one of them.
+// Ranks whose rows lie in one plane of a grid detect another grid than ranks with rows in two planes. All
+// ranks raise the error of one of them.
 TEST_F(PCLineCuts, RanksThatSeeDifferentGridsRaiseOneError)
 {
   const PetscInt nx = 3, plane = nx * ranks;
@@ -301,12 +301,12 @@ TEST_F(PCLineCuts, RanksThatSeeDifferentGridsRaiseOneError)
   OK(MatDestroy(&A));
 }
 
-/// Devices give each thread some rows of a line; hosts a line, or a row of all lines.
+/// On devices each thread corrects some rows of a line; on hosts it corrects a line, or a row of all lines.
 TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
 {
   using Kernels = ribbon::CutKernels<double, Kokkos::HostSpace>;
   Stack kokkos(1, 4, ranks, 1);
-  OK(PCSetUp(kokkos.line.pc)); // which starts it
+  OK(PCSetUp(kokkos.line.pc)); // starts Kokkos
   for (bool contiguous : {false, true})
     for (int K : {1, 2})
       for (std::int64_t m : {5, 300, 1000})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines that the partition cuts, tridiagonal and pentadiagonal ones that one_pass takes: what pieces bring to
-// the reduced system comes from dot products. Pieces are solved once, when the separators are known, or,
-// where the inverse decays within a few of many rows, while messages travel.
+// Tridiagonal and pentadiagonal lines that span ranks and that one_pass supports. Dot products compute the
+// entries of the reduced system. Sub-lines are solved once: when the separators are known, or while
+// messages travel, if the inverse decays within a few of many rows.
 #include "cut_fixture.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -12,10 +12,10 @@ namespace {
 
 class PCLineCutsKnown : public Petsc { };
 
-/// How far spikes reach.
+/// The rows that spikes reach.
 enum class Reach { all_rows, some_rows, few_of_many };
 
-/// Lines over all ranks, which have more rows and fewer.
+/// Lines that span all ranks. Ranks have different numbers of rows.
 CutCase lines_over_ranks(PetscMPIInt ranks, PetscInt dim, PetscInt along, PetscInt width, bool periodic,
                          Reach reach, PetscInt matrices)
 {
@@ -56,7 +56,8 @@ TEST_F(PCLineCutsKnown, AnswersAreThoseOfOneRank)
             << what << together.what(transposed);
         EXPECT_LE(cut.columns_differ(), tolerance) << what << together.what(false);
         const std::string view = printed([&](PetscViewer viewer) { PCView(cut.pc, viewer); });
-        // devices correct interleaved pentadiagonal pieces, and let messages go ahead of two million unknowns
+        // Devices correct interleaved pentadiagonal sub-lines, and overlap messages from two million
+        // unknowns on.
         const bool host =
           contains(view, std::string(" held on ") + Kokkos::DefaultHostExecutionSpace::name());
         const char *expected = host || (reach != Reach::few_of_many && (width == 1 || along == 0))
@@ -69,13 +70,13 @@ TEST_F(PCLineCutsKnown, AnswersAreThoseOfOneRank)
       }
 }
 
-/// The first row of every line is multiplied by a large number, as those of boundary values often are: its
-/// right-hand side counts as much as others, small as the inverse is there.
+/// The first row of every line has a large factor, as rows of boundary values often have. Its right-hand
+/// side counts as much as others, although the inverse is small there.
 TEST_F(PCLineCutsKnown, LargeRowsCountAsOthers)
 {
   for (PetscInt width : {1, 2}) {
     CutCase alone = lines_over_ranks(ranks, 2, 1, width, false, Reach::all_rows, 1);
-    // where the inverse has decayed below rounding, and its product with the right-hand side has not
+    // The inverse has decayed below rounding here, its product with the right-hand side has not.
     alone.penalty    = 1e9, alone.split[1][0] += 110, alone.n[1] += 110;
     CutCase together = alone;
     together.options = "-pc_line_algorithm one_pass";
@@ -91,8 +92,8 @@ TEST_F(PCLineCutsKnown, LargeRowsCountAsOthers)
   }
 }
 
-/// Where columns are small unknowns are large, and spikes with them: rows that have decayed beside
-/// those count beside others.
+/// Unknowns are large where columns are small, and so are spikes. Rows whose spikes have decayed relative
+/// to the large unknowns still count for the others.
 TEST_F(PCLineCutsKnown, ColumnsOfAnySize)
 {
   for (const char *algorithm : {"one_pass", "thomas"})

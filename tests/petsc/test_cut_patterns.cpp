@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines that the partition cuts, of matrices without a DM: what the stored pattern shows must be the
-// same on any number of ranks.
+// Lines that span ranks, of matrices without a DM. The stored pattern has to give the same lines on any
+// number of ranks.
 #include "fixture.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 class PCLineCutPatterns : public Petsc { };
 
-/// n x n with entries at these offsets that every row dominates.
+/// An n x n matrix with entries at these offsets and dominant rows.
 Mat at_offsets(PetscInt n, const std::vector<PetscInt> &offsets, PetscInt local = PETSC_DECIDE)
 {
   const auto stored = [&](PetscInt r, PetscInt c) {
@@ -35,7 +35,7 @@ std::vector<PetscInt> band(PetscInt kl, PetscInt ku)
   return offsets;
 }
 
-/// Where nothing but the lines couples one solve is exact. `same`: A in another type.
+/// One solve is exact if only the rows of lines couple. `same`: A in another type.
 void expect_exact(Mat A, const std::string &what, Mat same = nullptr)
 {
   Line line(same ? same : A);
@@ -85,7 +85,7 @@ TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsUpToEight)
 
 TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsWithHoles)
 {
-  const PetscInt n = 40; // runs of 3 and 5 rows that entries further away join
+  const PetscInt n = 40; // runs of 3 and 5 rows that more distant entries join
   Mat            A = matrix(
                n, [](PetscInt r, PetscInt c) { return r == c ? 8. : 1. / static_cast<PetscReal>(2 + (r + 2 * c) % 3); },
                [](PetscInt r, PetscInt c) {
@@ -96,10 +96,10 @@ TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsWithHoles)
   OK(MatDestroy(&A));
 }
 
-/// What is left out are couplings off the lines alone.
+/// The solve leaves out only couplings off the lines.
 TEST_F(PCLineCutPatterns, RowsByNameLeavesOutWhatLiesOffTheLines)
 {
-  if (ranks > 4) return; // pieces of 8 rows and less are solved each on its rank, as the view says
+  if (ranks > 4) return; // Sub-lines of at most 8 rows are solved on their ranks, as the view says.
   const PetscInt n = 48; // one line, and two
   for (const bool lines : {false, true})
     for (const PetscInt blocks : {1, 2}) {
@@ -124,7 +124,8 @@ TEST_F(PCLineCutPatterns, RowsByNameLeavesOutWhatLiesOffTheLines)
     }
 }
 
-/// Four rows with an entry from the first to the last are no ring where a fifth one follows on the next rank.
+/// Four rows with an entry from the first to the last are not a ring if a fifth row follows on the next
+/// rank.
 TEST_F(PCLineCutPatterns, APieceOfAWideBandIsNoRing)
 {
   if (ranks != 2 && ranks != 4) return;
@@ -171,7 +172,7 @@ TEST_F(PCLineCutPatterns, BothColoursOfRowsAreJoinedWhereNothingElseCouples)
   OK(MatDestroy(&A));
 }
 
-/// Of types that hand out no rows, or not those of other ranks.
+/// Types that give no access to rows, or not to those of other ranks.
 TEST_F(PCLineCutPatterns, TypesThatConvert)
 {
   Mat A = at_offsets(50, band(1, 2)), B;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines that random partitions cut: answers are those of one rank.
-//   RIBBON_PETSC_FUZZ_SEED=S  others than those of every day
+// Lines that span ranks, with random partitions: solutions equal those of one rank.
+//   RIBBON_PETSC_FUZZ_SEED=S  other cases than the default ones
 #include "cut_fixture.hpp"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ struct RandomCase : CutCase {
       left /= processes[d];
     }
     processes[0] = left;
-    if (draw->one_in(2)) std::swap(processes[0], processes[along]); // more cuts along the lines
+    if (draw->one_in(2)) std::swap(processes[0], processes[along]); // more ranks along the lines
     for (PetscInt d = 0; d < 3; ++d) {
-      // PETSc's
+      // PETSc chooses the split.
       const PetscInt most  = d >= dim     ? 0
                              : d == along ? 12
                                           : 3,
@@ -41,7 +41,7 @@ struct RandomCase : CutCase {
     }
     options = "-pc_line_cut " + std::string(cuts[draw->below(2)]) + " -pc_line_cut_exchange " +
               exchanges[draw->below(4)];
-    // of pieces with known separators
+    // This algorithm solves sub-lines with known separators.
     if (dof == 1 && draw->one_in(2)) options += " -pc_line_algorithm one_pass";
   }
 };
@@ -67,18 +67,18 @@ TEST_F(PCLineCutsAtRandom, AnswersAreThoseOfOneRank)
         << "case " << number << ": " << c.what(transposed);
     EXPECT_LE(cut.columns_differ(), 10 * static_cast<PetscReal>(c.n[c.along]) * PETSC_MACHINE_EPSILON)
       << "case " << number << ": " << c.what(false);
-    if (HasFailure()) break; // ranks go on together
+    if (HasFailure()) break; // all ranks continue or stop together
   }
 }
 
-/// Consecutive rows, of which ranks have many, one or none.
+/// Consecutive rows over ranks that hold many rows, one row or no row.
 TEST_F(PCLineCutsAtRandom, RowsOfOneLineOverAnyRanks)
 {
   for (std::uint64_t number = 0; number < 20; ++number) {
     Draw           draw(seed() + 1000 + number);
     const PetscInt reach = draw.between(1, 3), n = draw.between(2 * reach + 2, 14 * ranks);
     const auto     own = draw.split(n, ranks, true);
-    // rings that couplings cross a whole rank of are not joined
+    // Ribbon does not join the sub-lines of rings whose couplings reach across a whole rank.
     const bool ring = draw.one_in(2) && std::none_of(own.begin(), own.end(), [&](PetscInt rows) {
                         return rows > 0 && rows <= reach;
                       });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices of a DMSTAG: no index formula holds its lines, so the pattern of the matrix is asked.
+// Matrices of a DMSTAG. No index formula describes its lines, so that PC line uses the pattern of the
+// matrix.
 #include "fixture.hpp"
 
 #include <petscdmstag.h>
@@ -10,9 +11,9 @@ namespace {
 
 class PCLineStag : public Petsc { };
 
-/// A grid of n x m elements (m 0: one dimension) and its matrix: 4 on the diagonal; every unknown couples
-/// with those of the same place in the neighbouring elements, by -1 along x and -weak along y, and those of
-/// faces with the two elements they separate, by -weak.
+/// A grid of n x m elements (m = 0: one dimension) and its matrix, with 4 on the diagonal. Every unknown
+/// couples with those at the same place of the neighbouring elements, by -1 along x and -weak along y.
+/// Unknowns of faces couple with the two adjacent elements by -weak.
 struct Stag {
   DM  dm = nullptr;
   Mat A  = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PC line refuses.
+// Refusals of PC line.
 #include "fixture.hpp"
 
 using namespace test;
@@ -8,8 +8,8 @@ namespace {
 
 class PCLineErrors : public Petsc { };
 
-// A matrix on a device has no products with vectors of another type: PETSc has any numbers then, or crashes.
-// On the host they are solved for.
+// PETSc has no products of device matrices with vectors of another type: it returns arbitrary values or
+// crashes. On the host the same vectors are valid.
 TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
 {
   for (const char *options :
@@ -40,7 +40,7 @@ TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
       EXPECT_TRUE(contains(last_error(), sentence)) << options << ": " << last_error();
       EXPECT_TRUE(contains(last_error(), "take -vec_type")) << last_error();
     } else {
-      // shifts of KSP adi are for real spectra
+      // KSP adi chooses its shifts for real spectra.
       constexpr bool     is_complex = !std::is_floating_point_v<PetscScalar>;
       KSPConvergedReason reason;
       OK(KSPSolve(ksp, b, x));
@@ -56,7 +56,7 @@ TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
 
 TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: one rank shows it
 {
-  const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
+  const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, without a DM
   Mat            A = matrix(
                n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; },
                [&](PetscInt r, PetscInt c) {
@@ -74,8 +74,8 @@ TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: o
   OK(MatDestroy(&A));
 }
 
-/// 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece. Short
-/// ones are a band of all rows.
+/// 7 rings on 2 and 4 ranks: some span ranks, others are whole next to a sub-line. Short rings are a band
+/// with all rows.
 TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
 {
   const PetscInt lines = 7;
@@ -114,7 +114,7 @@ TEST_F(PCLineErrors, OnePassSaysWhatItDoesNotTake)
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.matrices(), 2);
   EXPECT_LT(line.residual(grid.A), 1e-13);
-  Grid tiny({ranks, 1}, {2, 0}, 1, false, {ranks, 1}); // pieces of one row
+  Grid tiny({ranks, 1}, {2, 0}, 1, false, {ranks, 1}); // sub-lines of one row
   Line short_line(tiny.A, tiny.da);
   OK(PCLineSetDirection(short_line.pc, PC_LINE_DIRECTION_X));
   OK(PCLineSetCut(short_line.pc, PC_LINE_CUT_LOCAL));
@@ -161,7 +161,7 @@ TEST_F(PCLineErrors, UnknownDirectionsForThisGrid)
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Z));
   EXPECT_NE(PCSetUp(line.pc), 0);
   EXPECT_EQ(last_error(), "PC line: -pc_line_direction z: the grid has 2 dimensions");
-  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // nothing half-set: the same PC works
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // Nothing is half set: the same PC works.
   OK(PCSetUp(line.pc));
   Mat A = matrix(
     12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; },
@@ -192,7 +192,7 @@ TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one ra
     "PC line: row 3 couples to a row more than 8 away on its line along x; wider bands are not supported");
   const struct {
     PetscInt    dof, width;
-    const char *text, *instead; ///< and what auto takes
+    const char *text, *instead; ///< refused text, and the choice of auto
   } bad[] = {
     {9, 1,
      "PC line: row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 "
@@ -236,7 +236,7 @@ TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one ra
       OK(PCLineSetDirection(two.pc, PC_LINE_DIRECTION_AUTO));
       OK(PCSetUp(two.pc));
       EXPECT_EQ(two.direction(), b.instead);
-      EXPECT_TRUE(contains(two.view(), b.text + 9)) << two.view(); // without the name of the PC
+      EXPECT_TRUE(contains(two.view(), b.text + 9)) << two.view(); // the text without the name of the PC
     }
     OK(MatDestroy(&A));
     OK(DMDestroy(&da));
@@ -285,7 +285,7 @@ TEST_F(PCLineErrors, AfterASetUpThatRaisedAnErrorEveryApplicationRaisesOne)
   EXPECT_LT(line.residual(grid.A), 1e-13);
   OK(PCMatApply(line.pc, B, X));
   if (rank == ranks - 1) {
-    OK(MatSetValue(grid.A, begin, begin + 12, 0.25, INSERT_VALUES)); // 12 away on its line
+    OK(MatSetValue(grid.A, begin, begin + 12, 0.25, INSERT_VALUES)); // 12 rows away on its line
   }
   OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));

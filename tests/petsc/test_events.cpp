@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events of -log_view: each is counted as often as docs/reference/logging.md says, and ends where its work fails.
+// Events of -log_view: their counts are those of docs/reference/logging.md, and they end if their work
+// fails.
 #include "adi_fixture.hpp"
 #include "chain_fixture.hpp"
 #include "diffusion.hpp"
@@ -14,7 +15,7 @@ using namespace test;
 
 namespace {
 
-/// Counts of events since the last time that somebody asked.
+/// Counts of events since the last query.
 class LogEvents : public Petsc {
 protected:
   void SetUp() override
@@ -42,7 +43,7 @@ protected:
   {
     for (const char *name : names) before[name] = total(name);
   }
-  /// The events that were counted since then, in the order of the table: "PCLineDetect 1, PCLineFactor 2".
+  /// The events since the last query, in the order of the table: "PCLineDetect 1, PCLineFactor 2".
   std::string counted()
   {
     std::string text;
@@ -52,7 +53,7 @@ protected:
     restart();
     return text;
   }
-  /// Of one event; the others are counted from here on, too.
+  /// The count of one event. It resets the counts of all events.
   int counted(const char *name)
   {
     const int more = total(name) - before[name];
@@ -99,7 +100,7 @@ TEST_F(LogEvents, SeveralDirections)
                          (on_host && ranks == 1 ? ", PCLineRest 1" : ""));
 }
 
-/// An event that an error leaves open is never counted again.
+/// PETSc never counts an event again after an error leaves it open.
 TEST_F(LogEvents, EndWithErrors)
 {
   const Grid grid({12, 9}, {1, 2}, 1, false, {1, ranks});
@@ -114,7 +115,7 @@ TEST_F(LogEvents, EndWithErrors)
 
 TEST_F(LogEvents, SolvesOfKSPLine)
 {
-  const Grid grid({60, 7}, {1, 0}, 1e-3, false, {1, ranks}); // lines, uncoupled
+  const Grid grid({60, 7}, {1, 0}, 1e-3, false, {1, ranks}); // uncoupled lines
   KSP        ksp;
   PC         pc;
   PetscInt   its;
@@ -134,7 +135,7 @@ TEST_F(LogEvents, SolvesOfKSPLine)
     "PCLineDetect 1, PCLineExtract 1, PCLineFactor 1, KSPLinePrepare 1, KSPLineJudge 2, PCLineSolve 1");
   OK(KSPSolve(ksp, vectors.b, vectors.x));
   EXPECT_EQ(counted(), "KSPLineJudge 2, PCLineSolve 1");
-  OK(KSPSetNormType(ksp, KSP_NORM_NONE)); // refined once, by a residual in doubled precision
+  OK(KSPSetNormType(ksp, KSP_NORM_NONE)); // one refinement, with residuals in doubled precision
   OK(KSPSolve(ksp, vectors.b, vectors.x));
   EXPECT_EQ(counted(), "KSPLinePrepare 1, KSPLineResidual 1, PCLineSolve 2");
   OK(KSPDestroy(&ksp));
@@ -160,7 +161,7 @@ TEST_F(LogEvents, FactorizationsOfMultifrontal)
   OK(MatDiagonalScale(A, nullptr, units));
   OK(KSPGetPC(by.ksp, &pc));
   OK(PCSetUp(pc));
-  EXPECT_EQ(counted(), "MFScale 1, MFFactor 2, MFJudge 1"); // the units show when it is factored
+  EXPECT_EQ(counted(), "MFScale 1, MFFactor 2, MFJudge 1"); // the factorization detects the units
   OK(VecDestroy(&units));
   OK(MatDestroy(&A));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random matrices, options and uses of PC line: each ends in a right answer or in one clear error, and
-// the object works afterwards.
-//   RIBBON_PETSC_FUZZ=N       so many cases
-//   RIBBON_PETSC_FUZZ_SEED=S  others than those of every day
-//   RIBBON_PETSC_FUZZ_CASE=K  case K alone
-// With -malloc_debug every case is run twice: the second time has to leave as much memory as it found.
+// Random matrices, options and uses of PC line. Each ends with an accurate solution or with one clear
+// error, and the object works afterwards.
+//   RIBBON_PETSC_FUZZ=N       number of cases
+//   RIBBON_PETSC_FUZZ_SEED=S  other cases than the default ones
+//   RIBBON_PETSC_FUZZ_CASE=K  only case K
+// With -malloc_debug every case runs twice: the second run has to leave as much memory as it found.
 #include "fuzz_fixture.hpp"
 
 using namespace test;
@@ -23,11 +23,11 @@ protected:
   void              new_problem(Draw *draw);
   void              still_works();
 
-  PetscLogDouble excused = 0; ///< bytes that PETSc leaves behind when options are refused
+  PetscLogDouble excused = 0; ///< bytes that PETSc does not free when it rejects options
   long           right = 0, refused = 0, failures = 0, references = 0;
 };
 
-/// Every column of a dense matrix, whose columns are further apart than they are long.
+/// Checks every column of a dense matrix. Gaps separate its columns.
 void PCLineFuzz::judge_batch(Draw *draw, double tolerance)
 {
   const PetscInt columns = draw->between(1, 3), spare = draw->between(0, 3);
@@ -72,15 +72,15 @@ void PCLineFuzz::judge_batch(Draw *draw, double tolerance)
   MatDestroy(&X);
 }
 
-/// Whether lines are solved once, without products of the matrix.
+/// Whether the PC solves lines once, without products with the matrix.
 bool is_one_solve(const Options &o)
 {
   return o.ordering == PC_LINE_ORDERING_JACOBI && o.iterations == 1 &&
          o.direction.find(',') == std::string::npos && o.direction != "auto";
 }
 
-/// Twice the matrix, half the answer, digit by digit; and not before PETSc asks for it.
-/// @param varies  what two answers differ by that should be the same, relative to their largest number
+/// Twice the matrix gives half the solution, to the last digit, but only after PETSc requests a new set-up.
+/// @param varies  allowed difference between two equal solutions, relative to their largest entry
 void PCLineFuzz::judge_scaled(const Options &o, Draw *draw, double varies)
 {
   Vec           b      = vector(5);
@@ -103,7 +103,7 @@ void PCLineFuzz::judge_scaled(const Options &o, Draw *draw, double varies)
   VecDestroy(&b);
 }
 
-/// Whatever Krylov method: it ends, for one reason on all ranks; where it converged the answer is right.
+/// Any Krylov method ends for one reason on all ranks. If it converges, the solution is accurate.
 void PCLineFuzz::judge_krylov(const Options &o, Draw *draw)
 {
   const char *const type = draw->of<const char *>({KSPPREONLY, KSPGMRES, KSPRICHARDSON, KSPCHEBYSHEV, KSPCG});
@@ -135,7 +135,7 @@ void PCLineFuzz::judge_krylov(const Options &o, Draw *draw)
   for (Vec *v : {&b, &x, &r}) VecDestroy(v);
 }
 
-/// What auto stands for, by the view.
+/// The composition that auto selects, according to the view.
 PCLineComposition PCLineFuzz::composed(const Options &o) const
 {
   const std::string view = printed([this](PetscViewer viewer) { PCView(pc, viewer); });
@@ -145,23 +145,24 @@ PCLineComposition PCLineFuzz::composed(const Options &o) const
   return o.composition;
 }
 
-/// What a set-up that succeeded makes.
+/// Checks the solutions after a successful set-up.
 void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
 {
   Vec           x = vector(1), y = vector(2), sum = vector(1);
   const Numbers vx = gathered(x), vy = gathered(y), mx = applied(x), my = applied(y);
   PetscBool     has_transpose;
-  MatHasOperation(problem->A, MATOP_MULT_TRANSPOSE, &has_transpose); // which sweeps need
+  MatHasOperation(problem->A, MATOP_MULT_TRANSPOSE, &has_transpose); // sweeps need it
   const Numbers tx = has_transpose ? applied(x, true) : Numbers(mx.size());
-  // of what comes and goes between solves
+  // The size of vectors between the solves of a sweep.
   const double grown = 1 + largest_row() * std::max({largest(mx), largest(my), largest(tx),
                                                      sound(o) ? 0 : 1 / smallest_diagonal()});
   const bool   returns =
-    composed(o) == PC_LINE_COMPOSITION_SYMMETRIC; // what grows on the way there grows on the way back, too
+    // the backward half of the sweep amplifies vectors as much as the forward half
+    composed(o) == PC_LINE_COMPOSITION_SYMMETRIC;
   const double tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, returns ? 3 : 2)),
                size      = largest(mx) + largest(my);
-  // whose products add in any order: those with transposes, and, by cuSPARSE's default algorithm, those of
-  // rows of which many are empty, as in columns of other ranks
+  // These products add in any order: products with transposes, and products by cuSPARSE's default algorithm
+  // if many rows are empty, as in columns of other ranks.
   PetscBool on_device;
   PetscObjectTypeCompareAny((PetscObject)problem->A, &on_device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE,
                             MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, "");
@@ -203,7 +204,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   if (problem->whole && (o.shift == "none" || sound(o)) && (o.omega == 0 || o.omega == 1) &&
       o.direction == "auto") {
     Vec z = vector(0);
-    MatMult(problem->A, x, z); // what it was made from may be on a device, and take other vectors
+    MatMult(problem->A, x, z); // The original matrix may be on a device and need other vectors.
     EXPECT_LE(distance(applied(z), vx), tolerance) << "not exact";
     VecDestroy(&z);
   }
@@ -214,7 +215,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   ++right;
 }
 
-/// A set-up with these options, and what may be done after it.
+/// A set-up with these options, and the valid calls after it.
 void PCLineFuzz::judge(const Options &o, Draw *draw)
 {
   SCOPED_TRACE(problem->what + ", values " + std::to_string(static_cast<int>(problem->values)) + ": " +
@@ -235,7 +236,7 @@ void PCLineFuzz::judge(const Options &o, Draw *draw)
   PetscOptionsDestroy(&database);
   if (unset || !o.error.empty()) {
     EXPECT_TRUE(unset) << o.error << " has no error";
-    // the latter is PETSc's word for NaN, since 3.24
+    // The second text is PETSc's message for NaN, since 3.24.
     EXPECT_TRUE(!o.error.empty() && (contains(text, o.error) || contains(text, "Newly set value"))) << text;
     ++refused;
     return;
@@ -293,7 +294,7 @@ void PCLineFuzz::new_problem(Draw *draw)
   problem = std::move(next);
 }
 
-/// Lines that every rank has in whole: the object that went through all this solves them.
+/// The same object still solves lines that every rank holds as a whole.
 void PCLineFuzz::still_works()
 {
   SCOPED_TRACE("afterwards");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MatGetInertia() of Cholesky factors against LAPACK's eigenvalues, on every partition.
+// MatGetInertia() of Cholesky factors, compared with LAPACK's eigenvalues, on every partition.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -20,7 +20,7 @@ std::ostream &operator<<(std::ostream &to, const Counts &c)
   return to << c.negative << " negative, " << c.zero << " zero, " << c.positive << " positive";
 }
 
-/// Of all rows, on every rank, by the eigenvalues that PETSc has from LAPACK.
+/// Inertia of all rows, on every rank, from eigenvalues that PETSc computes with LAPACK.
 Counts by_lapack(Mat A)
 {
   Mat     *parts;
@@ -57,7 +57,7 @@ Counts inertia(Mat F)
   return c;
 }
 
-/// Factors A - shift for every shift with the same factors.
+/// Factors A - shift for every shift with the same factor matrix.
 void check(Mat A, Mat twin, const std::vector<PetscReal> &shifts)
 {
   const ByOptions by(A, "cholesky");
@@ -130,10 +130,10 @@ TEST_F(MultifrontalInertia, OfBlocksWithTheUpperTriangleAlone)
   }
 }
 
-// The inertia of singular matrices says how singular they are, whether or not a pivot does.
+// The inertia of a singular matrix counts its zero eigenvalues, even if no pivot is zero.
 TEST_F(MultifrontalInertia, OfSingularMatrices)
 {
-  for (bool ring : {false, true}) { // free ends, or none: one eigenvalue of zero
+  for (bool ring : {false, true}) { // Open lines with free ends, or rings: one zero eigenvalue.
     const PetscInt n = 50;
     Mat            A = RandomChain{n, 1, 1, ring, 1, Values::wave}.matrix();
     PetscInt       begin, end;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Krylov methods ask of PC line: symmetry where they need it or where nobody can tell, and
-// directions that are equally strong.
+// Requirements of Krylov methods on PC line: symmetry if they need it or if the KSP is unknown, and equally
+// strong directions.
 #include "fixture.hpp"
 #include "warnings.hpp"
 
@@ -29,7 +29,7 @@ PetscReal asymmetry(const Line &line)
   return PetscAbsScalar(left - right) / (PetscAbsScalar(left) + PetscAbsScalar(right));
 }
 
-/// A KSP of a type around a PC line.
+/// A KSP of some type around a PC line.
 struct Krylov {
   KSP                ksp    = nullptr;
   PC                 pc     = nullptr;
@@ -183,7 +183,7 @@ TEST_F(PCLineKrylov, EquallyStrongDirectionsAreAllSwept)
     return line.direction() + (contains(line.view(), "sweep: symmetric, jacobi") ? " symmetric" : "");
   };
   for (const bool with_dm : {true, false}) {
-    if (!with_dm && ranks > 1) continue; // boxes of ranks are not numbered as a grid is
+    if (!with_dm && ranks > 1) continue; // with several ranks the numbering is not that of a grid
     EXPECT_EQ(directions(plane, with_dm), "x,y symmetric");
     EXPECT_EQ(directions(nearly, with_dm), "x,y symmetric");
     EXPECT_EQ(directions(far, with_dm), "y");
@@ -191,14 +191,14 @@ TEST_F(PCLineKrylov, EquallyStrongDirectionsAreAllSwept)
     EXPECT_EQ(directions(flat, with_dm), "x,y symmetric");
   }
   const Grid squares({30, 26}, {1, 1}, 0.01, false, {}, false,
-                     2); // wide lines overshoot: averaged, so that the PC is definite
+                     2); // sweeps with wide lines overshoot; the additive composition keeps the PC definite
   Line       line(squares.A, squares.da);
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "x,y");
   EXPECT_TRUE(contains(line.view(), "sweep: additive, jacobi")) << line.view();
   if (ranks == 1) return;
-  const Grid strips({30, 26}, {1, 1}, 0.01, false,
-                    {1, ranks}); // where cut lines are an error the direction that has none is taken alone
+  // with PC_LINE_CUT_ERROR only the direction without distributed lines is used
+  const Grid strips({30, 26}, {1, 1}, 0.01, false, {1, ranks});
   Line       whole(strips.A, strips.da);
   OK(PCLineSetCut(whole.pc, PC_LINE_CUT_ERROR));
   OK(PCSetUp(whole.pc));

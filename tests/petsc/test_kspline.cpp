@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// KSP line: batches solved line by line; lines that are done are left alone.
+// KSP line: batches that are solved line by line. Converged lines do not change.
 #include "kspline_fixture.hpp"
 
 using namespace test;
@@ -27,7 +27,7 @@ TEST_F(KSPLine, SolvesABatchOnce)
 
 TEST_F(KSPLine, LinesThatAreDoneAreLeftAlone)
 {
-  // every second line is solved, the others have a right-hand side that the norm does not see
+  // Every second line is solved. The others have a right-hand side that is negligible in the norm.
   Mat A = batch(
     20, [](PetscInt, PetscInt, PetscInt step) { return poisson(step, 0.3); }, ranks);
   Solver                   s(A);
@@ -78,8 +78,8 @@ TEST_F(KSPLine, LinesThatAreDoneAreLeftAlone)
 
 TEST_F(KSPLine, DoneLinesAreRefinedWhereTheNormAsksForMore)
 {
-  // one peak a line: a residual of many small numbers is within the tolerance of the line,
-  // and beyond that of the norm
+  // One peak per line. A residual of many small entries meets the tolerance of the line but not that of the
+  // norm.
   Mat A = batch(
     100, [](PetscInt, PetscInt, PetscInt step) { return poisson(step, 0.01); }, ranks);
   Solver   s(A);
@@ -98,7 +98,7 @@ TEST_F(KSPLine, DoneLinesAreRefinedWhereTheNormAsksForMore)
   const PetscReal rtol = 1e6 * eps;
   s.tolerances(rtol);
   EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
-  OK(VecAXPY(s.x, rtol / 5, noise)); // 4 + shift times that in the residual at most
+  OK(VecAXPY(s.x, rtol / 5, noise)); // adds at most 4 + shift times this to the residual
   OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE));
   EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
   EXPECT_EQ(s.iterations(), 1);

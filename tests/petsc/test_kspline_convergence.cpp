@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What KSP line says of a solve: reasons, failures, history and monitors, norms and guesses.
+// Information of KSP line about a solve: reasons, failures, history and monitors, norms and guesses.
 #include "kspline_fixture.hpp"
 
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 TEST_F(KSPLine, NeverSaysWhatIsNotSo)
 {
-  // seeded lines: dominant, graded over many powers of ten, nearly singular, singular
+  // Seeded lines: dominant, graded over many powers of ten, nearly singular, singular.
   std::mt19937                           random(7);
   std::uniform_real_distribution<double> u(-1, 1);
   int                                    converged = 0, exact = 0, other = 0;
@@ -75,8 +75,8 @@ TEST_F(KSPLine, FailuresAreSaid)
   EXPECT_EQ(f.solve(), KSP_DIVERGED_PC_FAILED);
   EXPECT_EQ(f.iterations(), 0) << "there is nothing to iterate with";
   OK(VecGetLocalSize(f.x, &rows));
-  OK(VecGetArrayRead(f.x, &x)); // Kokkos vectors leave NaN out of their norms
-  // NaN, too
+  OK(VecGetArrayRead(f.x, &x)); // norms of Kokkos vectors ignore NaN
+  // The negation includes NaN.
   for (PetscInt r = 0; r < rows; ++r)
     EXPECT_FALSE(PetscAbsScalar(x[r]) < PETSC_MAX_REAL / 10)
       << "never a number that could be taken for an answer";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// KSP line: refinement, in single precision, to the last digit, with other matrices than that of the PC;
-// backward errors.
+// KSP line: refinement in single precision, to the last digit, and with other matrices than that of the PC.
+// Also backward errors.
 #include "kspline_fixture.hpp"
 
 #include <cmath>
@@ -79,7 +79,7 @@ TEST_F(KSPLine, EndsWhereNothingIsGained)
   p.tolerances(1e-3 * eps, 10000);
   EXPECT_EQ(p.solve(), KSP_DIVERGED_BREAKDOWN);
   EXPECT_LT(p.iterations(), 1000);
-  Mat twice; // M is too large by far: the iteration diverges
+  Mat twice; // M is far too large: the iteration diverges
   OK(MatDuplicate(plane.A, MAT_COPY_VALUES, &twice));
   OK(MatScale(twice, 3));
   Solver d(twice, plane.A, plane.da);
@@ -112,7 +112,8 @@ PetscReal difference_of(Vec x, Vec y)
 
 } // namespace
 
-/// Residuals of working precision are all rounding here: refinement by them lost the digits that the PC has.
+/// Residuals in working precision consist of rounding errors here. Refinement with them makes solutions
+/// less accurate than those of the PC.
 TEST_F(KSPLine, RefinesToTheLastDigitAndNotAway)
 {
   if (sizeof(PetscReal) < 8) GTEST_SKIP() << "the condition number is for double precision";
@@ -126,7 +127,7 @@ TEST_F(KSPLine, RefinesToTheLastDigitAndNotAway)
     Vec    known, product;
     OK(VecDuplicate(s.b, &known));
     OK(VecDuplicate(s.b, &product));
-    // b = A x where x is a whole number on each line, so that b and its product are exact: b = x
+    // x is an integer on each line, so that b = A x = x and its product are exact.
     PetscInt begin, end;
     OK(VecGetOwnershipRange(known, &begin, &end));
     for (PetscInt r = begin; r < end; ++r)
@@ -154,7 +155,7 @@ TEST_F(KSPLine, RefinesToTheLastDigitAndNotAway)
   OK(MatDestroy(&A));
 }
 
-/// The same of the columns of a dense matrix, one of which has the tolerance from the start.
+/// The same for the columns of a dense matrix. One column meets the tolerance from the start.
 TEST_F(KSPLine, RefinesColumnsToTheLastDigit)
 {
   if (sizeof(PetscReal) < 8) GTEST_SKIP() << "the condition number is for double precision";
@@ -183,7 +184,7 @@ TEST_F(KSPLine, RefinesColumnsToTheLastDigit)
     OK(KSPMatSolve(s.ksp, B, X));
     OK(KSPGetConvergedReason(s.ksp, &reason));
     EXPECT_GT(static_cast<int>(reason), 0) << KSPConvergedReasons[reason];
-    OK(MatAXPY(X, -1, B, SAME_NONZERO_PATTERN)); // A x = x where x is the same all along a line
+    OK(MatAXPY(X, -1, B, SAME_NONZERO_PATTERN)); // A x = x if x is constant along each line
     OK(MatNorm(X, NORM_FROBENIUS, &error));
     EXPECT_LE(error, 1e3 * eps);
     PetscReal worst;
@@ -194,14 +195,15 @@ TEST_F(KSPLine, RefinesColumnsToTheLastDigit)
   OK(MatDestroy(&A));
 }
 
-/// Lines with rows of other ranks, blocks and multiples of a matrix: residuals have all their entries.
+/// Lines with rows of other ranks, blocks and multiples of a matrix: residuals contain all entries of the
+/// matrix.
 TEST_F(KSPLine, ResidualsOfEveryKindOfMatrix)
 {
   PetscReal  worst;
   PetscInt   row;
   const auto check = [&](Solver &s, const char *what) {
     for (bool transposed : {false, true}) {
-      s.tolerances(1e-30); // refines to the end
+      s.tolerances(1e-30); // refines until the residual stagnates
       EXPECT_GT(static_cast<int>(s.solve(transposed)), 0) << what;
       OK(KSPLineGetBackwardError(s.ksp, &worst, &row));
       EXPECT_LE(worst, 2 * eps) << what << transposed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// KSP line: what it solves besides vectors of plain lines, the PC it chooses, its options, and
-// the solvers it stands in.
+// KSP line for other systems than single vectors of scalar lines, the PC that it chooses, its options, and
+// solvers that contain it.
 #include "kspline_fixture.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_F(KSPLine, ColumnsOfADenseMatrix)
     }
 }
 
-/// What a transposed solve sets, a solve for a dense matrix must not find.
+/// The settings of a transposed solve must not affect a solve for a dense matrix.
 TEST_F(KSPLine, ColumnsAfterATransposedSolve)
 {
   Mat A = matrix(
@@ -81,7 +81,7 @@ TEST_F(KSPLine, ColumnsAfterATransposedSolve)
 
 TEST_F(KSPLine, PackedLinesBlocksAndProducts)
 {
-  // lines of 1, 2, ..., 9 rows whose numbers are mixed up: line and place of row r
+  // Lines of 1, 2, ..., 9 rows in shuffled numbering: line and place of row r.
   const PetscInt                   n = 45;
   std::vector<std::pair<int, int>> place;
   for (int l = 1; l <= 9; ++l)
@@ -102,7 +102,7 @@ TEST_F(KSPLine, PackedLinesBlocksAndProducts)
   EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
   EXPECT_LT(s.residual(), 1e2 * eps);
   EXPECT_EQ(s.info().lines, 9 * ranks);
-  // one row of one line is wrong: that line is solved, no other one
+  // One row of one line is wrong: only that line is solved.
   OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE));
   PetscInt begin, wrong = 0;
   OK(VecGetOwnershipRange(s.x, &begin, nullptr));
@@ -221,7 +221,7 @@ TEST_F(KSPLine, ChoosesItsPC)
   EXPECT_EQ(made("-pc_type jacobi", nullptr, false, KSPLINE, nullptr, true), "jacobi");
   EXPECT_EQ(made("-pc_type jacobi", nullptr, false, KSPLINE, nullptr, false), "line")
     << "options are not read";
-  KSP ksp; // a PC that comes later, without a type
+  KSP ksp; // a later PC, without a type
   PC  pc;
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetType(ksp, KSPLINE));
@@ -270,7 +270,7 @@ TEST_F(KSPLine, OptionsAndErrors)
     contains(last_error(), "-ksp_line_precision single is for PC line, but the PC is of type jacobi"))
     << last_error();
   OK(KSPSetType(j.ksp, KSPGMRES));
-  OK(KSPLineSetPrecision(j.ksp, PC_LINE_PRECISION_SINGLE)); // not of other types
+  OK(KSPLineSetPrecision(j.ksp, PC_LINE_PRECISION_SINGLE)); // not for other types
   EXPECT_NE(KSPLineGetPrecision(j.ksp, &precision), 0);
 }
 
@@ -297,8 +297,7 @@ TEST_F(KSPLine, StandsInOtherSolvers)
   }
 }
 
-/// The reason of every other PC is that of its own last set-up: a matrix that failed is
-/// forgotten with the next one.
+/// The reason of every other PC is that of its last set-up: the next matrix clears an earlier failure.
 TEST_F(KSPLine, OtherPCsRecoverFromASingularMatrix)
 {
   const std::vector<PetscInt> n = {6, 2 * ranks};
@@ -336,8 +335,8 @@ TEST_F(KSPLine, OtherPCsRecoverFromASingularMatrix)
   }
 }
 
-/// Rows that are 2^60 apart: the first residual is roundoff of the largest times unknowns of
-/// the smallest, not growth.
+/// Rows that differ by 2^60. The first residual is rounding of the largest row times unknowns of the
+/// smallest, not growth.
 TEST_F(KSPLine, RowsInDifferentUnitsAreNoDivergence)
 {
   if (sizeof(PetscReal) < 8) return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What PC line does on multigrid levels where nothing is said: directions, ordering, and what
-// lines leave out of the matrix.
+// Defaults of PC line on multigrid levels: directions, ordering, and the couplings that lines leave out.
 #include "fixture.hpp"
 #include "sweep_reference.hpp"
 
@@ -12,7 +11,7 @@ namespace {
 
 class PCLineLevels : public Petsc { };
 
-/// A symmetric operator whose couplings between two neighbours along d are strength(d, cell), `cell` being
+/// A symmetric operator whose couplings between two neighbours along d are strength(d, cell). `cell` holds
 /// the smaller indices of the two.
 template <class Strength>
 void fill(const Grid &grid, const std::array<PetscInt, 3> &n, const Strength &strength)
@@ -42,12 +41,13 @@ void fill(const Grid &grid, const std::array<PetscInt, 3> &n, const Strength &st
   MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY);
 }
 
-/// A PC line of a level.
+/// A PC line with the options of a level.
 struct Level : Line {
   explicit Level(const Grid &grid) : Line(grid.A, grid.da) { PCSetOptionsPrefix(pc, "mg_levels_1_"); }
 };
 
-/// Matrices on a device keep jacobi ordering, since what lines leave out is kept for hosts alone (LineRest).
+/// Matrices on a device keep jacobi ordering, since LineRest keeps the couplings between lines only on
+/// hosts.
 bool keeps_jacobi(const Grid &grid, const Level &level)
 {
   MatType type;
@@ -58,7 +58,7 @@ bool keeps_jacobi(const Grid &grid, const Level &level)
   return true;
 }
 
-/// Largest difference of what two PCs make of the same vector, relative to the largest number.
+/// Largest difference between the results of two PCs for the same vector, relative to the largest entry.
 PetscReal difference(const Line &one, const Line &other)
 {
   PetscReal most, size;
@@ -75,7 +75,7 @@ TEST_F(PCLineLevels, EachDirectionThatSomeRowsPreferIsSweptInZebraOrdering)
   const std::array<PetscInt, 3> n = {24, 15, 1};
   Grid                          grid({24, 15}, {1, 1});
   Level                         level(grid);
-  // a quarter couples along y
+  // A quarter of the rows couples along y.
   fill(grid, n, [](std::size_t d, const std::array<PetscInt, 3> &cell) {
     return (d == 0) == (cell[0] < 18) ? 50. : 1.;
   });
@@ -91,7 +91,7 @@ TEST_F(PCLineLevels, EachDirectionThatSomeRowsPreferIsSweptInZebraOrdering)
   Line named(grid.A, grid.da);
   Sweep{{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 1}.set(named.pc);
   EXPECT_LT(difference(level, named), 1e3 * PETSC_MACHINE_EPSILON);
-  // one column in 24 does not count
+  // One column in 24 is too little to count.
   fill(grid, n, [](std::size_t d, const std::array<PetscInt, 3> &cell) {
     return (d == 0) == (cell[0] < 23) ? 50. : 1.;
   });
@@ -105,7 +105,7 @@ TEST_F(PCLineLevels, DirectionsThatTieInPlanesAddNothing)
   const std::array<PetscInt, 3> sizes = {n, n, n};
   Grid                          grid({n, n, n}, {1, 1, 1});
   Level                         level(grid);
-  // a third of the layers is strong along one direction, the others along both other ones alike
+  // A third of the layers is strong along one direction, the others equally along both other ones.
   for (std::size_t strong : {2, 0, 1}) {
     fill(grid, sizes, [strong, n](std::size_t d, const std::array<PetscInt, 3> &cell) {
       return (d == strong) == (cell[strong] < n / 3) ? 50. : 1.;
@@ -134,10 +134,10 @@ TEST_F(PCLineLevels, OneDirectionIsSweptTwice)
       << level.view();
     Line twice(grid->A, grid->da);
     Sweep{{0}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 2}.set(twice.pc);
-    if (grid != &odd) { // a colour that couples with itself has no last solve that is idle
+    if (grid != &odd) { // if a colour couples with itself, its last solve is not redundant
       EXPECT_LT(difference(level, twice), 1e3 * PETSC_MACHINE_EPSILON);
     }
-    // symmetric, and what is kept knows the values of now
+    // The PC is symmetric, and it uses the current values.
     PetscScalar one, other;
     OK(VecPointwiseMult(level.r, level.b, level.b));
     OK(PCApply(level.pc, level.b, level.x));
@@ -159,12 +159,12 @@ TEST_F(PCLineLevels, JacobiWhereZebraDoesNotSuit)
 {
   Grid wide({12, 12}, {1, 1}, 0.2, false, {}, false, 2), batch({6, 3 * ranks}, {2, 0}, 1, false, {1, ranks}),
     grid({12, 12}, {1, 1}, 0.2);
-  for (const Grid *g : {&wide, &batch}) { // two neighbours on either side; nothing couples across
+  for (const Grid *g : {&wide, &batch}) { // two neighbours on either side; no couplings across lines
     Level level(*g);
     OK(PCSetUp(level.pc));
     EXPECT_TRUE(contains(level.view(), ", jacobi, omega")) << level.view();
   }
-  Mat other; // what lines leave out of it is not kept
+  Mat other; // the PC does not keep the couplings that lines leave out of it
   OK(MatConvert(grid.A, MATBAIJ, MAT_INITIAL_MATRIX, &other));
   {
     Line blocks(other, grid.da);
@@ -203,8 +203,7 @@ TEST_F(PCLineLevels, WhatLinesLeaveOutIsThatOfTheMatrixOverAllRanks)
         EXPECT_TRUE(contains(kept.view(), "what lines leave out") || !contains(kept.view(), "held on host"))
           << kept.view();
         OK(PCSetReusePreconditioner(residuals.pc, PETSC_TRUE));
-        // the values are those of before, but for all it knows they are new:
-        // residuals are those of the matrix
+        // The values are unchanged, but the state of the matrix is new. Residuals are those of the matrix.
         OK(MatScale(same, 2));
         OK(MatScale(same, 0.5));
         EXPECT_LT(difference(kept, residuals), 1e4 * PETSC_MACHINE_EPSILON) << omega;
@@ -234,7 +233,7 @@ TEST_F(PCLineLevels, LinesOfOneRowAreNamed)
     EXPECT_TRUE(contains(line.view(), "; lines along y have one row each)")) << line.view();
   }
   if (ranks == 1) {
-    Grid point({1, 1}, {1, 1}, 0.1); // no direction has more
+    Grid point({1, 1}, {1, 1}, 0.1); // no direction has more than one row
     Line alone(point.A, point.da);
     OK(PCLineSetDirection(alone.pc, PC_LINE_DIRECTION_Y));
     OK(PCSetUp(alone.pc));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a DMDA with several components: scalar ones, or blocks where components couple.
+// Lines of a DMDA with several components: scalar lines, or block lines if components couple.
 #include "lines_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,7 @@ using namespace test;
 
 namespace {
 
-/// A DMDA with a matrix whose entries are those of `couples(component, other component, steps
-/// away in each direction)`.
+/// A DMDA with a matrix whose entries are `couples(component, other component, steps in each direction)`.
 struct Components {
   DM  da = nullptr;
   Mat A  = nullptr;
@@ -74,7 +73,7 @@ TEST_F(PCLineLines, ComponentsThatDoNotCoupleAreScalarLines)
         for (bool periodic : {false, true}) {
           std::vector<PetscInt> processes(3, 1);
           processes[d == 0 ? 1 : 0] = dim > 1 ? ranks : 1;
-          if (dim == 1 && ranks > 1) continue; // every line would be cut
+          if (dim == 1 && ranks > 1) continue; // every line would span ranks
           const Components grid(dim, 14, 3, width, periodic, processes,
                                 [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) {
                                   return a == c && away[static_cast<std::size_t>(d)] != 0;

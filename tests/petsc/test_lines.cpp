@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where lines come from without a DM: wide bands, grids in natural numbering, blocks, unstructured lines.
+// Detection of lines without a DM: wide bands, grids in natural numbering, blocks, unstructured lines.
 #include "lines_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ TEST_F(PCLineLines, WideBandsWithoutADM) // one rank: one rank shows it
     }
 }
 
-/// Strong couplings along direction d of an nx x ny x nz grid in natural numbering, weak ones otherwise;
-/// 0.01 everywhere with corners.
+/// Couplings on an nx x ny x nz grid in natural numbering: strong along direction d, weak along the others.
+/// With `corners` all couplings in between are 0.01.
 Mat natural_grid(std::array<PetscInt, 3> n, int d, bool corners, PetscInt dof = 1)
 {
   const auto at = [n, dof](PetscInt r) {
@@ -79,7 +79,7 @@ TEST_F(PCLineLines, GridsWithoutADM)
           if (ranks == 1 || d == 0) {
             EXPECT_EQ(line.direction(), std::string(1, "xyz"[d])) << line.view();
           }
-          // weak couplings are left out everywhere, strong ones where ranks cut the lines
+          // The solve leaves out weak couplings everywhere, and strong ones where lines span ranks.
           const PetscReal left = line.residual(A);
           EXPECT_LT(left, ranks == 1 ? 0.02 : 0.9) << line.view();
         }
@@ -90,7 +90,7 @@ TEST_F(PCLineLines, GridsWithoutADM)
 TEST_F(PCLineLines, GridsWithRowsOfBoundaryConditions)
 {
   const PetscInt n[2] = {13, 17};
-  for (bool columns : {false, true}) { // those of the boundary are stored in the other rows, or not
+  for (bool columns : {false, true}) { // whether the other rows store the columns of the boundary
     const auto inside = [n](PetscInt r) {
       return r % n[0] > 0 && r % n[0] < n[0] - 1 && r / n[0] > 0 && r / n[0] < n[1] - 1;
     };
@@ -160,8 +160,8 @@ TEST_F(PCLineLines, BlockGridsWithoutADM)
   OK(MatDestroy(&A));
 }
 
-/// Elements of `dof` unknowns, all coupled, on an nx x ny grid in natural numbering, and with those one step
-/// away, or two along x or y.
+/// Elements of `dof` coupled unknowns on an nx x ny grid in natural numbering. They also couple with
+/// elements at distance one, or two along x or y.
 Mat coupled_grid(PetscInt nx, PetscInt ny, PetscInt dof, bool two_along_x, bool two_along_y)
 {
   const auto couples = [=](PetscInt r, PetscInt c) {
@@ -218,11 +218,11 @@ TEST_F(PCLineLines, UnstructuredLines)
   std::vector<PetscInt> order(static_cast<std::size_t>(n)), place(order.size());
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 g(3);
-  // lines stay on their ranks for 1, 2 and 4 of them
+  // Lines stay on their ranks for 1, 2 and 4 ranks.
   for (PetscInt k = 0; k < n; k += 100) std::shuffle(order.begin() + k, order.begin() + k + 100, g);
   for (std::size_t k = 0; k < order.size(); ++k)
     place[static_cast<std::size_t>(order[k])] = static_cast<PetscInt>(k);
-  // lines of 20 rows in shuffled numbering, weak couplings between them
+  // Lines of 20 rows in shuffled numbering, with weak couplings between them.
   const auto on_line = [&](PetscInt r, PetscInt c) {
     const PetscInt a = place[static_cast<std::size_t>(r)], b = place[static_cast<std::size_t>(c)];
     return std::abs(a - b) == 1 && a / 20 == b / 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The solver type multifrontal on every kind of chain, matrix and partition: answers are those of a stable
-// method, whatever asks for them.
+// The solver type multifrontal for every kind of chain, matrix and partition. Solutions have the accuracy
+// of a stable method in all uses.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -28,7 +28,7 @@ std::vector<RandomChain> chains_of_all_kinds()
     {200, 32, 32},
     {15, 1, 2, true, 7},
     {15, 2, 2, false, 7},
-    {40, 1, 2, true, 4}, // shorter rings lie in a band of 32
+    {40, 1, 2, true, 4}, // shorter rings fit in a band of 32
     RandomChain{120, 2, 2}.shuffle(),
     RandomChain{99, 1, 1, true}.shuffle(),
     RandomChain{99, 1, 0, false, 1, Values::random}.shuffle(),
@@ -39,7 +39,7 @@ std::vector<RandomChain> chains_of_all_kinds()
 TEST_F(Multifrontal, SolvesChainsOfAllKindsByOptions)
 {
   for (const char *leaf : {"0", "7"}) {
-    // random rows are nearly singular
+    // Random rows are nearly singular.
     const Option size("-chain_mat_multifrontal_leaf_size", leaf), tiny("-chain_pc_factor_zeropivot", "1e-30");
     for (const RandomChain &chain : chains_of_all_kinds()) {
       SCOPED_TRACE(name(chain) + ", leaf size " + leaf);
@@ -126,7 +126,7 @@ TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
   }
 }
 
-// Of 10^4 columns a sum with random weights: none is wrong, or another's.
+// A sum of 10^4 columns with random weights detects a wrong or misplaced column.
 TEST_F(Multifrontal, ManyColumns)
 {
   for (const RandomChain &chain : {RandomChain{40, 2, 1}, RandomChain{48, 1, 2, true}})
@@ -169,7 +169,7 @@ TEST_F(Multifrontal, TakesEveryTypeAndBothFactorizations)
     for (const char *type : {MATAIJ, MATBAIJ, MATSBAIJ})
       for (const char *factorization : {"lu", "cholesky"}) {
         const bool symmetric = std::string(type) == MATSBAIJ;
-        if (symmetric && std::string(factorization) == "lu") continue; // PETSc has none for it either
+        if (symmetric && std::string(factorization) == "lu") continue; // PETSc has no such solver either
         SCOPED_TRACE(std::string(type) + " block " + std::to_string(block) + " " + factorization);
         const PetscInt    local = block * (6 + rank);
         const PetscInt    n     = block * (6 * ranks + ranks * (ranks - 1) / 2);
@@ -187,7 +187,7 @@ TEST_F(Multifrontal, TakesEveryTypeAndBothFactorizations)
           const Option    pivots("-chain_mat_multifrontal_pivot", pivot);
           const ByOptions by(A, factorization);
           EXPECT_LE(by.error(twin), rounding);
-          OK(MatScale(A, 2)); // converted anew
+          OK(MatScale(A, 2)); // converted again
           OK(MatScale(twin, 2));
           EXPECT_LE(by.error(twin), rounding);
           EXPECT_LE(by.error(twin, true), rounding);
@@ -216,7 +216,7 @@ TEST_F(Multifrontal, RingsAndOtherOrdersOfBlocks)
           EXPECT_LE(by.error(twin), rounding);
           OK(MatMultifrontalSetRefine(by.factor(), 1)); // for the next factorization
           EXPECT_LE(by.error(twin, true), rounding);
-          OK(MatShift(A, 1)); // the copy takes new numbers
+          OK(MatShift(A, 1)); // the copy gets new values
           OK(MatShift(twin, 1));
         }
       }
@@ -229,7 +229,7 @@ TEST_F(Multifrontal, RingsAndOtherOrdersOfBlocks)
 TEST_F(Multifrontal, PartitionsOfAllKinds)
 {
   Draw draw(static_cast<std::uint64_t>(ranks));
-  for (int round = 0; round < 12; ++round) { // rows of three ranks or fewer, none on others
+  for (int round = 0; round < 12; ++round) { // at most three ranks have rows
     RandomChain chain{draw.between(1, 60), draw.between(0, 3), draw.between(0, 3), false, 1,
                       Values::dominant,    draw.next()};
     chain.ring = chain.n > 2 * (chain.kl + chain.ku) && draw.one_in(2);
@@ -250,7 +250,7 @@ TEST_F(Multifrontal, PartitionsOfAllKinds)
   }
 }
 
-// Random rows with kl != ku are nearly singular: solved as well as others, or reported.
+// Random rows with kl != ku are nearly singular. They are solved as accurately as others, or reported.
 TEST_F(Multifrontal, SolutionsThatGrowFromEndToEnd)
 {
   Draw draw(40 + static_cast<std::uint64_t>(ranks));
@@ -282,7 +282,7 @@ TEST_F(Multifrontal, SmallMatrices)
 {
   for (PetscInt n = 0; n <= 7; ++n)
     for (PetscInt kl = 0; kl <= 4; kl += 2)
-      for (PetscInt ku = 0; ku <= 3; ++ku) { // n < kl + ku among them
+      for (PetscInt ku = 0; ku <= 3; ++ku) { // includes n < kl + ku
         const RandomChain chain{n, std::min(kl, std::max<PetscInt>(n - 1, 0)),
                                 std::min(ku, std::max<PetscInt>(n - 1, 0))};
         SCOPED_TRACE(name(chain));
@@ -296,8 +296,8 @@ TEST_F(Multifrontal, SmallMatrices)
       }
 }
 
-// MatMatSolve(F, B, B): whole blocks of columns, and one by one, where rows are in another order, solutions
-// are refined, or one rank solves for all.
+// MatMatSolve(F, B, B): whole blocks of columns, or one column at a time. The latter holds for permuted
+// rows, refinement, and chains that one rank solves.
 TEST_F(Multifrontal, SolvesColumnsInPlace)
 {
   for (PetscInt refine : {0, 1})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Options of the solver type multifrontal, and what it refuses.
+// Options and refusals of the solver type multifrontal.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -30,7 +30,7 @@ TEST_F(MultifrontalOptions, EverySetHasAGet)
     EXPECT_EQ(error_of([&] { return MatMultifrontalSetRefine(f.F, -1); }),
               "-mat_multifrontal_refine -1: at least 0");
   }
-  OK(MatMultifrontalSetLeafSize(A, 5)); // no factor: ignored
+  OK(MatMultifrontalSetLeafSize(A, 5)); // not a factor: ignored
   OK(MatMultifrontalSetRefine(A, 5));
   PetscInt value;
   EXPECT_NE(error_of([&] { return MatMultifrontalGetLeafSize(A, &value); }), "");
@@ -98,12 +98,12 @@ TEST_F(MultifrontalErrors, ColumnsThatAreNotInOrder) // one rank
   OK(MatDestroy(&A));
 }
 
-/// log|det A|, and 1 / (||A|| ||A^-1||) in 1-norms where rows are scaled by powers of two, to largest entries
-/// between 1/2 and 1, of a chain by Gauss and Jordan with row exchanges.
+/// log|det A|, and 1 / (||A|| ||A^-1||) in 1-norms. Powers of two scale the largest entries of rows to
+/// between 1/2 and 1. Computed by Gauss-Jordan elimination with row exchanges.
 std::pair<PetscReal, PetscReal> by_dense_elimination(const RandomChain &chain)
 {
   const auto               n = static_cast<std::size_t>(chain.n);
-  std::vector<PetscScalar> a(2 * n * n, 0.); // beside it the inverse
+  std::vector<PetscScalar> a(2 * n * n, 0.); // the matrix next to its inverse
   const auto at   = [&](std::size_t i, std::size_t j) -> PetscScalar   &{ return a[i * 2 * n + j]; };
   const auto norm = [&](std::size_t first) {
     PetscReal largest = 0;
@@ -144,7 +144,7 @@ std::pair<PetscReal, PetscReal> by_dense_elimination(const RandomChain &chain)
   return {log_det, 1 / (size * norm(n))};
 }
 
-/// The number behind some words of a text.
+/// The value after some words of a text.
 double number_after(const std::string &text, const std::string &words)
 {
   const auto at = text.find(words);
@@ -165,7 +165,7 @@ TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
         Seen{RandomChain{120, 1, 1}.shuffle(),
              "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 1, ordered by reverse Cuthill-McKee", 4}})
     for (bool spread :
-         {false, true}) { // over the ranks, or on the last: rank 0, which writes, has none of them
+         {false, true}) { // over all ranks, or on the last one: rank 0, which writes, has no rows then
       Mat               A    = chain.matrix(spread ? PETSC_DECIDE : rank == ranks - 1 ? 120 : 0);
       const std::string file = testing::TempDir() + "ribbon_multifrontal_view_" + std::to_string(ranks);
       const Option      leaf("-chain_mat_multifrontal_leaf_size", "9"),
@@ -182,7 +182,7 @@ TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
       const auto [log_det, rcond] = by_dense_elimination(chain);
       EXPECT_TRUE(contains(text, words)) << text;
       EXPECT_TRUE(contains(text, "QR on the ")) << text;
-      if (!spread || ranks == 1 || !chain.row_of.empty()) { // one piece
+      if (!spread || ranks == 1 || !chain.row_of.empty()) { // one sub-line
         const bool tiles = chain.kl + chain.ku == 2 && std::is_same_v<PetscScalar, double>;
         EXPECT_TRUE(contains(text, " 13 leaves, " + std::to_string(levels) + " levels, " +
                                      (tiles ? "1" : "2") + " kernels for each way of a solve, 0 steps"))
@@ -196,7 +196,7 @@ TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
       EXPECT_LE(number_after(text, "reciprocal condition estimate (1-norm) "), 10 * rcond);
       // ||A^-1|| is estimated from below
       EXPECT_GE(number_after(text, "reciprocal condition estimate (1-norm) "), 0.9 * rcond);
-      // the viewer of the option is closed now
+      // The viewer of the option is closed now.
       if (rank == 0) {
         FILE *in = fopen(file.c_str(), "r");
         ASSERT_NE(in, nullptr);
@@ -212,7 +212,7 @@ TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
     }
 }
 
-// Rows 66 and 67 couple with each other alone, and nearly agree.
+// Rows 66 and 67 couple only with each other, and are nearly equal.
 TEST_F(MultifrontalOptions, ViewNamesTheSmallestPivot)
 {
   for (const char *leaf : {"0", "9"}) {
@@ -240,7 +240,7 @@ TEST_F(MultifrontalOptions, ViewNamesTheSmallestPivot)
       const double      column = number_after(text, "of the largest entry in column ");
       EXPECT_GE(pivot, 4e-4) << text;
       EXPECT_LE(pivot, 2e-3) << text;
-      EXPECT_TRUE(column == 66 || column == 67) << text; // whichever comes last in the tree
+      EXPECT_TRUE(column == 66 || column == 67) << text; // the later one in the tree
       EXPECT_FALSE(contains(text, "backward error")) << "not asked for";
     }
     OK(MatDestroy(&A));
@@ -260,7 +260,7 @@ TEST_F(MultifrontalOptions, ViewersOfOtherKindsGetNothing)
   OK(MatDestroy(&A));
 }
 
-// PETSc factors the matrix by its own type then, with an ordering that is null.
+// PETSc then factors the matrix by its own type, with a null ordering.
 TEST_F(MultifrontalErrors, FactorsInPlace)
 {
   for (const char *factorization : {"lu", "cholesky"}) {
@@ -296,7 +296,7 @@ TEST_F(MultifrontalErrors, BandsOneWiderThanTheWidest)
   for (const RandomChain &chain : {RandomChain{90, 33, 1}, RandomChain{90, 0, 33}}) {
     Mat A = chain.matrix();
     {
-      const ByOptions by(A); // 32 are among Multifrontal.SolvesChainsOfAllKindsByOptions
+      const ByOptions by(A); // Multifrontal.SolvesChainsOfAllKindsByOptions covers 32
       EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }),
                 "multifrontal: the matrix is no chain: half-bandwidth 33 in its own order, 33 after reverse "
                 "Cuthill-McKee, at most 32; problems of two and three "
@@ -315,7 +315,7 @@ TEST_F(MultifrontalErrors, AFactorThatWasRefusedFactorsTheNextMatrix)
     OK(f.symbolic(A));
     OK(f.numeric(A));
     EXPECT_NE(error_of([&] { return f.symbolic(grid.A); }), "");
-    // nothing is left of what was refused, or of what was before
+    // No data of refused or earlier matrices remain.
     EXPECT_NE(error_of([&] { return f.numeric(grid.A); }), "");
     Vec b = random_vector(A), x;
     OK(VecDuplicate(b, &x));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices that have no factors: what the solver type multifrontal says of them, and that
-// the next matrix is solved.
+// Matrices without factors: reports of the solver type multifrontal, and the solution of the next matrix.
 #include "chain_fixture.hpp"
 
 #include <limits>
@@ -54,7 +53,7 @@ TEST_F(MultifrontalFailures, SingularMatricesNameTheirColumn)
           OK(MatFactorGetErrorZeroPivot(by.factor(), &value, &column));
           EXPECT_EQ(column, bad);
           EXPECT_LE(value, 100 * PETSC_MACHINE_EPSILON);
-          chain.fill(T); // and the next matrix is solved
+          chain.fill(T); // the next matrix is solved
           EXPECT_LE(by.error(T), rounding);
           OK(VecDestroy(&b));
           OK(VecDestroy(&x));
@@ -64,7 +63,7 @@ TEST_F(MultifrontalFailures, SingularMatricesNameTheirColumn)
       }
 }
 
-// PCFactorSetZeroPivot() between factorizations, as for PETSc's own.
+// PCFactorSetZeroPivot() between factorizations has the effect that it has for PETSc's own solvers.
 TEST_F(MultifrontalFailures, AnotherZeroPivotIsThatOfTheNextFactorization)
 {
   const RandomChain chain{80, 1, 1};
@@ -104,7 +103,7 @@ TEST_F(MultifrontalFailures, NumbersThatAreNone)
       {
         const ByOptions by(A);
         EXPECT_EQ(by.reason(A), KSP_DIVERGED_PC_FAILED);
-        chain.fill(A); // and the next matrix is solved
+        chain.fill(A); // the next matrix is solved
         EXPECT_LE(by.error(A), rounding);
         OK(MatSetValues(A, begin <= 41 && 41 < end ? 1 : 0, &entry, 1, &entry, &number, INSERT_VALUES));
         OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The solver type multifrontal next to LAPACK for random bands with random scales of rows and columns,
-// singular ones among them. RIBBON_MULTIFRONTAL_FUZZ sets how many are drawn.
+// The solver type multifrontal compared with LAPACK for random bands with random scales of rows and
+// columns, some of them singular. RIBBON_MULTIFRONTAL_FUZZ sets their number.
 #include "chain_fixture.hpp"
 
 #include <cmath>
@@ -11,8 +11,8 @@ using namespace test;
 namespace {
 
 #if !defined(PETSC_USE_COMPLEX)
-/// Scales of a dense matrix, by rows, as it is factored: rows by their largest entries, and where the largest
-/// entry of a column is below 1/16 then, rows and columns by Ruiz's rounds.
+/// Scales of a dense matrix, by rows, as the solver computes them. Rows are scaled by their largest
+/// entries. If the largest entry of a column is below 1/16 then, Ruiz's iteration scales rows and columns.
 struct DenseScales {
   std::size_t              n;
   std::vector<long double> r, c;
@@ -60,12 +60,13 @@ struct DenseScales {
       }
       as = std::max(as, sum), xs = std::max(xs, std::fabs(x[i] / column[i])),
       bs = std::max(bs, std::fabs(b[i] * row[i]));
-      if (!(std::fabs(residual * row[i]) <= rs)) rs = std::fabs(residual * row[i]); // NaN, too
+      // The negation includes NaN.
+      if (!(std::fabs(residual * row[i]) <= rs)) rs = std::fabs(residual * row[i]);
     }
     return static_cast<PetscReal>(rs == 0 ? 0 : rs / (as * xs + bs));
   }
-  /// 1 / (||A|| ||A^-1||) of the scaled matrix, maximum norms, by elimination in long
-  /// double; 0 where a pivot is zero.
+  /// 1 / (||A|| ||A^-1||) of the scaled matrix in maximum norms, by elimination in long double. 0 if a
+  /// pivot is zero.
   PetscReal rcond(const std::vector<PetscScalar> &A) const
   {
     const std::size_t        m = 2 * n;
@@ -97,8 +98,8 @@ struct DenseScales {
   }
 };
 
-// Random bands with random scales of rows and columns, singular ones among them, beside LAPACK's getrf and
-// getrs: nothing is accepted with errors above 1e-13 where LAPACK has less than 1e-15.
+// Random bands with random scales of rows and columns, some of them singular, compared with LAPACK's getrf
+// and getrs. The solver accepts no error above 1e-13 where LAPACK has less than 1e-15.
 TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
 {
   if (!is_double) GTEST_SKIP() << "the bounds are those of double precision";
@@ -112,7 +113,7 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
     const auto               s = draw.of({0., 0., 2., 6., 8., 12.}), t = draw.of({0., 0., 2., 6., 8., 12.});
     const auto               N = static_cast<std::size_t>(n);
     std::vector<PetscScalar> a(N * N), x(N), y(N), b(N);
-    for (std::size_t i = 0; i < N; ++i) { // random, dominant, integers, integers with sums of zero
+    for (std::size_t i = 0; i < N; ++i) { // random, dominant, integers, integers with row sums of zero
       PetscScalar sum = 0;
       for (std::size_t j = i < static_cast<std::size_t>(kl) ? 0 : i - static_cast<std::size_t>(kl);
            j <= std::min(i + static_cast<std::size_t>(ku), N - 1); ++j)
@@ -152,7 +153,7 @@ TEST_F(MultifrontalScales, NothingIsAcceptedThatLapackSolvesBetter) // one rank
       KSPConvergedReason reason;
       OK(transposed ? KSPSolveTranspose(by.ksp, vb, vx) : KSPSolve(by.ksp, vb, vx));
       OK(KSPGetConvergedReason(by.ksp, &reason));
-      // an error where a pivot is exactly zero
+      // LAPACK returns an error if a pivot is exactly zero.
       const bool has_factors = MatLUFactor(D, nullptr, nullptr, nullptr) == 0;
       if (has_factors) {
         OK(transposed ? MatSolveTranspose(D, vb, vy) : MatSolve(D, vb, vy));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the solver type multifrontal keeps from matrix to matrix, and what not: factoring and solving again
-// allocates nothing, and on a device no numbers cross the bus.
+// Data that the solver type multifrontal keeps between matrices. Factoring and solving again allocates
+// nothing, and copies no values between host and device.
 #include "allocations.hpp"
 #include "chain_fixture.hpp"
 
@@ -17,7 +17,7 @@ int                   large      = 0; // allocations of C++ while `counts`
 
 } // namespace
 
-// where they are inlined compilers take them for one another's wrong partners
+// Not inlined, because compilers then warn of mismatched new and delete.
 __attribute__((noinline)) void *operator new(std::size_t size)
 {
 #ifdef __CUDA_ARCH__ // nvcc compiles it for devices, too
@@ -43,7 +43,7 @@ namespace {
 
 class MultifrontalMemory : public Petsc { };
 
-/// A factored matrix and everything that is asked of it.
+/// A factored matrix and all operations on it.
 struct Work {
   Mat      A, B, X, rows = nullptr, sparse = nullptr;
   Vec      b, x, y;
@@ -54,7 +54,8 @@ struct Work {
   {
     PetscMPIInt ranks;
     MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
-    if (ranks == 1) MatTranspose(B, MAT_INITIAL_MATRIX, &rows); // on several PETSc turns right-hand sides
+    // on several ranks PETSc transposes right-hand sides
+    if (ranks == 1) MatTranspose(B, MAT_INITIAL_MATRIX, &rows);
     if (ranks == 1 && !is_of_type(b, "cuda")) MatConvert(rows, MATAIJ, MAT_INITIAL_MATRIX, &sparse);
     MatMultifrontalSetLeafSize(f.F, leaf);
     MatMultifrontalSetRefine(f.F, refine);
@@ -66,7 +67,7 @@ struct Work {
     for (Mat *M : {&A, &B, &X, &rows, &sparse}) MatDestroy(M);
     for (Vec *v : {&b, &x, &y}) VecDestroy(v);
   }
-  /// Calls step(name, work) for each.
+  /// Calls step(name, work) for each operation.
   void steps(const std::function<void(const char *, const std::function<void()> &)> &step)
   {
     step("MatLUFactorNumeric", [&] { OK(f.numeric(A)); });
@@ -81,8 +82,8 @@ struct Work {
   }
 };
 
-// On one rank and in a chain that is cut, gathered matrices and those of blocks among them: allocations of
-// PETSc and Kokkos, and of C++ from 512 bytes on.
+// Counts allocations of PETSc and Kokkos, and of C++ from 512 bytes on. Runs on one rank and with
+// distributed chains, and includes gathered matrices and matrices of blocks.
 TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
 {
   const std::pair<RandomChain, const char *> kinds[] = {
@@ -117,7 +118,7 @@ TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
       }
 }
 
-// The symbolic factorization does not know of columns.
+// The symbolic factorization does not know the number of columns.
 TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
 {
   for (const char *pivot : {"qr", "none"}) {
@@ -147,14 +148,15 @@ TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
   }
 }
 
-// New numbers of an SBAIJ matrix, on the diagonal, beside it and in the rows of other ranks, reach the
-// factors; conjugated below the diagonal where PETSc was told, at first or later, that it is Hermitian.
+// New values of an SBAIJ matrix reach the factors: on the diagonal, next to it and in the rows of other
+// ranks. They are conjugated below the diagonal if PETSc was told, before or after the first factorization,
+// that the matrix is Hermitian.
 TEST_F(MultifrontalMemory, NewNumbersOfSymmetricBlocks)
 {
   for (PetscInt block : {1, 2, 3})
-    for (int kind = 0; kind < (block == 1 ? 5 : 2); ++kind) { // of blocks PETSc has no Hermitian ones
+    for (int kind = 0; kind < (block == 1 ? 5 : 2); ++kind) { // PETSc has no Hermitian matrices of blocks
       const bool  shuffled = kind % 2 != 0;
-      const int   told     = kind < 2 ? -1 : kind < 4 ? 0 : 2; // before which round that it is Hermitian
+      const int   told     = kind < 2 ? -1 : kind < 4 ? 0 : 2; // round before which A is marked Hermitian
       RandomChain chain{42 * block, block, block, true, 1, told == 0 ? Values::hermitian : Values::symmetric};
       if (shuffled) chain.shuffle(block);
       SCOPED_TRACE(name(chain) + ", blocks of " + std::to_string(block) + ", Hermitian from round " +
@@ -187,7 +189,7 @@ TEST_F(MultifrontalMemory, NewNumbersOfSymmetricBlocks)
     }
 }
 
-// Entries that are new to a matrix whose state says that none are: no number is written beyond its place.
+// The pattern of a matrix changes while its nonzero state stays the same. No value is written out of bounds.
 TEST_F(MultifrontalMemory, GatheredEntriesMoreOrLessThanThereIsRoomFor)
 {
   if (ranks == 1) GTEST_SKIP() << "nothing is gathered";
@@ -235,17 +237,17 @@ TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
         return contains(allocations(), "ribbon::");
       };
       EXPECT_LE(by.error(A), rounding);
-      for (int k = 0; k < 3; ++k) { // the pattern stays, and so do the factors' memory and tree
+      for (int k = 0; k < 3; ++k) { // the pattern is the same, and the factors keep memory and tree
         chain.seed += 7;
         chain.fill(A);
         EXPECT_FALSE(analyses()) << allocations();
         EXPECT_LE(by.error(A), rounding);
       }
-      chain.kl = 3; // an entry more in every row
+      chain.kl = 3; // one more entry in every row
       OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
       OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
       chain.fill(A);
-      EXPECT_TRUE(analyses() || rank > 0) << allocations(); // rank 0 has rows, gathered or not
+      EXPECT_TRUE(analyses() || rank > 0) << allocations(); // rank 0 has rows in both cases
       EXPECT_LE(by.error(A), rounding);
       OK(KSPReset(by.ksp));
       OK(KSPSetOperators(by.ksp, other, other));
@@ -258,9 +260,8 @@ TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
   }
 }
 
-// One factor for matrices that come and go, of one pattern or of others: what was analysed is
-// never taken for another matrix. Blocks are added, which the nonzero state of PETSc's matrices of
-// blocks does not tell (3.18).
+// One factor for a sequence of matrices with the same or other patterns. It never uses the analysis of
+// another matrix. Adding blocks does not change the nonzero state of PETSc's matrices of blocks (3.18).
 TEST_F(MultifrontalMemory, BlocksThatGrow)
 {
   for (const char *type : {MATBAIJ, MATSBAIJ})
@@ -335,7 +336,7 @@ TEST_F(MultifrontalMemory, SeveralFactorsAtOnce)
 }
 
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
-/// Bytes that Kokkos copies from one memory to another.
+/// Bytes that Kokkos copies between memory spaces.
 std::uint64_t moved = 0;
 
 TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes) // one rank
@@ -353,7 +354,7 @@ TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes)
         OK(MatScale(work.A, 2));
         work.steps([&](const char *name, const std::function<void()> &step) {
           const bool is_dense = contains(name, "MatMat");
-          // dense matrices of Kokkos types are on the host here, 3.18 hands out host arrays
+          // Dense matrices of Kokkos types are on the host here; 3.18 returns host arrays.
           if (is_dense && (!is_cuda || PETSC_VERSION_LT(3, 19, 0))) return;
           const PetscLogDouble up = petsc_ctog_sz, down = petsc_gtoc_sz;
           moved = 0;

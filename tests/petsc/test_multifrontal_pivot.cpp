@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// -mat_multifrontal_pivot none: right answers where no pivots are needed, and a failure, never a wrong
-// answer, where they are.
+// -mat_multifrontal_pivot none: accurate solutions if no pivoting is needed, and a failure if it is.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -35,7 +34,7 @@ TEST_F(MultifrontalPivot, NoneSolvesChainsOfAllKinds)
 TEST_F(MultifrontalPivot, NoneFailsWhereDigitsAreLost)
 {
   const Option none("-chain_mat_multifrontal_pivot", "none");
-  for (PetscReal diagonal : {0., 1e-20, 1e-9}) { // regular, without pivots in order
+  for (PetscReal diagonal : {0., 1e-20, 1e-9}) { // regular, but elimination in order fails
     SCOPED_TRACE(diagonal);
     const PetscInt n = 80;
     Mat            A = RandomChain{n, 1, 1, false, 1, Values::wave}.matrix();
@@ -59,13 +58,13 @@ TEST_F(MultifrontalPivot, NoneFailsWhereDigitsAreLost)
       const ByOptions by(A);
       EXPECT_LE(by.error(A), rounding);
     }
-    PetscOptionsSetValue(nullptr, "-chain_mat_multifrontal_pivot", "none"); // qr went with its Option
+    PetscOptionsSetValue(nullptr, "-chain_mat_multifrontal_pivot", "none"); // the Option qr no longer exists
     OK(MatDestroy(&A));
   }
 }
 
-// A ring of splines, singular or nearly: a random right-hand side has a solution so large that no residual
-// counts beside it, a smooth one has not.
+// A ring of splines, singular or nearly singular. The solution of a random right-hand side is so large that
+// every residual is small relative to it. That of a smooth right-hand side is not.
 TEST_F(MultifrontalPivot, NoneFailsWhereSmoothSolutionsLoseDigits)
 {
   const Option   none("-chain_mat_multifrontal_pivot", "none");
@@ -110,7 +109,7 @@ TEST_F(MultifrontalPivot, NoneFailsWhereSmoothSolutionsLoseDigits)
   EXPECT_GE(solved, 2);
 }
 
-// One small pivot in a matrix of good condition: a failure, or right answers.
+// One small pivot in a well-conditioned matrix: a failure, or accurate solutions.
 TEST_F(MultifrontalPivot, NoneFailsOrIsRightWhereOnePivotIsSmall)
 {
   const Option none("-chain_mat_multifrontal_pivot", "none");
@@ -129,7 +128,7 @@ TEST_F(MultifrontalPivot, NoneFailsOrIsRightWhereOnePivotIsSmall)
         if (by.reason(A) == KSP_DIVERGED_PC_FAILED) ++failed;
         else {
           ++solved;
-          // not the random numbers of PETSc, which are those of the probe
+          // Not PETSc's random values, which the probe uses.
           for (std::uint64_t k = 0; k < 10; ++k) {
             Vec          b = random_vector(A), x;
             PetscScalar *a;
@@ -150,8 +149,8 @@ TEST_F(MultifrontalPivot, NoneFailsOrIsRightWhereOnePivotIsSmall)
   EXPECT_GE(solved, sizeof(PetscReal) < 8 ? 0 : 3);
 }
 
-// What is smooth is so along the chain, whatever the order of rows: a rough solution of so many loses
-// hundreds of times as much.
+// A solution is smooth along the chain in any order of rows. A rough solution for this many rows is
+// hundreds of times less accurate.
 TEST_F(MultifrontalPivot, NoneSolvesALongChainInAnyOrder)
 {
   const Option none("-chain_mat_multifrontal_pivot", "none"), size("-chain_mat_multifrontal_leaf_size", "64");
@@ -175,8 +174,8 @@ TEST_F(MultifrontalPivot, NoneSolvesALongChainInAnyOrder)
   }
 }
 
-// The ring by orthogonal elimination: singular to rounding, however it is cut, and
-// refused with a column of it.
+// The ring by orthogonal elimination is singular to rounding for any leaves and ranks. The failure names
+// one of its columns.
 TEST_F(MultifrontalPivot, QrRefusesASingularRing)
 {
   for (const char *leaf : {"0", "64"})

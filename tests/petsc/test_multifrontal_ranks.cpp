@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factors of ranks that do not couple, which work alone, and of ranks that do, with pivots or without.
+// Factors of ranks that do not couple, which work independently, and of coupled ranks, with and without
+// pivots.
 #include "chain_fixture.hpp"
 
 using namespace test;
 
 namespace {
 
-/// Messages of PETSc so far.
+/// Number of PETSc's messages so far.
 PetscLogDouble messages()
 {
 #ifdef PETSC_USE_LOG
@@ -17,8 +18,8 @@ PetscLogDouble messages()
 #endif
 }
 
-// Chains and rings that begin and end where ranks do: each rank factors its own, by either elimination, and
-// solves without a message. Rings that a rank boundary cuts are gathered.
+// Chains and rings that begin and end at rank boundaries. Each rank factors its chains by either
+// elimination, and solves without a message. Rings that span ranks are gathered.
 TEST_F(MultifrontalPivot, RanksThatDoNotCouple)
 {
   const auto        hermitian = Values::hermitian;
@@ -28,8 +29,8 @@ TEST_F(MultifrontalPivot, RanksThatDoNotCouple)
   for (const char *pivot : {"qr", "none"})
     for (RandomChain chain : kinds)
       for (bool cut : {false, true}) {
-        // rank r has r + 1 of them, the last one more; of more than two the second has
-        // none, the first its two, too
+        // Rank r has r + 1 chains, the last rank one more. With more than two ranks the second has no
+        // chain, and the first has those of both.
         chain.chains            = ranks * (ranks + 1) / 2 + 1;
         PetscInt   own          = rank + 1 + (rank == ranks - 1 ? 1 : 0);
         const bool is_hermitian = chain.values == hermitian;
@@ -88,7 +89,7 @@ TEST_F(MultifrontalPivot, RanksThatDoNotCouple)
       }
 }
 
-/// What MatView() says behind log|det|.
+/// The value that MatView() prints after log|det|.
 double log_abs_det(Mat F)
 {
   const std::string said = printed([&](PetscViewer viewer) {
@@ -99,8 +100,8 @@ double log_abs_det(Mat F)
   return contains(said, "log|det| ") ? std::stod(said.substr(said.find("log|det| ") + 9)) : std::nan("");
 }
 
-// Ranks that couple factor their own rows without pivots, too, in pieces as short as they may be and longer
-// ones, beside ranks without rows; what is wrong in the rows between pieces is named.
+// Coupled ranks factor their rows without pivots, too. Sub-lines have the minimum length and more, next to
+// ranks without rows. Reports name invalid values in the rows between sub-lines.
 TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
 {
   const auto hermitian = Values::hermitian, dominant = Values::dominant;
@@ -151,7 +152,7 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
           EXPECT_EQ(positive, n);
         }
         if (ranks == 1) continue;
-        // the last row of the first rank, then one inside of the last rank, too
+        // The last row of the first rank, then also a row inside of the last rank.
         for (const auto &[bad, is_nan] :
              {std::pair(2 * w - 1, false), std::pair(2 * w - 1, true), std::pair(n - w - 10, true)}) {
           PetscInt       column;
@@ -171,8 +172,8 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
     }
 }
 
-// A ring of one rank beside a few rows of the others, which altogether look like one ring, of more
-// corners than the first has.
+// A ring of one rank next to a few rows of the others. All together they look like one ring with more
+// corner entries than that of the first rank.
 TEST_F(MultifrontalPivot, ARingBesideAFewRows)
 {
   for (PetscInt few : {1, 3, 12, 31, 40})

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Solutions by the solver type multifrontal that are refined with the matrix that was factored.
+// Solutions of the solver type multifrontal with refinement by the factored matrix.
 #include "chain_fixture.hpp"
 
 using namespace test;
 
 namespace {
 
-// Rows of all sizes: what is left after a solve is small beside the largest of them; a step of refinement
+// Rows of all sizes: the residual of a solve is small relative to the largest row. One step of refinement
 // makes it small in every row.
 TEST_F(Multifrontal, Refines)
 {
@@ -51,7 +51,7 @@ TEST_F(Multifrontal, Refines)
   }
 }
 
-// The matrix has other numbers by the time of the solve: factors answer for those that were factored.
+// The matrix has other values at the time of the solve. Factors belong to the matrix that was factored.
 TEST_F(Multifrontal, RefinesWithTheMatrixThatWasFactored)
 {
   for (bool shuffled : {false, true}) {
@@ -71,7 +71,7 @@ TEST_F(Multifrontal, RefinesWithTheMatrixThatWasFactored)
         OK(MatShift(A, 1));
         expect_solves(f.F, before, b, x);
       }
-      OK(MatMultifrontalSetRefine(f.F, 0)); // without a copy, and with one again
+      OK(MatMultifrontalSetRefine(f.F, 0)); // without a copy of the matrix, and with one again
       OK(f.numeric(A));
       expect_solves(f.F, A, b, x);
       OK(MatMultifrontalSetRefine(f.F, 1));
@@ -85,8 +85,8 @@ TEST_F(Multifrontal, RefinesWithTheMatrixThatWasFactored)
   }
 }
 
-// A matrix on a device refines solutions in vectors that PETSc can multiply it with,
-// whatever it is asked with.
+// A matrix on a device refines solutions with vectors that PETSc can multiply it with, for any type of the
+// given vectors.
 TEST_F(Multifrontal, RefinesVectorsOfOtherTypes)
 {
   const RandomChain chain{120, 2, 1};

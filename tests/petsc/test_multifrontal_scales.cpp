@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Unknowns in different units by the solver type multifrontal: solutions, what is reported, inertia.
+// Unknowns in different units with the solver type multifrontal: solutions, reports, inertia.
 #include "chain_fixture.hpp"
 
 #include <cmath>
@@ -8,14 +8,15 @@ using namespace test;
 
 namespace {
 
-/// 10^x of a row or column, x random in [-s, s].
+/// 10^x for a row or column, x random in [-s, s].
 PetscReal power(std::uint64_t seed, PetscInt i, PetscReal s)
 {
   return std::pow(PetscReal(10), s * static_cast<PetscReal>(Draw::noise(seed, i, 7)));
 }
 
-// Strictly dominant A times diag(10^(+-s)): every component to rounding, by every elimination, leaf and
-// number of ranks, of A and of its transpose, one column and many, refined and not.
+// Strictly dominant A times diag(10^(+-s)). Every component is accurate to rounding, for every elimination,
+// leaf size and number of ranks. Covers A and its transpose, one and many columns, with and without
+// refinement.
 TEST_F(MultifrontalScales, ColumnsInAnyUnits)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 10^12";
@@ -44,10 +45,10 @@ TEST_F(MultifrontalScales, ColumnsInAnyUnits)
             OK(KSPGetConvergedReason(by.ksp, &reason));
             EXPECT_GT(reason, 0);
             EXPECT_LE(componentwise(x, unscaled), 1e-13);
-            OK(MatMultTranspose(A, y, b)); // of 10^(+-s) sizes
+            OK(MatMultTranspose(A, y, b)); // sizes 10^(+-s)
             OK(KSPSolveTranspose(by.ksp, b, x));
             EXPECT_LE(componentwise(x, y), 1e-13) << "transposed";
-            OK(MatScale(A, 2)); // and factored again
+            OK(MatScale(A, 2)); // a second factorization
             OK(MatMult(A, unscaled, b));
             OK(KSPSolve(by.ksp, b, x));
             EXPECT_LE(componentwise(x, unscaled), 1e-13) << "again";
@@ -56,7 +57,7 @@ TEST_F(MultifrontalScales, ColumnsInAnyUnits)
           }
 }
 
-// On ranks without rows, with few and with all of them.
+// Ranks without rows, with few rows and with all rows.
 TEST_F(MultifrontalScales, PartitionsOfAllKinds)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 10^16";
@@ -88,7 +89,7 @@ TEST_F(MultifrontalScales, PartitionsOfAllKinds)
       }
 }
 
-// Columns of a dense matrix, as one by one.
+// Columns of a dense matrix are as accurate as single columns.
 TEST_F(MultifrontalScales, ManyColumns)
 {
   const RandomChain chain{90, 2, 2};
@@ -148,7 +149,8 @@ TEST_F(MultifrontalScales, TwoUnknowns) // one rank
   OK(MatDestroy(&A));
 }
 
-// Columns are scaled where they need it: the view says so, log|det|, sign and columns refer to the matrix.
+// Columns are scaled if they need it. The view reports it. log|det|, sign and columns refer to the original
+// matrix.
 TEST_F(MultifrontalScales, WhatIsReportedIsOfTheMatrix)
 {
   for (const char *leaf : {"0", "6"}) {
@@ -208,15 +210,16 @@ TEST_F(MultifrontalScales, InertiaOfAnyUnits)
         for (const char *pivot : {"qr", "none"}) {
           SCOPED_TRACE("s " + std::to_string(s) + " kind " + std::to_string(kind) + " leaf " + leaf +
                        " pivot " + pivot);
-          if (kind == 3 && s > 0) continue; // powers of ten round entries, and zero is not zero
+          // powers of ten round the entries, so that zero eigenvalues do not stay zero
+          if (kind == 3 && s > 0) continue;
           const Option size("-chain_mat_multifrontal_leaf_size", leaf),
             how("-chain_mat_multifrontal_pivot", pivot);
           RandomChain chain{n, 1, 1, false, 1, Values::wave};
           Mat         A = chain.matrix();
           PetscInt    first, end;
           OK(MatGetOwnershipRange(A, &first, &end));
-          // tridiag(.4, 1, .4); diagonal of alternating signs; pairs [[0, 1], [1, 0]] that couple with
-          // nothing; neighbours that the same unknown is
+          // tridiag(.4, 1, .4); a diagonal of alternating signs; uncoupled pairs [[0, 1], [1, 0]];
+          // neighbours that are the same unknown.
           for (PetscInt i = first; i < end; ++i)
             for (PetscInt j = std::max<PetscInt>(i - 1, 0); j <= std::min(i + 1, n - 1); ++j) {
               const bool pair = i / 2 == j / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices that are singular to working precision, and inverses that overflow, by the solver type
+// Matrices that are singular to working precision, and inverses that overflow, with the solver type
 // multifrontal.
 #include "chain_fixture.hpp"
 
@@ -9,7 +9,7 @@ using namespace test;
 
 namespace {
 
-/// diag(0, ..., 0, 1, 1) + D^T D with D third differences: integers, of rank n - 1.
+/// diag(0, ..., 0, 1, 1) + D^T D with third differences D: integers, rank n - 1.
 Mat third_differences(PetscInt n)
 {
   const PetscReal d[] = {-1, 3, -3, 1};
@@ -34,7 +34,7 @@ Mat third_differences(PetscInt n)
   return A;
 }
 
-// No pivot of it is zero; its condition tells.
+// No pivot of it is zero. The condition estimate detects it.
 TEST_F(MultifrontalScales, SingularIntegersAreRefused)
 {
   for (const char *leaf : {"0", "6"}) {
@@ -49,10 +49,11 @@ TEST_F(MultifrontalScales, SingularIntegersAreRefused)
       OK(KSPGetPC(by.ksp, &pc));
       OK(PCGetFailedReason(pc, &failed));
       EXPECT_EQ(failed, PC_FACTOR_NUMERIC_ZEROPIVOT);
-      OK(MatShift(A, 1)); // and the next matrix is solved
+      OK(MatShift(A, 1)); // the next matrix is solved
       EXPECT_LE(by.error(A), rounding);
       OK(MatShift(A, -1));
-      OK(PCFactorSetZeroPivot(pc, is_double ? 1e-30 : 1e-20)); // who asks for it gets an answer of any size
+      // on request a solution of any size is returned
+      OK(PCFactorSetZeroPivot(pc, is_double ? 1e-30 : 1e-20));
       EXPECT_GT(by.reason(A), 0);
       OK(MatDestroy(&A));
     }
@@ -69,8 +70,8 @@ TEST_F(MultifrontalScales, SingularIntegersAreRefused)
   OK(MatDestroy(&A));
 }
 
-// Boundary rows of 1 next to rows of 10^8: pivots are small in their columns, not in their rows, so that no
-// condition is estimated and no scale of columns is looked for more than once.
+// Boundary rows of 1 next to rows of 10^8. Pivots are small relative to their columns, not to their rows.
+// So the solver estimates no condition, and searches for column scales only once.
 TEST_F(MultifrontalScales, RowsOfOneSizeOrAnotherAreNotDoubted)
 {
   for (const char *leaf : {"0", "6"}) {
@@ -97,7 +98,7 @@ TEST_F(MultifrontalScales, RowsOfOneSizeOrAnotherAreNotDoubted)
   }
 }
 
-// Of entries so small that the inverse overflows no solution is handed out.
+// If entries are so small that the inverse overflows, the solver returns no solution.
 TEST_F(MultifrontalScales, AnInverseThatOverflowsIsRefused)
 {
   if (!is_double) GTEST_SKIP() << "the numbers are those of double precision";
@@ -115,7 +116,7 @@ TEST_F(MultifrontalScales, AnInverseThatOverflowsIsRefused)
       {
         const ByOptions by(A);
         EXPECT_EQ(by.reason(A), KSP_DIVERGED_PC_FAILED);
-        OK(MatShift(A, 8)); // and the next matrix is solved
+        OK(MatShift(A, 8)); // the next matrix is solved
         EXPECT_GT(by.reason(A), 0);
       }
       OK(VecDestroy(&r));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Units of unknowns and equations that change along a chain, a little from row to row, by the
-// solver type multifrontal.
+// Units of unknowns and equations that change a little from row to row of a chain, with the solver type
+// multifrontal.
 #include "chain_fixture.hpp"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 class MultifrontalUnits : public Petsc { };
 
-/// log2 of a unit: by `slope` more in each row, and on a walk of steps up to `step`.
+/// log2 of units. They change by `slope` from row to row, plus a random walk with steps up to `step`.
 std::vector<PetscReal> units(PetscInt n, PetscReal slope, PetscReal step, std::uint64_t seed)
 {
   std::vector<PetscReal> u(static_cast<std::size_t>(n));
@@ -22,7 +22,7 @@ std::vector<PetscReal> units(PetscInt n, PetscReal slope, PetscReal step, std::u
   }
   return u;
 }
-/// 2^u of the place that a row has in its chain.
+/// 2^u for the place of a row in its chain.
 Vec powers(Mat A, const RandomChain &chain, const std::vector<PetscReal> &u)
 {
   std::vector<PetscInt> place(static_cast<std::size_t>(chain.n));
@@ -45,8 +45,8 @@ constexpr Kind kinds[] = {{"columns 2^-i", 0, 0, -1, 0},
                           {"walks", 0, 3, 0, 3},
                           {"rows 2^i, columns 2^i", 1, 0, 1, 0}};
 
-/// Components of solutions of r A c x = b, and of its transpose, for a strictly dominant A and entries of c
-/// x, or r x, between 1/2 and 3/2.
+/// Checks the components of solutions of r A c x = b, and of its transpose. A is strictly dominant, and the
+/// entries of c x, or r x, lie between 1/2 and 3/2.
 void expect_every_digit(Mat A, Vec r, Vec c)
 {
   const ByOptions    by(A);
@@ -64,8 +64,8 @@ void expect_every_digit(Mat A, Vec r, Vec c)
   for (Vec *v : {&y, &x, &b, &expected}) OK(VecDestroy(v));
 }
 
-// No column by itself is small, and elimination that mixes rows by their size lost all digits of the
-// transposed solve, or called the matrix singular, as leaves and ranks had it.
+// No single column is small. Elimination that compares rows by size made the transposed solve inaccurate,
+// or reported the matrix as singular, depending on leaves and ranks.
 TEST_F(MultifrontalUnits, ChangeALittleFromRowToRow)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 2^200";
@@ -86,7 +86,7 @@ TEST_F(MultifrontalUnits, ChangeALittleFromRowToRow)
         }
 }
 
-// The same in an order of rows that is not the chain's.
+// The same with rows in another order than that of the chain.
 TEST_F(MultifrontalUnits, InAnotherOrder)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 2^200";
@@ -105,7 +105,7 @@ TEST_F(MultifrontalUnits, InAnotherOrder)
     }
 }
 
-// Rows in any units: LU that exchanges rows by their size loses digits of transposed solves.
+// Rows in any units: LU that exchanges rows by size makes transposed solves inaccurate.
 TEST_F(MultifrontalUnits, OfRowsAlone)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 2^30";
@@ -129,7 +129,7 @@ TEST_F(MultifrontalUnits, OfRowsAlone)
       }
 }
 
-// Elimination is exact; columns scaled by their largest entries leave a matrix with a condition of 10^15.
+// Elimination is exact. With columns scaled by their largest entries the condition number would be 10^15.
 TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
 {
   if (!is_double) GTEST_SKIP() << "the numbers are those of double precision";
@@ -149,7 +149,7 @@ TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
     }
     OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-    y = vector_of(A, [](PetscInt i) { // substitution, rounded once in each step
+    y = vector_of(A, [](PetscInt i) { // substitution with one rounding per step
       const PetscScalar found[] = {0.3, -4e15, 4e26, -4e6, 1e17};
       return found[i];
     });
@@ -167,8 +167,8 @@ TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
   }
 }
 
-// Stencils of any symmetry, coefficients 1 and 1000, boundary rows of another size, and small changes of
-// units are no reason to scale: the factors are those of the matrix as it is.
+// The solver does not scale for stencils of any symmetry, coefficients 1 and 1000, boundary rows of another
+// size, and small changes of units. Factors are those of the given matrix.
 TEST_F(MultifrontalUnits, EvenMatricesAreNotScaled)
 {
   const PetscInt n = 200;
@@ -178,12 +178,13 @@ TEST_F(MultifrontalUnits, EvenMatricesAreNotScaled)
       const Option size("-chain_mat_multifrontal_leaf_size", leaf);
       Mat          A = RandomChain{n, 1, 1}.matrix();
       PetscInt     first, end;
-      // left of this row
+      // The coefficient to the left of this row.
       const auto k = [&](PetscInt edge) { return kind == 3 && edge > n / 3 ? 1000. : 1.; };
       OK(MatGetOwnershipRange(A, &first, &end));
       for (PetscInt i = first; i < end; ++i) {
         const bool is_boundary = kind == 4 && (i == 0 || i == n - 1);
-        // Laplacian; upwind; almost one-sided; coefficients; rows of 1 beside 1 / h^2; units 1.02^i
+        // Laplacian; upwind; almost one-sided; variable coefficients; rows of 1 next to 1 / h^2; units
+        // 1.02^i.
         const PetscReal left   = is_boundary ? 0.
                                  : kind == 1 ? -2
                                  : kind == 2 ? -1

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Zeros that a matrix stores, by the solver type multifrontal.
+// Stored zeros of a matrix with the solver type multifrontal.
 #include "chain_fixture.hpp"
 
 using namespace test;
 
 namespace {
 
-/// A tridiagonal matrix, and zeros stored all along row 7.
+/// A tridiagonal matrix with stored zeros along row 7.
 Mat with_row_of_zeros(PetscInt n)
 {
   Mat      A;
@@ -26,13 +26,13 @@ Mat with_row_of_zeros(PetscInt n)
   return A;
 }
 
-// Zeros that are stored do not make a band wider than it is; values that take their places are noticed.
+// Stored zeros do not widen a band. Nonzero values in their places are detected.
 TEST_F(MultifrontalScales, StoredZeros)
 {
   const PetscInt  n = 1000;
   Mat             A = with_row_of_zeros(n);
   const ByOptions by(A);
-  const auto      put = [&](PetscInt j, PetscScalar a, PetscInt last = 0) { // in columns j to last
+  const auto      put = [&](PetscInt j, PetscScalar a, PetscInt last = 0) { // into columns j to last
     PetscInt first, end;
     OK(MatGetOwnershipRange(A, &first, &end));
     const PetscInt row = 7;
@@ -46,15 +46,15 @@ TEST_F(MultifrontalScales, StoredZeros)
   EXPECT_LE(by.error(A), rounding);
   const std::string text = view_of(by.factor());
   EXPECT_TRUE(contains(text, "kl 1, ku 1") && contains(text, "entries that are zero are left out")) << text;
-  put(7, 4.2); // a new value of an entry that counts
+  put(7, 4.2); // a new value of a nonzero entry
   EXPECT_LE(by.error(A), rounding);
-  put(12, 0.5); // and one in place of a zero
+  put(12, 0.5); // a value in place of a zero
   EXPECT_LE(by.error(A), rounding);
   put(12, 0);
   EXPECT_LE(by.error(A), rounding);
   put(700, 0.5); // reverse Cuthill-McKee finds a band
   EXPECT_LE(by.error(A), rounding);
-  put(12, 0.5, 700); // and none of these
+  put(12, 0.5, 700); // neither entry
   OK(KSPSetOperators(by.ksp, A, A));
   const std::string refusal = error_of([&] { return KSPSetUp(by.ksp); });
   EXPECT_TRUE(
@@ -64,7 +64,7 @@ TEST_F(MultifrontalScales, StoredZeros)
   OK(MatDestroy(&A));
 }
 
-// The same for blocks, of which a copy as AIJ is kept, and zeros that make a band of 20 from one of 2.
+// The same for blocks, of which an AIJ copy is kept, and for zeros that would widen a band from 2 to 20.
 TEST_F(MultifrontalScales, StoredZerosOfABand)
 {
   for (MatType type : {MATAIJ, MATBAIJ}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Singular lines: what becomes of them, and null spaces.
+// Treatment of singular lines, and null spaces.
 #include "fixture.hpp"
 
 #include <limits>
@@ -14,8 +14,8 @@ class PCLineNullSpaces : public Petsc {
 
 constexpr PetscReal small = 1000 * PETSC_MACHINE_EPSILON;
 
-/// Changes the diagonal so that every row sums to zero, then scales rows by numbers
-/// that differ where asked for.
+/// Changes the diagonal so that every row sums to zero. With `scaled` it then multiplies rows by different
+/// factors.
 void make_singular(Mat A, bool scaled = false)
 {
   Vec      ones, sums;
@@ -35,7 +35,7 @@ void make_singular(Mat A, bool scaled = false)
   VecDestroy(&ones), VecDestroy(&sums);
 }
 
-/// Largest size of a sum of x over one of the lines: the local rows whose numbers agree in line_of.
+/// Largest absolute sum of x over one line. A line consists of the local rows with equal line_of.
 PetscReal largest_mean(Vec x, const std::function<PetscInt(PetscInt)> &line_of)
 {
   const PetscScalar                            *a;
@@ -56,7 +56,7 @@ PetscReal largest_mean(Vec x, const std::function<PetscInt(PetscInt)> &line_of)
   return all;
 }
 
-/// Size of A^H (b - A x) over what rounding makes of it: zero for solutions of least squares.
+/// Size of A^H (b - A x) relative to its rounding errors. It is zero for solutions of least squares.
 PetscReal least_squares(Mat A, const Line &line)
 {
   Vec       g;
@@ -71,7 +71,7 @@ PetscReal least_squares(Mat A, const Line &line)
   return norm / (entries * (entries * size + right));
 }
 
-/// b = A (what b was).
+/// Replaces b by A b, which is consistent.
 void make_consistent(Mat A, const Line &line)
 {
   VecCopy(line.b, line.x);
@@ -94,7 +94,7 @@ TEST_F(PCLineNullSpaces, PinGivesTheSolutionOfSmallestNorm)
       for (auto lhs : {PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE})
         for (auto ordering : {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA})
           for (bool scaled : {false, true}) {
-            if (scaled && lhs != PC_LINE_LHS_PER_LINE) continue; // numbers of rows differ from line to line
+            if (scaled && lhs != PC_LINE_LHS_PER_LINE) continue; // factors of rows differ from line to line
             SCOPED_TRACE(std::string(periodic ? "rings" : "open lines") + ", width " + std::to_string(width) +
                          ", " + PCLineLhsTypes[lhs] + ", " + PCLineOrderings[ordering] +
                          (scaled ? ", scaled" : ""));
@@ -105,7 +105,7 @@ TEST_F(PCLineNullSpaces, PinGivesTheSolutionOfSmallestNorm)
             OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
             OK(PCLineSetLhs(line.pc, lhs));
             OK(PCLineSetOrdering(line.pc, ordering));
-            // every line is solved once
+            // Every line is solved once.
             OK(PCLineSetComposition(line.pc, PC_LINE_COMPOSITION_MULTIPLICATIVE));
             OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_PIN));
             OK(PCApply(line.pc, line.b, line.x)); // no right-hand side of a line is consistent
@@ -160,7 +160,7 @@ TEST_F(PCLineNullSpaces, ColumnsOfADenseMatrixAndTransposedSolves)
 
 TEST_F(PCLineNullSpaces, LinesOfAnyLengthBehindEachOther)
 {
-  // on every rank Neumann lines of 3, 5 and 8 rows and a regular one of 4
+  // On every rank, Neumann lines of 3, 5 and 8 rows and a regular line of 4 rows.
   const PetscInt length[] = {3, 5, 8, 4}, n = 20;
   const auto     line_of = [&](PetscInt r) {
     PetscInt l = 0;
@@ -283,13 +283,13 @@ TEST_F(PCLineNullSpaces, NonzeroShiftsTheDiagonalsOfSingularLines)
       EXPECT_TRUE(contains(line.view(), "shifted: diagonals by ")) << line.view();
       make_consistent(grid.A, line);
       EXPECT_LT(line.residual(grid.A), PetscReal(1e-3) * PetscSqrtReal(PETSC_SQRT_MACHINE_EPSILON));
-      OK(PCLineSetShiftAmount(line.pc, 1e-3)); // large enough to be seen in the result
+      OK(PCLineSetShiftAmount(line.pc, 1e-3)); // large enough to be visible in the result
       OK(PCSetUp(line.pc));
       EXPECT_TRUE(contains(line.view(), "shifted: diagonals by 1.0e-03 of")) << line.view();
       const PetscReal left = line.residual(grid.A);
       EXPECT_GT(left, 1e-5);
       EXPECT_LT(left, 0.2);
-      OK(MatShift(grid.A, 1)); // regular lines are left as they are
+      OK(MatShift(grid.A, 1)); // regular lines are not shifted
       EXPECT_LT(line.residual(grid.A), small);
       EXPECT_FALSE(contains(line.view(), "shifted")) << line.view();
     }
@@ -297,7 +297,7 @@ TEST_F(PCLineNullSpaces, NonzeroShiftsTheDiagonalsOfSingularLines)
 
 TEST_F(PCLineNullSpaces, BlocksAndRowsOfZerosTakeAShiftNotAPin)
 {
-  // 2 x 2 blocks, rows sum to zero
+  // 2 x 2 blocks whose rows sum to zero
   const auto entry = [](PetscInt r, PetscInt c) -> PetscScalar {
     return r == c ? 1 : r / 2 == c / 2 ? -1 : 0;
   };

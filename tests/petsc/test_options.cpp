@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the tables of options promise for all types (petsc_interface/support/options.hpp).
+// Guarantees of the tables of options for all types (petsc_interface/support/options.hpp).
 #include "chain_fixture.hpp"
 
 #include <ribbon_petsc/kspadi.h>
@@ -17,7 +17,7 @@ using namespace test;
 
 class OptionTables : public Petsc { };
 
-/// An object of a type, and one of a type that has none of its options.
+/// An object of a type, and one of a type without its options.
 template <class Object>
 struct Pair {
   Pair(PetscErrorCode (*create)(MPI_Comm, Object *), PetscErrorCode (*type)(Object, const char *),
@@ -37,8 +37,8 @@ struct Pair {
   Pair(const Pair &)            = delete;
   Pair &operator=(const Pair &) = delete;
 
-  /// The default, a value that is set, one that is refused with a sentence (null: every value is allowed),
-  /// and the other type, which ignores a Set and has no Get.
+  /// Checks the default, a value that is set, and a value that is refused with a message (null: every value
+  /// is allowed). The other type ignores a Set and has no Get.
   template <class T>
   void check(PetscErrorCode (*set)(Object, T), PetscErrorCode (*get)(Object, T *), T first, T value, T bad,
              const char *sentence) const
@@ -61,7 +61,7 @@ struct Pair {
   PetscErrorCode (*destroy)(Object *);
 };
 
-/// A value behind the last of an enum.
+/// A value after the last of an enum.
 template <class T>
 T after(T last)
 {
@@ -107,7 +107,7 @@ TEST_F(OptionTables, PCLineNumbers)
   p.check<PetscBool>(PCLineSetCompare, PCLineGetCompare, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, nullptr);
 }
 
-/// A value that the compiler would refuse.
+/// A value that the compiler would reject.
 template <class T>
 T number(int n)
 {
@@ -177,7 +177,7 @@ TEST_F(OptionTables, OnlyANewValueAsksForASetUp)
   OK(PCLineSetIterations(pc, 2));
   EXPECT_FALSE(pc->setupcalled);
   OK(PCSetUp(pc));
-  OK(PCSetType(pc, PCNONE)); // and the methods are gone with the type
+  OK(PCSetType(pc, PCNONE)); // the methods disappear with the type
   PetscInt its;
   EXPECT_EQ(error_of([&] { return PCLineGetIterations(pc, &its); }),
             "Cannot locate function PCLineGetIterations_C in object");

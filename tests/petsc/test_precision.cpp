@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PC line in single precision beside double vectors: applications are linear to the roundoff of double.
+// PC line in single precision with vectors of double: applications are linear to the roundoff of double.
 #include "kspline_fixture.hpp"
 #include "warnings.hpp"
 
@@ -34,7 +34,7 @@ Mat tridiagonal(PetscInt n, PetscReal lower, PetscReal diagonal, PetscReal upper
     [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
 }
 
-/// Relative residual of a KSP with these options, all of a prefix.
+/// Relative residual of a KSP with these options, under a prefix.
 PetscReal solved(Mat A, DM da, const std::string &options)
 {
   static int         count  = 0;
@@ -66,7 +66,7 @@ PetscReal solved(Mat A, DM da, const std::string &options)
 TEST_F(PCLineInSingle, KrylovMethodsReportTheResidualThatTheirSolutionHas)
 {
   Mat        A = tridiagonal(60 * ranks, -1, 2.05, -1);
-  const Grid grid({24, 21}, {50, 1}, 0.1); // lines that couple
+  const Grid grid({24, 21}, {50, 1}, 0.1); // coupled lines
   for (const char *ksp :
        {"gmres", "gmres -ksp_pc_side right", "bcgs", "tfqmr", "minres", "cr", "cgs", "cg", "fgmres"})
     for (const char *pc :
@@ -78,14 +78,14 @@ TEST_F(PCLineInSingle, KrylovMethodsReportTheResidualThatTheirSolutionHas)
       if (std::string(pc).find("asm") != std::string::npos && std::string(ksp) != "gmres")
         continue; // restricted, not symmetric
       EXPECT_LT(solved(A, nullptr, options), 1e-11) << options;
-      // the tolerance is on the preconditioned residual
+      // The tolerance refers to the preconditioned residual.
       EXPECT_LT(solved(grid.A, grid.da, options), 2e-10) << options;
     }
   OK(MatDestroy(&A));
 }
 
-/// Largest difference between M (u + 3 v) and M u + 3 M v, and between v^T M u and u^T M^T v, relative to the
-/// sizes of what is compared.
+/// Largest difference between M (u + 3 v) and M u + 3 M v, and between v^T M u and u^T M^T v, relative to
+/// the compared values.
 void expect_linear(Mat A, DM da, const char *what, bool spans_ranks, void (*choose)(PC) = nullptr)
 {
   Line        line(A, da), other(A, da);
@@ -125,7 +125,7 @@ void expect_linear(Mat A, DM da, const char *what, bool spans_ranks, void (*choo
 
 TEST_F(PCLineInSingle, ApplicationsAreLinearToRoundingAlongLinesOfAllKinds)
 {
-  // lines of ranks are whole, or span them
+  // Lines are whole on ranks, or span them.
   const std::vector<PetscInt> rows = {1, ranks}, columns = {ranks, 1};
   const Grid x({31, 12}, {50, 1}, 0.3, false, rows), y({13, 30}, {1, 50}, 0.3, false, columns),
     ring({24, 8}, {7, 0.1}, 0.3, true, rows), wide({24, 12}, {9, 0.2}, 0.3, false, rows, false, 2);
@@ -271,7 +271,7 @@ TEST_F(PCLineInSingle, WhoDoesNotRefineIsWarnedOnce)
   Mat A = matrix(
     60 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 2.05 : -1); },
     [](PetscInt r, PetscInt c) { return r / 30 == c / 30 && std::abs(r - c) <= 1; },
-    60); // lines of ranks are whole
+    60); // lines are whole on ranks
   {
     Warnings warnings;
     Line     line(A);

@@ -12,14 +12,14 @@ namespace {
 
 class PCLineProducts : public Petsc { };
 
-/// A number for an entry: diagonally dominant rows of up to `row` entries, different everywhere.
+/// A different value for every entry. Rows of up to `row` entries are diagonally dominant.
 PetscScalar entry(PetscInt r, PetscInt c, PetscInt row = 40)
 {
   const double v = std::sin(1.0 + 0.7 * static_cast<double>(r) + 0.3 * static_cast<double>(c));
   return r == c ? static_cast<PetscScalar>(static_cast<double>(row) + v) : static_cast<PetscScalar>(v);
 }
 
-/// Block diagonal: every rank has whole tridiagonal lines.
+/// Block diagonal: every rank holds whole tridiagonal lines.
 Mat lines_of(PetscInt length, PetscInt lines, int ranks)
 {
   return matrix(
@@ -32,7 +32,7 @@ TEST_F(PCLineProducts, OneMatrixForManyVectors)
   for (PetscInt lines : {1, 3})
     for (PetscInt dof : {1, 2, 50}) {
       Mat A = lines_of(30, lines, ranks), M;
-      // few vectors of a device matrix are an assembled copy in PETSc
+      // PETSc assembles a copy of a device matrix for a product of few vectors.
       OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
       OK(MatCreateMAIJ(A, dof, &M));
       {
@@ -42,7 +42,7 @@ TEST_F(PCLineProducts, OneMatrixForManyVectors)
         EXPECT_LT(line.residual(M, true), 1e-13);
         OK(PCLineGetInfo(line.pc, nullptr, &found, nullptr, &matrices, nullptr, nullptr));
         EXPECT_EQ(matrices, 1) << "nothing is replicated";
-        OK(MatScale(A, 3)); // the product does not notice, the PC does
+        OK(MatScale(A, 3)); // the product does not detect the change, the PC does
         EXPECT_LT(line.residual(M), 1e-13);
         OK(PCSetReusePreconditioner(line.pc, PETSC_TRUE));
         OK(MatScale(A, 2));
@@ -88,7 +88,7 @@ TEST_F(PCLineProducts, KroneckerProducts)
   };
   for (const auto &c : cases) {
     Mat A = lines_of(20, 2, ranks), K;
-    OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A)); // of device matrices PETSc makes none
+    OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A)); // PETSc makes no such products of device matrices
     OK(MatCreateKAIJ(A, p, p, c.S.empty() ? nullptr : c.S.data(), c.T.empty() ? nullptr : c.T.data(), &K));
     OK(MatAssemblyBegin(K, MAT_FINAL_ASSEMBLY));
     OK(MatAssemblyEnd(K, MAT_FINAL_ASSEMBLY));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New values of a matrix with the same pattern: the lines that were found are factored again in place, or,
-// where what was found does not hold any more, found anew. Either way the answers are those of a new PC.
+// New values of a matrix with the same pattern. The known lines are factored again in place, or, if they no
+// longer hold, detected again. In both cases the solutions are those of a new PC.
 #include "refresh_fixture.hpp"
 
 #include <limits>
@@ -49,7 +49,7 @@ TEST_F(PCLineRefresh, SharedMatricesAndClasses)
   PetscInt       begin;
   OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
   const auto one = [](PetscInt) { return 1; };
-  // of some lines
+  // Rows of some lines.
   const auto on = [&](PetscInt period) {
     return [=](PetscInt r) { return (r - begin) % columns % period == 0 ? 1. : 0.; };
   };
@@ -80,7 +80,7 @@ TEST_F(PCLineRefresh, CouplingsThatAppear)
   change(
     grid.A, [](PetscInt) { return 2; }, [](PetscInt) { return 1; });
   if (ranks == 1) EXPECT_TRUE(refreshed(line));
-  else OK(PCSetUp(line.pc)); // entries of other ranks are not looked at
+  else OK(PCSetUp(line.pc)); // entries of other ranks do not count
   EXPECT_LT(line.residual(grid.A), rounding);
   grid.fill({wide, high * ranks}, {2, 0.5}, 0.5);
   EXPECT_FALSE(refreshed(line)) << "lines couple now";
@@ -187,7 +187,7 @@ bool on_host(Mat A)
   return !contains(type, "cusparse") && !contains(type, "kokkos");
 }
 
-/// Directions that auto chose stay while values choose them, and go when they choose others.
+/// Directions of auto stay as long as new values select them, and change when new values select others.
 TEST_F(PCLineRefresh, DirectionsThatAutoChose)
 {
   for (const char *prefix : {"", "mg_levels_1_"}) {
@@ -228,11 +228,11 @@ TEST_F(PCLineRefresh, DirectionsThatAutoChose)
     grid.fill({wide, high * ranks}, {0.2, 2}, 0.7);
     EXPECT_EQ(refreshed(line), ranks == 1) << "lines that the partition cuts are set up anew";
     of_new();
-    grid.fill({wide, high * ranks}, {1, 1}, 0.7); // both
+    grid.fill({wide, high * ranks}, {1, 1}, 0.7); // both directions
     EXPECT_FALSE(refreshed(line));
     of_new();
     grid.fill({wide, high * ranks}, {1, 1}, 0.9);
-    // zebra ordering sweeps the first of them alone
+    // Zebra ordering sweeps only the first of them.
     const bool one_direction = *prefix != 0 && on_host(grid.A);
     EXPECT_EQ(refreshed(line), ranks == 1 || one_direction);
     of_new();

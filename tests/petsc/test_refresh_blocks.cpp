@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New values of elements with several components: blocks, blocks that lines share, components that join.
+// New values of elements with several components: blocks, shared blocks, and components that start to
+// couple.
 #include "refresh_fixture.hpp"
 
 #include <limits>
@@ -8,8 +9,8 @@ using namespace test;
 
 namespace {
 
-/// A DMDA of elements with `dof` components: a star, each coupling a block where `joined`,
-/// else component by component.
+/// A DMDA of elements with `dof` components and a star stencil. Couplings are dense blocks if `joined`,
+/// else diagonal blocks.
 struct Elements {
   DM       da = nullptr;
   Mat      A  = nullptr;
@@ -30,7 +31,7 @@ struct Elements {
     MatDestroy(&A);
     DMDestroy(&da);
   }
-  /// `joined`: size of couplings between components.
+  /// `joined`: size of the couplings between components
   void fill(PetscReal along_x, PetscReal along_y, PetscReal joined, PetscInt k)
   {
     PetscInt x0, y0, nx, ny, all_x, all_y;

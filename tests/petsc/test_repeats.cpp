@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Solves again and again with factors that stay as they are, of two sets of right-hand sides in turn, between
-// reductions and copies of others: every answer has the bits of the first. Where one has not, something was
-// read before it was there, or written while it was read. RIBBON_TEST_REPEATS: rounds (default 3);
-// tests/device/stress takes thousands, beside other processes and with random delays.
+// Repeated solves with constant factors and two alternating sets of right-hand sides, between reductions
+// and copies of other code. Every solution is bitwise equal to the first one. A difference means that a
+// value was read before it was written, or overwritten while it was read. RIBBON_TEST_REPEATS: number of
+// rounds (default 3). tests/device/stress runs thousands of rounds, with other processes on the device and
+// with random delays.
 #include "chain_fixture.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -75,8 +76,8 @@ protected:
     rounds            = asked ? std::atoi(asked) : 3;
   }
 
-  /// What other parts of a program may do between two solves: a reduction by Kokkos, and a vector that is
-  /// filled on the host, used, and filled again at once.
+  /// Mimics other parts of a program between two solves: a reduction by Kokkos, and a vector that is filled
+  /// on the host, used, and filled again at once.
   void disturb(Vec like, int round)
   {
     TwoCounts counts;
@@ -101,7 +102,8 @@ protected:
     VecDestroy(&v);
   }
 
-  /// solve(k) has the numbers of this rank for right-hand sides k, 0 or 1, `column` of them a column.
+  /// solve(k) returns the entries of this rank for right-hand side k, 0 or 1. A column has `column`
+  /// entries.
   void expect_same_bits(const std::string &what, Vec like, PetscInt column,
                         const std::function<Numbers(int)> &solve)
   {
@@ -132,7 +134,7 @@ protected:
       }
     EXPECT_EQ(wrong, 0) << what << ": of " << 2 * rounds << " solves";
   }
-  /// Whether it is so on any rank: solves are collective.
+  /// Whether `mine` holds on any rank, because solves are collective.
   static bool any(bool mine)
   {
     int all = mine;
@@ -143,7 +145,7 @@ protected:
   int rounds = 3;
 };
 
-// Chains on all ranks, by both eliminations, one column and more than cross the ranks at once.
+// Chains on all ranks by both eliminations. One column, and more columns than cross the ranks at a time.
 TEST_F(Repeats, ChainsThatRanksShare)
 {
   const RandomChain chains[] = {{PetscInt(43 + 5 * ranks), 1, 1},
@@ -185,15 +187,15 @@ TEST_F(Repeats, ChainsThatRanksShare)
     }
 }
 
-// Lines that the partition cuts, whoever solves the reduced systems, and such as are brought together.
+// Lines that span ranks, with any ranks that solve the reduced systems, and gathered lines.
 TEST_F(Repeats, LinesThatThePartitionCuts)
 {
   for (const char *options : {"-pc_line_cut exact -pc_line_cut_exchange every_rank",
                               "-pc_line_cut exact -pc_line_cut_exchange dealt_out", "-pc_line_cut drop",
                               "-pc_line_precision single"}) {
-    // an error: there is none
+    // Single precision is an error for complex scalars.
     if (contains(options, "single") && !std::is_floating_point_v<PetscScalar>) continue;
-    for (PetscInt rows : {PetscInt(2), PetscInt(20)}) { // of a rank
+    for (PetscInt rows : {PetscInt(2), PetscInt(20)}) { // rows of a rank
       Grid grid({33, rows * ranks + 1}, {0, 1}, 0.3, false, {1, ranks});
       Line one(grid.A, grid.da), other(grid.A, grid.da);
       reset_options(options);
@@ -216,8 +218,8 @@ TEST_F(Repeats, LinesThatThePartitionCuts)
   }
 }
 
-/// Products, dot products, sums and a Krylov method of PETSc, right-hand sides in turn as above. Nothing of
-/// Ribbon's runs: what fails lies outside.
+/// Products, dot products, sums and a Krylov method of PETSc, with alternating right-hand sides as above.
+/// No code of Ribbon runs, so that failures lie outside of it.
 void expect_petsc_is_right(int rounds, const std::function<void(Vec, int)> &before)
 {
   Grid        grid({32, 32}, {1, 1}, 0.01);

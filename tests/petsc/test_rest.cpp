@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Richardson's iteration with what lines leave out of the matrix.
+// Richardson's iteration with stored couplings that lines leave out of the matrix.
 #include "richardson_fixture.hpp"
 
 #include <utility>
@@ -10,8 +10,8 @@ namespace {
 
 class PCLineRest : public Petsc { };
 
-/// Whether the iteration with what lines leave out is that of PETSc, from zero and from a guess,
-/// and takes no product of A.
+/// Whether the iteration with stored couplings between lines equals that of PETSc, from zero and from a
+/// guess, and calls no product of A.
 void expect_the_same(Mat A, DM da, PCLineDirection direction, PetscReal omega)
 {
   Mat same;
@@ -53,7 +53,7 @@ TEST_F(PCLineRest, WhatLinesLeaveOutIsKept)
          {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_MATRIX})
       expect_the_same(box.A, box.da, d, omega);
   }
-  // blocks of two, with couplings across
+  // Blocks of two rows, with couplings between lines.
   DM         da;
   Mat        A;
   PetscInt   xs, ys, xm, ym;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Richardson's iteration, all of it in PC line where nobody asks for norms.
+// Richardson's iteration, which runs inside of PC line if no norms are needed.
 #include "richardson_fixture.hpp"
 #include "sweep_reference.hpp"
 
@@ -16,7 +16,7 @@ constexpr PCLineOrdering    orderings[]    = {PC_LINE_ORDERING_JACOBI, PC_LINE_O
 TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
 {
   Grid grid({9, 10}, {3, 1}, 0.1, false, {ranks, 1});
-  Mat  same; // another matrix with the same entries: PETSc iterates by itself
+  Mat  same; // another matrix with the same entries: PETSc runs the iteration
   OK(MatDuplicate(grid.A, MAT_COPY_VALUES, &same));
   count_products(grid.A);
   for (const auto &directions : {std::vector<int>{1}, std::vector<int>{1, 0}})
@@ -46,9 +46,10 @@ TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
               EXPECT_LT(difference(fused.x, own.x), 1e-12)
                 << directions.size() << PCLineCompositions[composition] << PCLineOrderings[ordering]
                 << repeats << its << nonzero;
-              if (composition == PC_LINE_COMPOSITION_MULTIPLICATIVE && ranks == 1) { // several keep it later
+              // several ranks keep the couplings later
+              if (composition == PC_LINE_COMPOSITION_MULTIPLICATIVE && ranks == 1) {
                 if (groups == 1) steps += its;
-                // solves, for which what lines leave out is kept from the set-up on
+                // With several solves the PC keeps the couplings that lines leave out from the set-up on.
                 const bool several = groups * repeats > 1;
                 EXPECT_EQ(products, (several || steps > 4) && is_kept(grid.A)
                                       ? 0
@@ -65,7 +66,8 @@ TEST_F(PCLineRichardson, NormsThatAreAskedForAreTaken)
 {
   Grid       grid({16, 16}, {100, 1}, 0.1);
   Richardson plain(grid.A, grid.A, grid.da, 10000, KSP_NORM_PRECONDITIONED);
-  OK(PCLineSetCut(plain.pc, PC_LINE_CUT_LOCAL)); // joined lines have entries of other ranks, and products
+  // joined lines have entries of other ranks, and need products
+  OK(PCLineSetCut(plain.pc, PC_LINE_CUT_LOCAL));
   Outcome o = plain.solve();
   EXPECT_EQ(o.reason, KSP_CONVERGED_RTOL);
   EXPECT_LT(o.iterations, 1000);
@@ -113,10 +115,10 @@ TEST_F(PCLineRichardson, WhatIsNotThisIterationIsLeftToPETSc)
   Richardson self(grid.A, grid.A, grid.da, 3);
   OK(KSPRichardsonSetSelfScale(self.ksp, PETSC_TRUE));
   EXPECT_GT(self.solve().applications, 3) << "the scale has to be computed";
-  Richardson other(grid.A, grid.A, grid.da, 3); // not Richardson's iteration
+  Richardson other(grid.A, grid.A, grid.da, 3); // another KSP than Richardson's iteration
   OK(KSPSetType(other.ksp, KSPGMRES));
   EXPECT_GT(other.solve().applications, 0);
-  MatNullSpace constant; // every correction has to lose its mean
+  MatNullSpace constant; // every correction has to get zero mean
   PetscScalar  sum;
   OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &constant));
   OK(MatSetNullSpace(grid.A, constant));
@@ -152,12 +154,12 @@ TEST_F(PCLineRichardson, LinesThatCoupleWithNothingAreSolvedOnce)
   EXPECT_EQ(r.solve().iterations, 9);
   EXPECT_EQ(products, 1) << "one refinement";
   EXPECT_LT(residual(), 1e-14);
-  OK(PCLineSetOmega(r.pc, 0.5)); // not the inverse any more
+  OK(PCLineSetOmega(r.pc, 0.5)); // the PC is not the inverse any more
   r.solve();
   EXPECT_GT(residual(), 1e-6);
   OK(PCLineSetOmega(r.pc, 1));
   r.solve();
-  OK(PCSetReusePreconditioner(r.pc, PETSC_TRUE)); // another matrix, the old factors
+  OK(PCSetReusePreconditioner(r.pc, PETSC_TRUE)); // another matrix with the old factors
   grid.fill({6, 3 * ranks}, {2, 0}, 1.5);
   OK(KSPSetTolerances(r.ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 60));
   r.solve();
@@ -200,7 +202,7 @@ TEST_F(PCLineRichardson, LevelsOfMultigridAreTheSameWithAndWithoutIt)
   PetscReal error[2];
   int       calls[2];
   Grid      grid({33, 33}, {1, 10}, 0.01, false, {}, true);
-  for (int watched : {0, 1}) { // a monitor makes PETSc iterate by itself
+  for (int watched : {0, 1}) { // with a monitor PETSc runs the iteration
     KSP      ksp;
     PC       mg;
     PetscInt levels = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a set-up of PC line finds, keeps and refreshes.
+// Data that a set-up of PC line detects, keeps and refreshes.
 #include "fixture.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -67,7 +67,8 @@ TEST_F(PCLineSetUp, AutoTakesTheStrongestDirection)
   EXPECT_TRUE(contains(line.view(), "direction: x,y,z (largest median")) << line.view();
 }
 
-/// Without a diagonal no strength of coupling tells; a direction along which nothing couples is still none.
+/// Without a diagonal the strengths of couplings are undefined. A direction without couplings is still
+/// excluded.
 TEST_F(PCLineSetUp, ADirectionWithoutCouplingsIsNotSweptWhereDiagonalsAreZero)
 {
   Grid grid({8, 3 * ranks}, {1, 0}, 0, false, {1, ranks});
@@ -106,7 +107,7 @@ TEST_F(PCLineSetUp, KeepsAsFewMatricesAsTheValuesAllow) // one rank: counts of o
   OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, &per_line));
   EXPECT_GT(per_line, 20 * shared);
   EXPECT_LT(line.residual(grid.A), 1e-13);
-  // two classes for 60 lines are kept as classes, 20 are not: they would hold more than a quarter
+  // Two classes for 60 lines are kept as classes, 20 are not: they would hold more than a quarter.
   for (PetscInt distinct : {2, 20}) {
     for (PetscInt l = 0; l < 60; ++l)
       for (PetscInt i = 0; i < 20; ++i)
@@ -129,7 +130,7 @@ TEST_F(PCLineSetUp, RefreshesWhatWasDerivedFromValues)
   Line                        line(grid.A, grid.da);
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "x");
-  grid.fill(n, {1, 9}, 2); // the same pattern, other numbers: another direction
+  grid.fill(n, {1, 9}, 2); // the same pattern with other values: another direction
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "y");
   grid.fill(n, {0, 2}, 2);
@@ -158,7 +159,7 @@ TEST_F(PCLineSetUp, BandwidthAndRingInUseAreThoseOfTheValues) // one rank: one r
   OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, &h, nullptr));
   EXPECT_EQ(h, 2);
   EXPECT_TRUE(contains(line.view(), "periodic pentadiagonal"));
-  grid.fill(n, {2}, 1, false, false, 1); // stored couplings stay, most are zero now
+  grid.fill(n, {2}, 1, false, false, 1); // the pattern is the same, most stored couplings are zero
   OK(PCSetUp(line.pc));
   OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, &h, nullptr));
   EXPECT_EQ(h, 1);
@@ -254,7 +255,7 @@ TEST_F(PCLineSetUp, GridsWithoutADMOnRanksWithoutRows)
     Line                  line(A);
     const PCLineDirection both[] = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
     OK(PCLineSetDirections(line.pc, 2, both));
-    OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR)); // nothing is cut
+    OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR)); // no line spans ranks
     OK(PCSetUp(line.pc));
     EXPECT_EQ(line.direction(), "x,y");
     EXPECT_LT(line.residual(A), 0.5);

@@ -26,7 +26,7 @@ TEST_F(PCLineSharing, LinesThatDifferByRoundingShareWithATolerance)
   };
   OK(MatGetOwnershipRange(grid.A, &begin, &end));
   const PetscReal unit = 4 * PETSC_MACHINE_EPSILON, tol = 1000 * PETSC_MACHINE_EPSILON;
-  for (PetscInt r = begin; r < end; ++r) { // every line another rounding; line 4 something else
+  for (PetscInt r = begin; r < end; ++r) { // every line has another rounding, line 4 a real difference
     const PetscInt l = (r - begin) % columns;
     OK(MatSetValue(grid.A, r, r, l == 4 ? PetscReal(0.5) : unit * static_cast<PetscReal>((3 * r + l) % 5),
                    ADD_VALUES));

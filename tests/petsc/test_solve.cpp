@@ -32,7 +32,7 @@ TEST_F(PCLineSolve, BatchesInEveryDirectionOfA3DGrid)
       }
 }
 
-TEST_F(PCLineSolve, OneDimensionalGrid) // one rank: a 1D grid is cut by every partition
+TEST_F(PCLineSolve, OneDimensionalGrid) // one rank: lines of a 1D grid span all ranks
 {
   for (PetscInt n : {1, 2, 3, 4, 5, 17, 1000})
     for (PetscInt width : {1, 2}) {
@@ -45,7 +45,7 @@ TEST_F(PCLineSolve, OneDimensionalGrid) // one rank: a 1D grid is cut by every p
 
 TEST_F(PCLineSolve, BatchesWithoutADM)
 {
-  // blocks of 6 rows: tridiagonal, pentadiagonal, periodic
+  // Blocks of 6 rows: tridiagonal, pentadiagonal, periodic.
   const PetscInt lines = 8, n = 6;
   for (PetscInt h : {1, 2})
     for (bool ring : {false, true}) {
@@ -131,7 +131,7 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
   }
 }
 
-TEST_F(PCLineSolve, ColumnsOfALongLineGetASolverOfTheirOwn) // one rank: nothing of it is distributed
+TEST_F(PCLineSolve, ColumnsOfALongLineGetASolverOfTheirOwn) // one rank: the line is not distributed
 {
   using Scalar                = ribbon::petsc::Scalar;
   using Exec                  = Kokkos::DefaultHostExecutionSpace;
@@ -164,7 +164,7 @@ TEST_F(PCLineSolve, ColumnsOfALongLineGetASolverOfTheirOwn) // one rank: nothing
   }
 }
 
-// one rank: one 1D matrix on one rank; a device cuts it in pieces
+// one rank: one 1D matrix on one rank; a device partitions it into segments
 TEST_F(PCLineSolve, OneLongLineTakesManyColumns)
 {
   const PetscInt n = 4200, reach = 3;
@@ -177,7 +177,7 @@ TEST_F(PCLineSolve, OneLongLineTakesManyColumns)
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   Line line(A);
   OK(PCSetUp(line.pc));
-  for (PetscInt columns : {3, 20, 33, 20}) { // few, many, another number of them
+  for (PetscInt columns : {3, 20, 33, 20}) { // few, many, another number of columns
     OK(MatCreateSeqDense(PETSC_COMM_SELF, n, columns, nullptr, &B));
     OK(MatSetRandom(B, nullptr));
     OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
@@ -279,7 +279,7 @@ TEST_F(PCLineSolve, RichardsonOfManyRightHandSidesConvergesByNorms)
   VecType            type;
   OK(MatGetVecType(grid.A, &type));
   if (contains(type, "kokkos")) GTEST_SKIP() << "PETSc solves with no columns of a dense matrix of this type";
-  Mat B = native_dense(grid.A, 3), X; // it multiplies them itself
+  Mat B = native_dense(grid.A, 3), X; // the matrix multiplies them itself
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of sweeps: values, defaults, refusals, and what is left after one.
+// The options of sweeps: values, defaults, refusals, and the state after a refusal.
 #include "sweep_reference.hpp"
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 class PCLineSweepOptions : public Petsc { };
 
-/// PCSetFromOptions() with some options that are gone afterwards.
+/// PCSetFromOptions() with options that are removed afterwards.
 PetscErrorCode from_options(PC pc, const std::vector<std::pair<const char *, const char *>> &options)
 {
   for (const auto &[name, value] : options) PetscOptionsSetValue(nullptr, name, value);
@@ -96,7 +96,7 @@ TEST_F(PCLineSweepOptions, BadValuesAreOneErrorThatNamesTheOption)
     {"-pc_line_iterations", "0", "PCLineSetIterations, -pc_line_iterations: 0 is not positive"},
   };
   for (const auto &b : bad) {
-    PC pc; // an error leaves PETSc's own options machinery half way through a PC
+    PC pc; // An error leaves PETSc's options processing of a PC incomplete.
     OK(PCCreate(PETSC_COMM_WORLD, &pc));
     OK(PCSetType(pc, PCLINE));
     EXPECT_NE(from_options(pc, {{b.option, b.value}}), 0) << b.value;
@@ -108,7 +108,7 @@ TEST_F(PCLineSweepOptions, BadValuesAreOneErrorThatNamesTheOption)
   EXPECT_NE(PCLineSetDirections(line.pc, 2, nullptr), 0);
   EXPECT_TRUE(contains(last_error(), "2 directions, but the array is NULL")) << last_error();
   EXPECT_NE(PCLineSetOmega(line.pc, std::numeric_limits<PetscReal>::quiet_NaN()), 0);
-  OK(PCLineSetOmega(line.pc, 0.5)); // nothing half-set
+  OK(PCLineSetOmega(line.pc, 0.5)); // nothing is half set
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "y");
 }
@@ -134,7 +134,7 @@ TEST_F(PCLineSweepOptions, ThePCWorksAfterAnErrorAndAfterAFailure)
     << "nothing half-made";
   sweep.set(line.pc);
   check("after an error");
-  // diag(A) = couplings along y: lines along x are singular nowhere, lines along y are
+  // diag(A) = couplings along y: lines along y are singular, lines along x are regular.
   Grid bad({8, 6}, {0, 1}, 0, true, {ranks, 1});
   Line singular(bad.A, bad.da);
   Sweep{{0, 1}}.set(singular.pc);
@@ -173,7 +173,7 @@ TEST_F(PCLineSweepOptions, MultigridLevelsAreDampedWhereTheyWouldNotSmooth)
   EXPECT_EQ(omega(line, zebra), "1, ");
   EXPECT_EQ(omega(line, average), "1, ");
   EXPECT_EQ(omega(line, {{0}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_JACOBI, 0.5, 1}), "0.5");
-  Grid batch({6, 2 * ranks}, {2, 0}, 1, false, {1, ranks}); // lines that couple with nothing are solved
+  Grid batch({6, 2 * ranks}, {2, 0}, 1, false, {1, ranks}); // uncoupled lines are solved directly
   Line exact(batch.A, batch.da);
   OK(PCSetOptionsPrefix(exact.pc, "mg_levels_1_"));
   EXPECT_EQ(omega(exact, one), "1, ");
@@ -226,7 +226,7 @@ TEST_F(PCLineSweepOptions, LinesWithTwoNeighboursOnEitherSideAreDampedMore)
 
 TEST_F(PCLineSweepOptions, ZebraWithoutASecondColourIsJacobi)
 {
-  const PetscInt n = 24; // runs of 11 and 13 rows on every rank: one line a rank
+  const PetscInt n = 24; // runs of 11 and 13 rows on every rank: one line per rank
   Mat            A = matrix(
                n * ranks, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; },
                [&](PetscInt r, PetscInt c) {
@@ -250,8 +250,8 @@ TEST_F(PCLineSweepOptions, AutoTakesAThirdDirectionWhereManyRowsPreferItToBothOt
 {
   const PetscInt n = 12;
   Grid           grid({n, n, n}, {1, 1, 1});
-  // the symmetric operator that is strong along x, y and z in a third of the cube each; `both`: along
-  // y and z in the last third
+  // A symmetric operator that is strong along x, y and z in one third of the cube each. With `both` it is
+  // strong along y and z in the last third.
   const auto fill = [&](bool both) {
     PetscInt begin[3], size[3];
     MatZeroEntries(grid.A);
@@ -304,7 +304,8 @@ TEST_F(PCLineSweepOptions, AutoTakesAThirdDirectionWhereManyRowsPreferItToBothOt
   const PetscInt all = iterations("auto");
   EXPECT_EQ(all, iterations(line.direction().c_str()));
   for (const char *two : {"x,y", "x,z", "y,z"}) EXPECT_LT(all, iterations(two)) << two;
-  fill(true); // where lines along y hold the last third as well as those along z, two directions hold all
+  // Lines along y cover the last third as well as those along z, so that two directions are enough.
+  fill(true);
   OK(PCSetUp(line.pc));
   EXPECT_TRUE(line.direction() == "y,x" || line.direction() == "x,y") << line.view();
 }

@@ -11,8 +11,8 @@ constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE
                                               PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
 constexpr PCLineOrdering    orderings[]    = {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA};
 
-/// No two lines alike and no symmetry: rows of different sizes. Or with symmetry (Hermitian): other
-/// diagonals, so that directions do not commute.
+/// Makes all lines different and unsymmetric, by rows of different sizes. With `symmetric` (Hermitian) only
+/// diagonals change, so that directions do not commute.
 void vary_rows(Mat A, bool symmetric = false)
 {
   Vec      l;
@@ -29,7 +29,7 @@ void vary_rows(Mat A, bool symmetric = false)
   VecDestroy(&l);
 }
 
-/// Largest difference of one application from the reference.
+/// Largest difference between one application and the reference.
 PetscReal error(Line &line, const Dense &dense, const Sweep &sweep)
 {
   sweep.set(line.pc);
@@ -100,13 +100,13 @@ TEST_F(PCLineSweep, PeriodicAndPentadiagonalLines)
 
 TEST_F(PCLineSweep, AColourMayBeEmptyOnARank)
 {
-  // on several ranks one x-line a rank
+  // On several ranks there is one x-line per rank.
   Grid        grid({6, PetscMax(ranks, 2)}, {2, 1}, 0.5, false, {1, ranks});
   const Dense dense(grid.A, grid.da);
   Line        line(grid.A, grid.da);
   for (PCLineComposition composition : compositions)
     EXPECT_LT(error(line, dense, {{0, 1}, composition, PC_LINE_ORDERING_ZEBRA, 1, 1}), 1e-13);
-  Grid one({7}, {2}, 0.5); // one line in all: zebra is jacobi
+  Grid one({7}, {2}, 0.5); // a single line: zebra is jacobi
   Line alone(one.A, one.da);
   OK(PCLineSetOrdering(alone.pc, PC_LINE_ORDERING_ZEBRA));
   OK(PCSetUp(alone.pc));
@@ -125,7 +125,7 @@ TEST_F(PCLineSweep, ZebraWithoutADMColoursLinesByTheirNumber)
       return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n);
     },
                lines / ranks * n);
-  Grid grid({n, lines}, {1, 1}, 1, false, {1, ranks}); // its rows are numbered alike
+  Grid grid({n, lines}, {1, 1}, 1, false, {1, ranks}); // its numbering is the same
   {
     const Dense dense(A, grid.da);
     Line        line(A), on_grid(A, grid.da);
@@ -213,7 +213,7 @@ TEST_F(PCLineSweep, AnApplyAllocatesNothing)
 }
 
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
-TEST_F(PCLineSweep, ADeviceApplyCrossesTheBusZeroTimes) // one rank: the products of several exchange halos
+TEST_F(PCLineSweep, ADeviceApplyCrossesTheBusZeroTimes) // one rank: products of several ranks exchange halos
 {
   Grid grid({64, 64}, {1, 2});
   Line line(grid.A, grid.da);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TS adi: what a step costs, Jacobians of the application, Jacobians that are kept, grids that change.
+// TS adi: costs of a step, Jacobians of the application, lagged Jacobians, grids that change.
 #include "allocations.hpp"
 #include "diffusion.hpp"
 
@@ -19,7 +19,7 @@ Diffusion problem_with(const std::function<void(Diffusion &)> &change)
   return p;
 }
 
-/// A_d of a problem: second differences along d; on Dirichlet rows -J along x, nothing along y.
+/// A_d of a problem: second differences along d. On Dirichlet rows it is -J along x and zero along y.
 PetscErrorCode jacobian_along(TS, PetscReal, Vec, Mat A, void *context)
 {
   auto       *call = static_cast<std::pair<const DiffusionTS *, int> *>(context);
@@ -50,7 +50,7 @@ PetscErrorCode jacobian_along(TS, PetscReal, Vec, Mat A, void *context)
 
 } // namespace
 
-/// Directions that the application gives are those that the splitting finds, for this problem.
+/// For this problem the Jacobians of directions from the application equal those of the splitting.
 TEST_F(TSADISteps, JacobiansOfDirectionsFromTheApplication)
 {
   for (auto boundary : {Diffusion::eliminated, Diffusion::dirichlet})
@@ -74,15 +74,15 @@ TEST_F(TSADISteps, JacobiansOfDirectionsFromTheApplication)
         OK(TSSolve(run.ts, run.u));
         error[given] = run.error();
       }
-      // one of the Jacobians is made of differences
+      // One of the Jacobians is computed by finite differences.
       EXPECT_NEAR(error[0], error[1], 1e-4 * error[0]) << method;
     }
 }
 
 namespace {
 
-/// u' = (1 + t) A u, or A u, with A of a grid in one direction: Douglas' method is the
-/// implicit midpoint rule then.
+/// u' = (1 + t) A u, or A u, with A of a grid in one direction. Douglas' method is then the implicit
+/// midpoint rule.
 struct Linear {
   Mat A; ///< without the factor
 };
@@ -97,8 +97,8 @@ PetscErrorCode jacobian_in_time(TS, PetscReal t, Vec, Mat J, Mat, void *ctx)
 
 } // namespace
 
-/// Without an IFunction the matrix of the RHSJacobian is read where it is: neither copied nor shifted. Its
-/// SNES gets matrices when another type asks for them.
+/// Without an IFunction the TS uses the matrix of the RHSJacobian directly: it neither copies nor shifts
+/// it. Its SNES gets matrices when another type needs them.
 TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
 {
   const Grid grid({24, 1}, {1, 0, 0}, 0, false, {ranks, 1, 1});
@@ -119,7 +119,7 @@ TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
     OK(TSSetRHSJacobian(ts, J, J, constant ? TSComputeRHSJacobianConstant : jacobian_in_time, &linear));
     OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
     OK(TSSetFromOptions(ts));
-    for (int other = 0; other < 2; ++other) { // the midpoint rule of PETSc next
+    for (int other = 0; other < 2; ++other) { // then the midpoint rule of PETSc
       PetscRandom random;
       OK(MatCreateVecs(J, &u[other], nullptr));
       OK(PetscRandomCreate(PETSC_COMM_WORLD, &random));
@@ -145,7 +145,7 @@ TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
       OK(SNESGetJacobian(snes, &copies[0], &copies[1], nullptr, nullptr));
       EXPECT_EQ(copies[0], copies[1]);
       if (constant) {
-        PetscBool shell; // no copy
+        PetscBool shell; // not a copy
         OK(PetscObjectTypeCompare((PetscObject)copies[0], MATSHELL, &shell));
         EXPECT_TRUE(shell);
       } else {
@@ -169,7 +169,8 @@ TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
   }
 }
 
-/// W-methods keep their order with a Jacobian of some steps before; it is computed as often as was asked for.
+/// W-methods keep their order with a Jacobian of some earlier step. The number of evaluations is as
+/// requested.
 TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
 {
   const Diffusion reaction = problem_with([](Diffusion &p) {
@@ -189,7 +190,7 @@ TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
     DiffusionTS each(reaction, method);
     each.fixed(0.0125, 0.5);
     OK(TSSolve(each.ts, each.u));
-    // of a Jacobian
+    // Evaluations for a Jacobian.
     const PetscInt stages      = method == std::string("ra34pw2") ? 4 : 2,
                    differences = (each.evaluations - 40 * stages) / 40;
     EXPECT_GT(differences, 4) << method;
@@ -198,7 +199,7 @@ TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
   }
 }
 
-/// Its size differs from that of the others by what the times were rounded to.
+/// The size of the last step differs from that of the others by rounding of the times.
 TEST_F(TSADISteps, TheStepThatEndsARunTakesTheFactorsOfTheOthers) // one rank
 {
   PetscLogEvent      factor;
@@ -220,8 +221,8 @@ TEST_F(TSADISteps, TheStepThatEndsARunTakesTheFactorsOfTheOthers) // one rank
   EXPECT_EQ(after.count, before.count);
 }
 
-/// One solve of a linear problem allocates nothing after its first step, whether Jacobians are kept or
-/// computed anew and found to be the same.
+/// A solve of a linear problem allocates nothing after its first step. Jacobians are kept, or computed
+/// again and found equal.
 TEST_F(TSADISteps, AStepAllocatesNothing)
 {
   for (const char *method : {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas",
@@ -247,7 +248,7 @@ TEST_F(TSADISteps, AStepAllocatesNothing)
 #if PETSC_VERSION_GE(3, 21, 0)
 namespace {
 
-/// Halfway the grid gets one point between any two along each direction.
+/// In the middle of the run the grid gets a point between any two along each direction.
 struct Refinement {
   DiffusionTS *run;
   Diffusion    finer;
@@ -293,7 +294,7 @@ TEST_F(TSADISteps, GridsThatChange) // one rank
       PetscReal  t, error;
       run.fixed(0.0125, 0.5);
       OK(TSGetAdapt(run.ts, &adapt));
-      OK(TSAdaptSetType(adapt, TSADAPTBASIC)); // douglas has its estimate from the solutions before
+      OK(TSAdaptSetType(adapt, TSADAPTBASIC)); // douglas estimates errors from earlier solutions
       OK(TSSetTolerances(run.ts, 1e-4, nullptr, 1e-4, nullptr));
       OK(TSSetResize(run.ts, rollback, refine_once, interpolate, &refinement));
       OK(TSSolve(run.ts, nullptr));
@@ -303,7 +304,7 @@ TEST_F(TSADISteps, GridsThatChange) // one rank
       after.fill(t, after.exact);
       OK(VecAXPY(after.exact, -1, u));
       OK(VecNorm(after.exact, NORM_INFINITY, &error));
-      EXPECT_LT(error, 2e-2) << method; // of bilinear interpolation, mostly
+      EXPECT_LT(error, 2e-2) << method; // mostly errors of bilinear interpolation
     }
 }
 #endif
@@ -326,8 +327,8 @@ bool on_device(Vec v)
 
 } // namespace
 
-/// A linear step on a device sends nothing over the bus: u' = A u with A on the device.
-TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: the products of several exchange halos
+/// A linear step on a device copies nothing between host and device: u' = A u with A on the device.
+TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: products of several ranks exchange halos
 {
   for (TSADIType type : {TS_ADI_HUNDSDORFER_VERWER, TS_ADI_DOUGLAS}) {
     Grid    grid({64, 64}, {-20, -20}, 0);
@@ -362,7 +363,7 @@ TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: the products 
   }
 }
 
-/// Nor does splitting once more, when numbers have changed.
+/// Splitting again after a change of values copies nothing either.
 TEST_F(TSADISteps, ADeviceSplittingCrossesTheBusZeroTimes) // one rank
 {
   Grid                              grid({64, 64}, {1, 2}, 3);

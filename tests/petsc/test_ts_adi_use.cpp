@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TS adi: control of steps, what a TS type owes to TS, and errors where it cannot do what is asked.
+// TS adi: step control, the interface of a TS type, and errors for unsupported requests.
 #include "ts_adi_problems.hpp"
 
 using namespace test;
@@ -10,8 +10,8 @@ class TSADIUse : public Petsc { };
 
 } // namespace
 
-/// A first step that is far too large is rejected, whatever the method; errors follow the
-/// tolerance; runs end at their time.
+/// Every method rejects a first step that is far too large. Errors follow the tolerance, and runs end at
+/// their time.
 TEST_F(TSADIUse, StepsFollowTheTolerance) // one rank
 {
   for (const char *method : methods) {
@@ -142,7 +142,7 @@ TEST_F(TSADIUse, StepsOutOfTheDomainAreTakenAgain) // one rank
   }
 }
 
-/// The Jacobian of steps that are too long is outside its domain, which one rank alone says.
+/// The Jacobian of steps that are too long is outside its domain. Only one rank reports it.
 TEST_F(TSADIUse, JacobiansOutOfTheDomainAreTakenAgain)
 {
   const auto jacobian = [](SNES snes, Vec u, Mat A, Mat B, void *context) -> PetscErrorCode {
@@ -195,8 +195,8 @@ TEST_F(TSADIUse, RunsAgain) // one rank
   EXPECT_EQ(error[0], error[1]);
   EXPECT_NEAR(error[2], error[0], 1e-6 * error[0]); // a constant Jacobian
   EXPECT_LT(2 * evaluations[2], evaluations[1]);
-  // another method, and another type of TS, on the same object; with cuda vectors PETSc's own types get
-  // wrong coloured differences
+  // Another method, and another type of TS, on the same object. With cuda vectors PETSc's own types get
+  // wrong coloured differences.
   OK(TSADISetType(run.ts, TS_ADI_RA34PW2));
   for (int k = 0; k < (is_of_type(run.u, "cuda") ? 1 : 2); ++k) {
     if (k == 1) {
@@ -226,7 +226,7 @@ TEST_F(TSADIUse, OneErrorForWhatCannotBe)
   refuses(TSADISetDirectionJacobian(run.ts, 3, nullptr, nullptr, nullptr), "direction 3");
 }
 
-/// A step with them would be another one.
+/// These options would change the step.
 TEST_F(TSADIUse, OptionsOfTheDirectionsThatContradictItAreErrors)
 {
   for (const char *option : {"-adi_x_pc_line_omega 0.5", "-adi_x_pc_line_direction y",
@@ -261,7 +261,7 @@ PetscErrorCode same_variable(TS, Vec u, Vec c, void *)
 
 } // namespace
 
-/// What the application sets on the TS, or on its SNES, and TS adi would leave out without a word.
+/// Settings of the application on the TS or its SNES that TS adi would ignore are errors.
 TEST_F(TSADIUse, WhatWouldBeIgnoredIsAnError)
 {
   const auto refused = [&](const char *words, const std::function<void(DiffusionTS &, SNES)> &set) {
@@ -298,7 +298,7 @@ TEST_F(TSADIUse, WhatWouldBeIgnoredIsAnError)
           [](DiffusionTS &run, SNES) { OK(TSSetTransientVariable(run.ts, same_variable, nullptr)); });
 }
 
-/// Capacitors between nodes: rows of M that sum to zero, and are combinations of others.
+/// Capacitors between nodes: rows of M sum to zero, and are combinations of others.
 TEST_F(TSADIUse, EquationsWithoutATimeDerivativeAreRowsOfZeros)
 {
   const auto tridiagonal = [this](PetscScalar diagonal, PetscScalar beside) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file ts_adi_problems.hpp  Methods of TS adi and problems that all of them solve.
+/// @file ts_adi_problems.hpp  Methods of TS adi, and problems that all of them solve.
 #pragma once
 
 #include "diffusion.hpp"

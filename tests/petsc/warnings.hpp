@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file warnings.hpp  What PETSc prints on stderr while a test looks.
+/// @file warnings.hpp  Captures PETSc's output on stderr.
 #pragma once
 
 #include <petscsys.h>
@@ -30,7 +30,7 @@ inline PetscErrorCode keep_warnings(FILE *file, const char *format, va_list argu
   return PetscErrorCode(0);
 }
 
-/// While it lives, what goes to stderr through PETSc is kept, on the rank that prints it.
+/// Keeps PETSc's output on stderr for the lifetime of the object, on the rank that prints it.
 class Warnings {
 public:
   Warnings()
@@ -41,7 +41,7 @@ public:
   ~Warnings() { PetscVFPrintf = print_elsewhere(); }
   Warnings(const Warnings &)            = delete;
   Warnings &operator=(const Warnings &) = delete;
-  /// What was printed since the last call.
+  /// The output since the last call.
   std::string take()
   {
     std::string text;

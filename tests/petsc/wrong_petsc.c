@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wrong_petsc.c  A program whose PETSc says that it was built otherwise: -lie version, indices, complex,
-   single or mpi. The functions that libribbon asks are found here first; -lie nothing hands on what PETSc
-   says. The last line tells
-   whether PC line is registered. */
+/* wrong_petsc.c  A program whose PETSc reports another build: -lie version, indices, complex, single or mpi.
+   The functions that libribbon calls are found here before those of PETSc. -lie nothing forwards PETSc's
+   values. The last line of output tells whether PC line is registered. */
 #define _GNU_SOURCE
 #include <petscksp.h>
 #include <dlfcn.h>
