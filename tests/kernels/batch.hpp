@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file batch.hpp  Seeded random batches for the kernel tests, on the default
-///   execution space, with host copies.
+/// @file batch.hpp  Seeded random batches for the kernel tests on the default execution space, with host
+///   copies.
 #pragma once
 
 #include <ribbon/line_solver.hpp>
@@ -42,8 +42,8 @@ struct LineSystem {
   bool         periodic;
 };
 
-/// Random bands: strictly diagonally dominant rows (not symmetric), symmetric positive definite (band
-/// Cholesky product), or the stencil I + sigma (second or fourth difference).
+/// Random bands: strictly diagonally dominant rows (not symmetric), symmetric positive definite (product of
+/// banded Cholesky factors), or the stencil I + sigma (second or fourth difference).
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::int64_t matrices,
                                                       std::int64_t n, int h, bool periodic, Kind kind)
@@ -73,7 +73,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::i
                                           h == 1 ? -sigma : -4 * sigma, h == 1 ? 0 : sigma};
         for (int d = -h; d <= h; ++d) at(c, i, d) = Scalar(static_cast<ribbon::real_t<Scalar>>(s[d + 2]));
       }
-    if (kind == Kind::spd) { // rows of L L^H + small multiple of I, L lower with h subdiagonals
+    if (kind == Kind::spd) { // rows of L L^H + a small multiple of I, L lower triangular with h subdiagonals
       std::vector<Scalar> L(static_cast<std::size_t>(n * (h + 1)));
       for (std::int64_t i = 0; i < n; ++i)
         for (int d = 0; d <= h; ++d)
@@ -117,7 +117,7 @@ ribbon::Bands<Scalar, Memory> to_device(const ribbon::Bands<Scalar, Kokkos::Host
   return bands;
 }
 
-/// Solves on the default execution space with host arrays in and out.
+/// Solves on the default execution space with b and x on the host.
 template <class Scalar>
 std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b,
                           bool in_place = false)
@@ -134,7 +134,7 @@ std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const 
   return std::vector<Scalar>(result.data(), result.data() + b.size());
 }
 
-/// Matrices that are generated for a batch: one, three classes, one per line, or two to be combined.
+/// Number of matrices of a batch: one, three classes, one per line, or two to be combined.
 inline std::int64_t matrices_for(ribbon::Lhs lhs, std::int64_t lines)
 {
   return lhs == ribbon::Lhs::shared    ? 1
@@ -143,8 +143,8 @@ inline std::int64_t matrices_for(ribbon::Lhs lhs, std::int64_t lines)
                                        : lines;
 }
 
-/// Makes matrices_for() matrices those of a batch: a class for every line, or two positive factors
-/// (dominant matrices stay dominant).
+/// Completes the matrices of matrices_for() to a batch. It sets the class of every line, or two positive
+/// factors, with which dominant matrices stay dominant.
 template <class Scalar>
 void assign(std::mt19937_64 &g, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, ribbon::Lhs lhs,
             std::int64_t lines)
@@ -166,7 +166,7 @@ void assign(std::mt19937_64 &g, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands,
   }
 }
 
-/// alpha_l A + beta_l B as one matrix per line; anything else as it is.
+/// alpha_l A + beta_l B as one matrix per line; other batches unchanged.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> expanded(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
 {
@@ -182,7 +182,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> expanded(const ribbon::Bands<Scalar, Ko
   return own;
 }
 
-/// Matrix of line l of a batch.
+/// The matrix of line l of a batch.
 template <class Scalar>
 std::int64_t matrix_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t line)
 {
@@ -221,7 +221,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> random_system(std::mt19937_64 &g, std::
   return bands;
 }
 
-/// Largest backward error over the lines, without forming dense matrices.
+/// Largest backward error over the lines, without dense matrices.
 template <class Scalar>
 double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set,
                       const std::vector<Scalar> &x, const std::vector<Scalar> &b)
@@ -309,7 +309,7 @@ std::complex<double> determinant(const ribbon::Bands<Scalar, Kokkos::HostSpace> 
   return det;
 }
 
-/// What a LineSolver says of arguments that it refuses; empty where it takes them.
+/// The error message of LineSolver for arguments that it refuses, or an empty text.
 inline std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands,
                            const ribbon::LineSolverOptions &options = {})
 {

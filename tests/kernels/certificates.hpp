@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file certificates.hpp  Matrices that are hard to judge, and the truth about them.
+/// @file certificates.hpp  Matrices for which certificates are hard, and checks of certificates.
 #pragma once
 
 #include "extended.hpp"
@@ -12,8 +12,9 @@ namespace test {
 
 using HostExec = Kokkos::DefaultHostExecutionSpace;
 
-/// A batch of matrices of one kind that is hard to judge: dominant, nearly singular, growing pivots, graded,
-/// symmetric, singular rows, entries that vanish, are huge, or are none.
+/// A batch of matrices of random kinds for which certificates are hard. Kinds are: dominant, nearly
+/// singular, growing pivots, graded, symmetric, singular rows, and entries that vanish, are huge, or are
+/// NaN.
 template <class Scalar>
 HostBands<Scalar> hard_bands(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int kl, int ku)
 {
@@ -55,7 +56,7 @@ HostBands<Scalar> hard_bands(std::mt19937_64 &g, std::size_t matrices, std::size
   return bands;
 }
 
-/// Of one matrix: what its certificate says is true of its inverse, and of three solves.
+/// Checks the certificate of one matrix against its inverse and three solves.
 template <class Scalar, class Solve>
 void expect_truth(const HostBands<Scalar> &bands, std::size_t c, double rcond, int P, std::mt19937_64 &g,
                   const Solve &solve)

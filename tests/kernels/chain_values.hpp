@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_values.hpp  Kinds of values of chains, and the types that chains are tested with.
+/// @file chain_values.hpp  Kinds of values of chains, and the scalar types of their tests.
 #pragma once
 
 #include "chains.hpp"

@@ -13,7 +13,7 @@
 
 namespace test {
 
-/// A banded matrix as compressed rows on the host; rows may lie in another order than the chain.
+/// A banded matrix as compressed rows on the host. The order of rows may differ from that of the chain.
 template <class Scalar>
 struct ChainSystem {
   ribbon::Chain             chain;
@@ -23,7 +23,8 @@ struct ChainSystem {
 
   std::int64_t rows() const { return chain.rows * chain.chains; }
 
-  /// entry(i, d): entry d to the right of the diagonal in row i of all chains.
+  /// Sets the entries. entry(i, d) is the entry d to the right of the diagonal in row i, where i counts the
+  /// rows of all chains.
   template <class Entry>
   void fill(const Entry &entry)
   {
@@ -56,7 +57,7 @@ struct ChainSystem {
   }
 };
 
-/// The same in the memory of Exec.
+/// A ChainSystem in the memory of Exec.
 template <class Scalar>
 struct ChainOnDevice {
   Kokkos::View<std::int64_t *, Memory> row_of, place_of;
@@ -92,7 +93,7 @@ std::vector<Scalar> solve(const Solver &solver, const std::vector<Scalar> &b, st
   return std::vector<Scalar>(result.data(), result.data() + b.size());
 }
 
-/// Largest ||b - A x|| / (||A|| ||x|| + ||b||) of all columns, in maximum norms.
+/// Largest ||b - A x|| / (||A|| ||x|| + ||b||) over all columns, in maximum norms.
 template <class Scalar>
 double backward_error(const ChainSystem<Scalar> &s, const std::vector<Scalar> &x,
                       const std::vector<Scalar> &b, std::int64_t columns, bool transposed)
@@ -129,14 +130,15 @@ double backward_error(const ChainSystem<Scalar> &s, const std::vector<Scalar> &x
   return worst;
 }
 
-/// Largest backward error that a chain is solved with.
+/// Largest allowed backward error of a chain.
 template <class Scalar>
 double chain_limit()
 {
   return std::is_same_v<ribbon::real_t<Scalar>, float> ? 5e-6 : 1e-14;
 }
 
-/// Factors twice in the same memory, and solves, transposed too, and in place where the solver can.
+/// Factors twice in the same memory, and solves. Includes transposed solves, and solves in place if the
+/// solver supports them.
 template <class Solver, class Scalar>
 void check_solves(Solver &solver, const ChainSystem<Scalar> &s, const ChainOnDevice<Scalar> &device,
                   std::int64_t columns, bool in_place, std::mt19937_64 &g)

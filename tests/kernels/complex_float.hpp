@@ -15,9 +15,9 @@ using Wide      = Kokkos::complex<double>;
 using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
 using Options   = ribbon::LineSolverOptions;
 
-/// backward error of a solution to more than single precision that is rounded: 2^-24 and a little
+/// backward error of a more accurate solution after rounding to single precision: 2^-24 and some margin
 inline constexpr double       rounded_once = 6.1e-8;
-inline constexpr std::int64_t many         = 6; ///< lines
+inline constexpr std::int64_t many         = 6; ///< number of lines
 
 template <class To, class From>
 std::vector<To> cast(const std::vector<From> &from)
@@ -36,7 +36,8 @@ inline ribbon::Bands<Wide, Kokkos::HostSpace> widened(const HostBands &bands)
   return result;
 }
 
-/// Interleaved, contiguous, and both at two strides with gaps, the unknowns of a block in planes.
+/// Interleaved, contiguous, and both with two strides and gaps, where the components of a block lie in
+/// planes.
 inline LineSet layout(int kind, std::int64_t n, int block)
 {
   if (kind < 2)
@@ -71,7 +72,7 @@ std::vector<S> numbers(std::mt19937_64 &g, std::size_t count)
   return b;
 }
 
-/// A solver, or what the constructor throws.
+/// A solver, or the error of its constructor.
 template <class S>
 struct Tried {
   std::optional<ribbon::LineSolver<S, Exec>> solver;
@@ -87,7 +88,7 @@ struct Tried {
   }
 };
 
-/// x = f(b) in the memory of the default execution space, x holding `before` at first.
+/// x = f(b) in the memory of the default execution space. x contains `before` at first.
 template <class F>
 std::vector<Scalar> on_device(const std::vector<Scalar> &b, const std::vector<Scalar> &before, const F &f)
 {

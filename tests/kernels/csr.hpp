@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file csr.hpp  Sparse matrices on the default execution space for tests of lines read from them.
+/// @file csr.hpp  Sparse matrices on the default execution space, for tests that read lines from them.
 #pragma once
 
 #include "batch.hpp"
@@ -42,7 +42,7 @@ struct Sparse {
   }
 };
 
-/// 5- or 7-point operator on a box: strength s[d] in direction d, periodic where asked for.
+/// 5- or 7-point operator on a box, with strength s[d] in direction d, optionally periodic.
 inline Sparse stencil(const std::int64_t (&n)[3], const std::array<double, 3> &s,
                       const std::array<bool, 3> &ring = {false, false, false})
 {
@@ -70,7 +70,7 @@ inline Sparse stencil(const std::int64_t (&n)[3], const std::array<double, 3> &s
   return A;
 }
 
-/// Adds a `part` table of zeros: the lines stay the same, but the kernels for tables read them.
+/// Adds a `part` table of zeros. The lines do not change, but the kernels for tables read them.
 inline ribbon::LinePlaces through_tables(ribbon::LinePlaces places)
 {
   static const auto *part = [] {

@@ -19,7 +19,7 @@ Wide<Scalar> widen(const Scalar &a)
   else return {static_cast<long double>(a.real()), static_cast<long double>(a.imag())};
 }
 
-/// Largest residual of line l with matrix c, in units of the sums of its rows, relative to the solution.
+/// Largest residual of line l with matrix c, relative to the row sums and to the solution.
 template <class Scalar>
 long double backward_error_of(const HostBands<Scalar> &bands, std::size_t c, const ribbon::LineSet &set,
                               std::int64_t l, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
@@ -43,8 +43,8 @@ long double backward_error_of(const HostBands<Scalar> &bands, std::size_t c, con
   return size > 0 ? most / size : most;
 }
 
-/// ||A^-1 D||, D the row sums of |A|, by elimination with exchanges of rows in extended precision; infinity
-/// for singular ones.
+/// ||A^-1 D||, where D contains the row sums of |A|, by elimination with row exchanges in extended
+/// precision. Infinite for singular matrices.
 template <class Scalar>
 long double inverse_norm(const HostBands<Scalar> &bands, std::size_t c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sparse matrices in host memory for tests of lines along their couplings.
+// Sparse matrices in host memory, for tests of lines along their couplings.
 #pragma once
 
 #include <ribbon/lines_from_csr.hpp>
@@ -43,7 +43,7 @@ struct Host {
     std::partial_sum(row_begin.begin(), row_begin.end(), row_begin.begin());
     return {rows, row_begin.data(), column.data(), value.data()};
   }
-  /// Row i becomes row to[i].
+  /// The matrix whose row to[i] is row i of this matrix.
   Host renumbered(const std::vector<Row> &to) const
   {
     Host other(rows);
@@ -61,7 +61,7 @@ inline std::vector<Row> shuffled(Row n, unsigned seed)
   return to;
 }
 
-/// 5-point operator, 7-point for nz > 1; couplings by direction and place; rings where asked for.
+/// 5-point operator, or 7-point for nz > 1, with couplings by direction and place, optionally periodic.
 using Coupling = std::function<double(int direction, Row x, Row y, Row z)>;
 inline Host<> grid(Row nx, Row ny, Row nz, const Coupling &coupling,
                    std::array<bool, 3> ring = {false, false, false})

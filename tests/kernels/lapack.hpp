@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file lapack.hpp  Solutions by LAPACK's elimination of bands with exchanges of rows.
+/// @file lapack.hpp  Solutions by LAPACK's band elimination with row exchanges.
 #pragma once
 
 #include "batch.hpp"
@@ -20,8 +20,8 @@ RIBBON_LAPACK_BANDS(Kokkos::complex<double>, zgbtrf_, zgbtrs_)
 
 namespace test {
 
-/// x = A^-1 b for a matrix of bands or blocks, which are bands of scalars, too; empty where a pivot is zero.
-/// A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are a band of twice the width.
+/// x = A^-1 b for a matrix of bands, or of blocks as scalar bands. Empty if a pivot is zero. A ring is
+/// folded: with its rows in the order 0, n - 1, 1, n - 2, ... it is a band of twice the width.
 template <class Scalar>
 std::vector<Scalar> by_lapack(const HostBands<Scalar> &bands, const std::vector<Scalar> &b,
                               std::size_t matrix = 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file large.hpp  Free memory and places of unknowns for tests of large batches.
+/// @file large.hpp  Free memory, and places of unknowns, for tests of large batches.
 #pragma once
 
 #include "batch.hpp"
@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// Memory of the default execution space that nobody uses.
+/// Free memory of the default execution space.
 inline std::size_t free_memory()
 {
 #ifdef KOKKOS_ENABLE_CUDA

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file solve_limit.hpp  Largest backward error that an algorithm may have.
+/// @file solve_limit.hpp  Largest allowed backward error of an algorithm.
 #pragma once
 
 #include "batch.hpp"
 
 namespace test {
 
-/// Of the backward error.
+/// Largest allowed backward error.
 template <class Scalar>
 double limit(const std::string &algorithm = "auto")
 {

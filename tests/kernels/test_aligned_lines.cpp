@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows that arrive in packs and contiguous lines that arrive whole, where addresses allow that.
+// Rows that are loaded in packs, and contiguous lines that are loaded as a whole, where alignment allows
+// it.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ void expect_rows_that_arrive_in_packs(int h, int block)
         }
 }
 
-/// Contiguous lines, which the copy engine moves where they begin at multiples of 16 bytes and end there.
+/// Contiguous lines. The copy engine moves lines that begin and end at multiples of 16 bytes.
 template <class Scalar>
 void expect_lines_that_arrive_whole(int h, int block)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of `auto`: its form, its look-up, what follows from it, and the rule by
-// which the benchmark makes it.
+// The table of `auto`: its form, its look-up, the choices that follow from it, and the rule by which the
+// benchmark makes it.
 #include "batch.hpp"
 
 #include "../../examples/benchmark/kernels/table_rule.hpp"
@@ -133,7 +133,7 @@ TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
     if (entry.rows != any_rows || B > 1 ||
         (entry.key.source != Source::constant && entry.key.source != Source::per_line))
       continue;
-    // fewer with matrices of their own do not fill a device; hosts do not ask
+    // Fewer lines with one matrix per line do not fill a device. Hosts do not use the table.
     const std::int64_t n = 64, lines = ribbon::is_device_space<Exec> ? 32768 : 64;
     const auto      lhs = entry.key.source == Source::constant ? ribbon::Lhs::shared : ribbon::Lhs::per_line;
     std::mt19937_64 g(5);
@@ -142,7 +142,7 @@ TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
     bands.lhs             = lhs;
     const ribbon::LineSolver<double> solver(Exec(), lines_of(entry.key.layout, n, lines), to_device(bands));
     const bool                       shared = lhs == ribbon::Lhs::shared;
-    // whatever the table says: its rule is in docs/methods/selection.md
+    // Here auto does not follow the table. docs/methods/selection.md has the rule.
     const bool        in_flight = lhs == ribbon::Lhs::per_line && K == 3;
     const std::string expected =
       ribbon::is_device_space<Exec>
@@ -152,14 +152,14 @@ TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
                 fastest(auto_table,
                         {K, B, entry.key.layout, shared && K > 2 ? Source::general : entry.key.source}, n)
                   .algorithm)
-        : "thomas"; // hosts: unrolled to K = 4
+        : "thomas"; // hosts: thomas is unrolled up to K = 4
     EXPECT_EQ(solver.report().algorithm.substr(0, expected.size()), expected)
       << K << " " << to_string(entry.key.layout) << " " << to_string(entry.key.source) << ": "
       << solver.report().reason;
   }
 }
 
-// the rule by which the benchmark makes the table
+// The rule by which the benchmark makes the table.
 
 const Key any_key{1, 1, Layout::interleaved, Source::constant};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the elimination of blocks proves of its accuracy and of the condition, in any units of components,
-// next to solves and inverses in extended precision. RIBBON_CERTIFICATES names the number of matrices.
+// Certificates of accuracy and condition by the elimination of blocks, in any units of components. They are
+// compared with solves and inverses in extended precision. RIBBON_CERTIFICATES sets the number of matrices.
 #include "certificates.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct OneTeam {
   char        *scratch() const { return memory; }
 };
 
-/// Block tridiagonal matrices, and the same ones as bands.
+/// Block tridiagonal matrices, and the same matrices as scalar bands.
 template <class Scalar>
 struct Blocks {
   using Real = ribbon::real_t<Scalar>;
@@ -43,7 +43,7 @@ struct Blocks {
         }
   }
 
-  /// Multiplies every component by a random unit; large diagonals ensure that units exist.
+  /// Multiplies every component by a random unit. Large diagonals ensure that such units exist.
   void change_units(std::mt19937_64 &g)
   {
     std::vector<Real> unit(static_cast<std::size_t>(blocks.block));
@@ -152,7 +152,7 @@ TEST(Certificates, NeverLieOfBlocks)
     expect_no_lies_of_blocks<Kokkos::complex<double>>(22, count / 4);
 }
 
-/// A vorticity next to velocities: its row at a wall has the entries 1 and 1 / h.
+/// A vorticity next to velocities. Its row at a wall has the entries 1 and 1 / h.
 TEST(Certificates, ComponentsMayHaveUnits)
 {
   const std::size_t n = 50, lines = 20;
@@ -198,8 +198,8 @@ TEST(Certificates, ComponentsMayHaveUnits)
   }
 }
 
-/// One matrix for all lines: proved, solved for any number of lines, and its determinant is that
-/// of elimination on the host.
+/// One matrix for all lines is certified and solved for any number of lines. Its determinant equals that of
+/// elimination on the host.
 TEST(Certificates, OneMatrixOfBlocksForAllLines)
 {
   std::mt19937_64 g(25);
@@ -236,8 +236,8 @@ TEST(Certificates, OneMatrixOfBlocksForAllLines)
     }
 }
 
-/// Solves of blocks in every layout, of a part of the lines and of more lines than matrices, next
-/// to orthogonal elimination.
+/// Solves with blocks in every layout, for a part of the lines and for more lines than matrices, compared
+/// with orthogonal elimination.
 TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
 {
   std::mt19937_64 g(23);
@@ -275,7 +275,7 @@ TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
                                                      factors, rcond.data(), 0};
         auto                                   smallest = ribbon::SmallestPivot<double>::start(-1);
         for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
-        auto some   = set; // 20 lines from the 11th on, of three tiles
+        auto some   = set; // 20 lines from the 11th on, in three tiles
         some.count0 = 20, some.offset += 11 * set.stride0;
         const ribbon::BlockSolveTiles<double> solve{factors, 11, 20, b.data(), z.data(), some, some};
         std::vector<char>                     scratch(solve.scratch());
@@ -314,7 +314,7 @@ TEST(Certificates, NewValuesInTheRoomOfOldFactorsOfBlocks)
       EXPECT_EQ(solver.report().rcond, anew.report().rcond);
       EXPECT_EQ(solver.report().row, anew.report().row);
     }
-    auto weak = batch(); // needs rows exchanged
+    auto weak = batch(); // needs row exchanges
     for (int b = 0; b < B; ++b) weak.values(5, 7, static_cast<std::size_t>((B + 1) * B + b)) = b == 0 ? 1 : 0;
     EXPECT_FALSE(solver.refactor(HostExec(), weak));
     const ribbon::LineSolver<double, HostExec> other(HostExec(), set, weak);

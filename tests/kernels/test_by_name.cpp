@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every algorithm by name: shifts of any sign, several right-hand sides per matrix, batches without rows
-// or lines and of one line.
+// Every algorithm by name: shifts of any sign, several right-hand sides per matrix, batches without rows or
+// lines, and batches of one line.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -26,14 +26,14 @@ bool is_reduction(const std::string &algorithm)
   return algorithm.find("reduction") != std::string::npos || algorithm == "cr_pcr";
 }
 
-/// Rows of a line that the algorithm of that name likes.
+/// A number of rows that suits the algorithm of that name.
 std::int64_t rows_for(const std::string &algorithm)
 {
   return algorithm == "partition" ? 120 : 50;
 }
 
-/// alpha A + beta B with beta = -1.5, 0, 0.5, ... small beside alpha = -2, 0.3, 2, ..., or the other way
-/// round, so that the sum stays dominant; complex ones have phases of their own.
+/// alpha A + beta B with beta = -1.5, 0, 0.5, ... small compared with alpha = -2, 0.3, 2, ..., or vice
+/// versa, so that the sum stays dominant. Complex factors have different phases.
 template <class Scalar>
 void shift(ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::size_t lines)
 {
@@ -66,7 +66,7 @@ void expect_shifts_of_any_sign()
       for (bool periodic : {false, true})
         for (bool contiguous : {false, true})
           for (bool stencils : {false, true}) {
-            // one matrix for all lines; no kernel that tells stencils
+            // One matrix for all lines. No such kernel treats stencils separately.
             if (algorithm == "toeplitz_cr" || algorithm == "tile_products" ||
                 (stencils && (ku > 2 || block > 1)))
               continue;
@@ -101,8 +101,8 @@ TEST(ByName, ShiftsOfAnySign)
   expect_shifts_of_any_sign<double>(), expect_shifts_of_any_sign<Kokkos::complex<double>>();
 }
 
-/// One and five right-hand sides per matrix, those of a line apart: line l has the matrix of line l % lines,
-/// whatever holds the matrices.
+/// One and five right-hand sides per matrix, at a constant distance. Line l has the matrix of line l %
+/// lines, for every source of coefficients.
 TEST(ByName, SeveralRightHandSidesPerMatrix)
 {
   for (const std::string &algorithm : algorithms)
@@ -117,7 +117,7 @@ TEST(ByName, SeveralRightHandSidesPerMatrix)
               if ((is_reduction(algorithm) && h > 1) || (algorithm == "toeplitz_cr" && h * block > 1) ||
                   (algorithm == "one_pass" && (h > 4 || block == 3)))
                 continue;
-              if (h * block > 3 && (periodic || lines == 1)) continue; // half of them suffice
+              if (h * block > 3 && (periodic || lines == 1)) continue; // half of these cases are enough
               const std::int64_t n = rows_for(algorithm);
               std::mt19937_64    g(static_cast<std::uint64_t>(n + lines));
               auto bands = random_system<double>(g, matrices_for(lhs, lines), n, h, h, block, periodic);
@@ -135,7 +135,7 @@ TEST(ByName, SeveralRightHandSidesPerMatrix)
                                                 << ", blocks of " << block << (periodic ? ", ring" : "")
                                                 << (contiguous ? ", contiguous, " : ", interleaved, ")
                                                 << lines << " lines, " << columns << " right-hand sides");
-                auto many   = set; // those of a line 10 apart from the others
+                auto many   = set; // gaps of 10 between the right-hand sides
                 many.count1 = columns, many.stride1 = set.unknowns() + 10;
                 const auto                     size = static_cast<std::size_t>(columns * many.stride1);
                 std::vector<double>            b(size);
@@ -158,14 +158,14 @@ TEST(ByName, SeveralRightHandSidesPerMatrix)
             }
 }
 
-/// Pieces of class 1 are singular, its lines are not: auto, which is told to cut, solves whole lines with the
-/// classes that it was given, several right-hand sides each.
+/// Segments of class 1 are singular, its lines are not. auto is asked for segments, but solves whole lines
+/// with the given classes, with several right-hand sides each.
 TEST(ByName, ClassesWhosePiecesAreSingularAreNotCut)
 {
   const std::int64_t n = 400, lines = 6;
   std::mt19937_64    g(4);
   auto               bands = random_system<double>(g, 3, n, 1, 1, 1, false);
-  // all of it beside the first separator
+  // The whole row couples to the first separator.
   bands.values(1, 62, 0) = bands.values(1, 62, 1) = 0, bands.values(1, 62, 2) = 1;
   assign(g, bands, Lhs::classes, lines);
   ribbon::LineSolverOptions options;
@@ -192,8 +192,8 @@ TEST(ByName, ClassesWhosePiecesAreSingularAreNotCut)
   }
 }
 
-/// No rows, no lines, neither: nothing is done, and nothing is wrong. One line, and one row, are solved or,
-/// where a kernel wants more rows, refused.
+/// Batches without rows, without lines, or without both need no work and are valid. One line and one row
+/// are solved, or refused if a kernel needs more rows.
 TEST(ByName, EmptyBatchesAndOneLine)
 {
   for (const std::string &algorithm : algorithms)
@@ -282,8 +282,8 @@ TEST(ByName, ResultsAreTheSameFromRunToRun)
   expect_the_same_from_run_to_run<Kokkos::complex<double>>();
 }
 
-/// One stencil of 2 x 2 blocks with zeros on the diagonal: `thomas` in float passed the six right-hand sides
-/// of the probe with 140 to 360 units of roundoff, and had errors of up to 4234 with others.
+/// One stencil of 2 x 2 blocks with zeros on the diagonal. `thomas` in float passed the probe's six
+/// right-hand sides with 140 to 360 units of roundoff. With others its errors were up to 4234 units.
 TEST(ByName, WhatLosesDigitsIsAcceptedAfterMoreRightHandSidesAlone)
 {
   for (int seed : {301, 764, 1168, 1237, 2410}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices whose elimination by whole lines carries a row from one end of a line to the other, changing it in
-// every step by about as much as rounding does, or less.
+// Matrices for which the elimination of whole lines carries a row from one end of a line to the other. Each
+// step changes the row by about as much as rounding does, or less.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 
 enum class End { leading, trailing, ring };
 
-/// One on diagonal `one`, r on the diagonal before it; rings, or two rows at an end that are exchanged rows
-/// of an identity. Complex: every row turned by an angle of its own.
+/// 1 on diagonal `one`, r on the diagonal before it. Rings, or matrices with two rows at an end that are
+/// exchanged rows of an identity. Complex rows have different phases.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> nearly_shifted(std::int64_t n, int kl, int ku, int one, double r,
                                                         End end)
@@ -101,8 +101,8 @@ TEST(CarriedRows, OverAHundredThousandRows)
   expect_digits(nearly_shifted<double>(100000, 1, 1, 0, 6.1310662578009973e-09, End::trailing), "r 6.1e-9");
 }
 
-/// A ring of differences whose first row reaches to its end: what it carries stays as it is for the whole
-/// line, and is changed by s of each row, which in extended precision is less than half a unit, too.
+/// A ring of differences whose first row reaches to its end. The carried row stays of the same size along
+/// the whole line, and each row changes it by s. In extended precision, too, this is less than half a unit.
 TEST(CarriedRows, OverAMillionRows)
 {
   const std::int64_t                       n = 1000000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an elimination proves of its accuracy and of the condition (certificate.hpp), next to solves and
-// inverses in extended precision. RIBBON_CERTIFICATES names the number of matrices.
+// Certificates of accuracy and condition (certificate.hpp), compared with solves and inverses in extended
+// precision. RIBBON_CERTIFICATES sets the number of matrices.
 #include "certificates.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ std::vector<Scalar> solve(const Factored<Scalar, P> &f, std::size_t c, std::size
 template <class Scalar, int P>
 void expect_no_lies(std::uint64_t seed, std::size_t count)
 {
-  constexpr std::size_t matrices = 53; // three tiles and some lines
+  constexpr std::size_t matrices = 53; // three full tiles and some lines
   std::mt19937_64       g(seed);
   std::size_t           certified = 0;
   for (std::size_t done = 0; done < count; done += matrices) {
@@ -64,7 +64,8 @@ void expect_no_lies(std::uint64_t seed, std::size_t count)
     const auto        bands = hard_bands<Scalar>(g, matrices, n, kl, ku);
     const auto        f     = factor<Scalar, P>(bands);
     for (std::size_t c = 0; c < matrices; ++c) {
-      if (!(f.rcond(c) > 100 * ribbon::unit_roundoff<Scalar>())) continue; // as LineSolver asks
+      // the condition under which LineSolver accepts a certificate
+      if (!(f.rcond(c) > 100 * ribbon::unit_roundoff<Scalar>())) continue;
       ++certified;
       expect_truth(bands, c, static_cast<double>(f.rcond(c)), P, g,
                    [&](const std::vector<Scalar> &b) { return solve<Scalar, P>(f, c, n, b); });
@@ -102,7 +103,7 @@ TEST(Certificates, TilesAndSingleLinesAgree)
   }
 }
 
-/// Certified lines are not probed, others are; the reports say what is known of either.
+/// Certified lines are not probed, others are. The reports contain the known values of both.
 TEST(Certificates, AReportOfCertifiedLines)
 {
   std::mt19937_64   g(8);
@@ -111,7 +112,7 @@ TEST(Certificates, AReportOfCertifiedLines)
   bands.lhs               = ribbon::Lhs::per_line;
   const auto set          = ribbon::LineSet::interleaved(n, lines);
   for (bool weak : {false, true}) {
-    if (weak) bands.values(20, 11, 1) = 1e-3 * bands.values(20, 11, 2); // needs rows exchanged
+    if (weak) bands.values(20, 11, 1) = 1e-3 * bands.values(20, 11, 2); // needs row exchanges
     const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
     ASSERT_TRUE(solver.report().ok());
     EXPECT_LT(solver.report().probe_error, 1e-14);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Multifrontal elimination of chains: every shape of tree against the residual, whatever the values.
+// Multifrontal elimination of chains: backward errors for every shape of tree and all kinds of values.
 #include "chain_values.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -23,7 +23,7 @@ void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t colu
   const ChainOnDevice<Scalar> device(s);
   ribbon::ChainSolverOptions  options;
   options.leaf_size = leaf_size;
-  if (values != Values::dominant) options.zero_pivot = 1e-300; // what is asked is the backward error
+  if (values != Values::dominant) options.zero_pivot = 1e-300; // the test is about the backward error
   ribbon::ChainSolver<Scalar, Exec> solver(Exec(), chain, options);
   check_solves(solver, s, device, columns, !permuted, g);
 }
@@ -66,7 +66,8 @@ TYPED_TEST(Chains, ManyRightHandSidesAndChains)
     check<TypeParam>({90, 13, 1, 2, ring}, 9, 3, Values::dominant, false, 2);
     check<TypeParam>({90, 1, 1, 2, ring}, 9, 3, Values::dominant, true, 2);
     check<TypeParam>({90, 3, 1, 2, ring}, 0, 3, Values::dominant, true, 2);
-    // widths with kernels of their own: tiles with many leaves, several chains, leaves on other tiles' ends
+    // Widths with specialized kernels: tiles with many leaves, several chains, leaves at the ends of other
+    // tiles.
     for (bool permuted : {false, true}) {
       check<TypeParam>({1501, 1, 1, 3, ring}, 5, 35, Values::dominant, permuted, 4);
       check<TypeParam>({90, 13, 3, 1, ring}, 9, 5, Values::dominant, permuted, 5);
@@ -77,8 +78,8 @@ TYPED_TEST(Chains, ManyRightHandSidesAndChains)
   }
 }
 
-// The first and the last width of each kernel whose lanes have a column each, and wider; leaves of a
-// step or two, and of many.
+// The first and the last width of each kernel whose lanes process one column each, and wider bands. Leaves
+// have one or two steps, or many.
 TYPED_TEST(Chains, ManyRightHandSidesOfEveryWidth)
 {
   for (const auto &[kl, ku] : {std::pair(1, 0), std::pair(0, 8), std::pair(5, 4), std::pair(8, 8),
@@ -90,15 +91,15 @@ TYPED_TEST(Chains, ManyRightHandSidesOfEveryWidth)
                            Values::dominant, ring, 9);
 }
 
-// What a solve leaves in scratch is nothing to the next one: after right-hand sides that are none,
-// others are solved as before.
+// The scratch contents of a solve must not affect the next one: after right-hand sides of NaN, others are
+// solved as before.
 TYPED_TEST(Chains, RightHandSidesThatAreNoneAreForgotten)
 {
   const auto nan = std::numeric_limits<ribbon::real_t<TypeParam>>::quiet_NaN();
   for (const auto &[kl, ku] : {std::pair(1, 2), std::pair(3, 3), std::pair(7, 5), std::pair(9, 9)})
     for (int shape :
          {0, 1,
-          2}) { // leaves and joins, a ring, one leaf whose window ends with the place that is found first
+          2}) { // Leaves and joins, a ring, one leaf whose window ends with the place that is found first.
       const bool         ring = shape == 1;
       const std::int64_t n    = shape == 2 ? 2 * (kl + ku + 1) * (std::max(kl, ku) + 1) : 203,
                          leaf = shape == 2 ? n : 30;
@@ -126,7 +127,7 @@ TYPED_TEST(Chains, RightHandSidesThatAreNoneAreForgotten)
     }
 }
 
-// What elimination without pivoting loses: random rows, resonance, rows of all sizes.
+// Values for which elimination without pivoting is inaccurate: random rows, resonance, rows of all sizes.
 TYPED_TEST(Chains, ValuesThatNeedPivots)
 {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
@@ -140,12 +141,13 @@ TYPED_TEST(Chains, ValuesThatNeedPivots)
         }
 }
 
-// Random rows with kl != ku are singular to all digits: solutions grow from one end to the other until the
-// smallest singular value is rounding. Rows that are added to the ends of a chain must not become equations
-// then. Some have a pivot that is zero, which is said.
+// Random rows with kl != ku are singular to rounding: solutions grow from one end to the other. Rows that
+// are added at the ends of a chain must not become equations then. Some chains have a zero pivot, which is
+// reported.
 TYPED_TEST(Chains, SolutionsThatGrowFromEndToEnd)
 {
-  const std::int64_t n      = ribbon::unit_roundoff<TypeParam>() > 1e-10 ? 90 : 400; // not to infinity
+  // limited, so that solutions do not overflow
+  const std::int64_t n      = ribbon::unit_roundoff<TypeParam>() > 1e-10 ? 90 : 400;
   int                solved = 0, all = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed)
     for (const auto &[kl, ku] :
@@ -166,7 +168,7 @@ TYPED_TEST(Chains, SolutionsThatGrowFromEndToEnd)
   EXPECT_GE(solved, all / 2);
 }
 
-/// Solutions by a matrix with indices of 64 bits are those by one with 32.
+/// Matrices with indices of 64 and of 32 bits give the same solutions.
 template <class Solver>
 void expect_any_indices(const ribbon::Chain &chain, std::int64_t leaf_size, bool permuted)
 {
@@ -210,11 +212,11 @@ TEST(ChainKillers, BoundaryValueProblemOfWright)
 {
   const std::int64_t n = 4000;
   const double       h = 0.3, c = std::exp(-h / 6) * std::cosh(h), q = std::exp(-h / 6) * std::sinh(h);
-  for (int ku : {0, 1}) { // as it is, and with zeros stored
+  for (int ku : {0, 1}) { // the given band, and a band with stored zeros
     ChainSystem<double> s{{n, 1, 3, ku, true}};
     s.fill([&](std::int64_t i, int d) {
       const bool   first = i < 2, odd = i % 2 == 1;
-      const double same = first ? -1 : c, other = first ? 0 : q; // of exp(h S)
+      const double same = first ? -1 : c, other = first ? 0 : q; // entries of exp(h S)
       return d == 0 ? 1.0 : d == -2 ? -same : (odd && d == -3) || (!odd && d == -1) ? -other : 0.0;
     });
     const ChainOnDevice<double> device(s);
@@ -231,8 +233,8 @@ TEST(ChainKillers, BoundaryValueProblemOfWright)
   }
 }
 
-// What band LU with partial pivoting, which hosts begin with, loses digits of: pivots that grow by 2^kl
-// (blocks of Wilkinson's matrix), and next to resonance one row that is exchanged all the way.
+// Matrices for which band LU with partial pivoting, which hosts try first, is inaccurate. Pivots grow by
+// 2^kl (blocks of Wilkinson's matrix), or near resonance one row is exchanged in every step.
 TEST(ChainKillers, GrowthAndRowsThatStay)
 {
   const auto check = [](std::int64_t n, int kl, int ku, const auto &entry) {
@@ -243,7 +245,7 @@ TEST(ChainKillers, GrowthAndRowsThatStay)
     std::mt19937_64             g(1);
     for (auto &a : b) a = random_scalar<double>(g);
     ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain);
-    for (int again : {0, 1}) { // with the same numbers
+    for (int again : {0, 1}) { // the second factorization has the same values
       solver.factor(Exec(), device.matrix());
       ASSERT_TRUE(solver.report().ok()) << again;
       EXPECT_EQ(solver.report().algorithm, "QR");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Leaves that hosts work off side by side in vectors: rings of all numbers of leaves, and what is wrong in
-// one of them alone. A device takes its own kernels for the same rings.
+// Leaves that hosts process side by side in vectors: rings with all numbers of leaves, and failures in only
+// one of the leaves. A device uses other kernels for the same rings.
 #include "chains.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ class ChainBundles : public testing::Test {
 using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(ChainBundles, Scalars, );
 
-/// Random rings, or chains, whose diagonal is large.
+/// Random rings or chains with large diagonals.
 template <class Scalar>
 ChainSystem<Scalar> ring_of(std::int64_t rows, std::int64_t chains, int kl, int ku, std::mt19937_64 &g,
                             bool permuted = false, bool ring = true)
@@ -36,8 +36,8 @@ std::vector<Scalar> random_columns(const ChainSystem<Scalar> &s, std::int64_t co
   return b;
 }
 
-// Numbers of leaves that fill vectors, or do not; leaves that are longer than others by a row; bands with
-// code of their own, others, and those that are too wide; from the smallest rings on.
+// Numbers of leaves that do or do not fill vectors, and leaves that are longer than others by a row. Bands
+// with specialized code, other bands, and too wide bands. Lengths from the smallest rings on.
 TYPED_TEST(ChainBundles, RingsOfAllLengths)
 {
   bool differ = false, part = false;
@@ -63,8 +63,8 @@ TYPED_TEST(ChainBundles, RingsOfAllLengths)
   EXPECT_TRUE(differ && part) << "the lengths do not try what they should";
 }
 
-// Chains are cut for hosts of several threads, whose bundles begin and end where the chain does; of bands
-// that are too wide for bundles, leaves one by one.
+// Hosts with several threads split chains into bundles, which begin and end with the chain. Bands that are
+// too wide for bundles are processed leaf by leaf.
 TYPED_TEST(ChainBundles, ChainsForManyThreads)
 {
   for (const auto &[kl, ku, threads] : {std::tuple(1, 1, 4), std::tuple(1, 0, 16), std::tuple(0, 2, 5),
@@ -83,7 +83,7 @@ TYPED_TEST(ChainBundles, ChainsForManyThreads)
     }
 }
 
-// The same bits from run to run, and for a column alone or among others.
+// Results are bitwise reproducible, and equal for a single column and for a column among others.
 TYPED_TEST(ChainBundles, TheSameBitsAgain)
 {
   std::mt19937_64                      g(5);
@@ -95,7 +95,7 @@ TYPED_TEST(ChainBundles, TheSameBitsAgain)
   for (bool transposed : {false, true}) {
     const auto x = solve(solver, b, 9, transposed);
     EXPECT_EQ(x, solve(other, b, 9, transposed));
-    if (ribbon::is_device_space<Exec>) continue; // one column has kernels of its own there
+    if (ribbon::is_device_space<Exec>) continue; // devices have special kernels for one column
     for (std::ptrdiff_t c : {0, 8})
       EXPECT_EQ(
         std::vector<TypeParam>(x.begin() + c * 777, x.begin() + (c + 1) * 777),
@@ -103,7 +103,7 @@ TYPED_TEST(ChainBundles, TheSameBitsAgain)
   }
 }
 
-// Rows of all sizes, so that products of pivots and exponents leave their ranges: the determinant is that of
+// Rows of all sizes, for which products of pivots and exponents overflow. The determinant equals that for
 // another number of leaves.
 TYPED_TEST(ChainBundles, Determinants)
 {
@@ -125,14 +125,14 @@ TYPED_TEST(ChainBundles, Determinants)
     EXPECT_NEAR(solver.report().log_abs_det, other.report().log_abs_det,
                 1e-6 * std::abs(other.report().log_abs_det) +
                   (std::is_same_v<TypeParam, float> ? 1e-2 : 1e-9));
-    // leaves of another length have other pivots
+    // Leaves of another length have other pivots.
     EXPECT_NEAR(solver.report().smallest_pivot, other.report().smallest_pivot,
                 0.9 * other.report().smallest_pivot);
   }
 }
 
-// A column of zeros, a row of zeros, a NaN: of whichever leaf of a ring, it is named, and the next
-// factorization knows nothing of it.
+// A column of zeros, a row of zeros, or a NaN in any leaf of a ring is named. It does not affect the next
+// factorization.
 TYPED_TEST(ChainBundles, WhatIsWrongInOneLeafIsNamed)
 {
   const std::int64_t n = 500;
@@ -168,8 +168,8 @@ TYPED_TEST(ChainBundles, WhatIsWrongInOneLeafIsNamed)
   }
 }
 
-// A NaN in a column that is zero but for it does not spread: a pivot that is nearly zero behind it, in the
-// same leaf, is not what is named.
+// A NaN in a column of zeros does not spread. The report names it, not a later pivot of the same leaf that
+// is nearly zero.
 TYPED_TEST(ChainBundles, ANumberThatIsNoneIsNamedBeforeSmallPivots)
 {
   using Real           = ribbon::real_t<TypeParam>;
@@ -195,8 +195,8 @@ TYPED_TEST(ChainBundles, ANumberThatIsNoneIsNamedBeforeSmallPivots)
   }
 }
 
-// Rings side by side of which one has a NaN, or a column of zeros: it is named, and the others are
-// solved as if it were not there.
+// Adjacent rings, one of them with a NaN or a column of zeros. The report names it, and the other rings are
+// solved as without it.
 TYPED_TEST(ChainBundles, OtherRingsAreSolved)
 {
   const std::int64_t n = 30, chains = 13;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What chains cost: launches as docs/methods/multifrontal.md has them, and no allocation by refactorizations and
-// solves. Counted through the callbacks of Kokkos tools.
+// Costs of chains: launches as docs/methods/multifrontal.md states them, and no allocation by
+// refactorizations and solves. Counted through the callbacks of Kokkos tools.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -12,14 +12,14 @@ using namespace test;
 namespace {
 
 int         kernels = 0, allocations = 0;
-std::string foreign; ///< label of a kernel that is not Ribbon's
+std::string foreign; ///< label of a kernel outside of Ribbon
 
 void on_kernel(const char *label, std::uint32_t, std::uint64_t *)
 {
   ++kernels;
   if (std::string(label).rfind("ribbon::", 0) != 0) foreign = label;
 }
-/// Kokkos has its own for scratch on hosts.
+/// Kokkos itself allocates scratch on hosts.
 void on_allocation(const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t)
 {
   if (ribbon::is_device_space<Exec> || std::string(label).rfind("ribbon::", 0) == 0) ++allocations;
@@ -38,7 +38,7 @@ protected:
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
     Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   }
-  /// The kernels that run() starts; it allocates nothing.
+  /// Number of kernels that run() starts. It expects no allocation.
   template <class Run>
   static int launches(const Run &run)
   {
@@ -71,7 +71,7 @@ TYPED_TEST(ChainCosts, BandLuIsOneKernelToFactorAndOneToSolve)
                                std::pair(10, 10), std::pair(12, 20)})
     for (std::int64_t chains : {1, 3}) {
       SCOPED_TRACE(testing::Message() << chains << " chains, kl " << kl << " ku " << ku);
-      const std::int64_t                   n = 60; // one leaf, whatever the threads
+      const std::int64_t                   n = 60; // one leaf for any number of threads
       const auto                           s = this->dominant({n, chains, kl, ku});
       const ChainOnDevice<TypeParam>       A(s);
       ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain);
@@ -89,8 +89,8 @@ TYPED_TEST(ChainCosts, BandLuIsOneKernelToFactorAndOneToSolve)
     }
 }
 
-// Rings are leaves on hosts, too, and leaves of narrow bands are worked off in vectors: as many launches as
-// the solver says, one more column than these take together.
+// Rings use leaves on hosts, too. Vector kernels process leaves of narrow bands. The number of launches is
+// the one that the solver states, with one column more than a vector kernel processes at a time.
 TYPED_TEST(ChainCosts, RingsOfHostsAllocateNothing)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 3), std::pair(6, 6), std::pair(9, 9)}) {
@@ -115,7 +115,7 @@ TYPED_TEST(ChainCosts, RingsOfHostsAllocateNothing)
   }
 }
 
-// Chains that are cut for the threads of a host: leaves, and joins.
+// Chains that are split for the threads of a host: leaves, and joins.
 TYPED_TEST(ChainCosts, ChainsForThreadsOfHostsTakeTwoLaunchesEachWay)
 {
   if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "threads of hosts";
@@ -137,22 +137,22 @@ TYPED_TEST(ChainCosts, ChainsForThreadsOfHostsTakeTwoLaunchesEachWay)
   }
 }
 
-/// Launches of a solve without pivots one way by the kernels for any width: leaves, and
-/// joins where there are any.
+/// Launches of a solve without pivots in one direction by the kernels for any width: leaves, and joins if
+/// there are any.
 int one_way(const ribbon::multifrontal::Tree &tree)
 {
   return tree.top() == 0 ? 1 : tree.leaves <= 256 ? 2 : 3;
 }
 
-/// Launches of a factorization, or by orthogonal elimination of a solve one way: joins are
-/// one, whatever their number.
+/// Launches of a factorization, or of a solve by orthogonal elimination in one direction. All joins take
+/// one launch.
 int factorization(const ribbon::multifrontal::Tree &tree)
 {
   return tree.top() == 0 ? 1 : 2;
 }
 
-/// Launches of a solve by orthogonal elimination; `tiles`: of a half-bandwidth with
-/// kernels for tiles of leaves.
+/// Launches of a solve by orthogonal elimination. `tiles`: the half-bandwidth has kernels for tiles of
+/// leaves.
 int launches_of(const ribbon::multifrontal::Tree &tree, bool tiles, std::int64_t columns, bool transposed)
 {
   if (!tiles || transposed) return 2 * factorization(tree);
@@ -160,8 +160,8 @@ int launches_of(const ribbon::multifrontal::Tree &tree, bool tiles, std::int64_t
   return tree.top() == 0 ? 2 : 4;
 }
 
-// Orthogonal elimination and elimination without pivots, of every width, with leaves of 64 rows. Hosts run
-// the kernels of a device where a leaf size is given.
+// Orthogonal elimination and elimination without pivots, of every width, with leaves of 64 rows. With a
+// given leaf size, hosts run the kernels of a device.
 TYPED_TEST(ChainCosts, TreesTakeThreeKernelsEachWayAtMost)
 {
   constexpr bool is_double = std::is_same_v<TypeParam, double>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chains beside LAPACK's gbsv: backward errors of 1e-14 at most, and never more than 100 times those of gbsv,
-// whatever values and shapes.
+// Chains compared with LAPACK's gbsv: backward errors are at most 1e-14, and at most 100 times those of
+// gbsv, for all values and shapes.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -20,8 +20,8 @@ void dsyev_(const char *job, const char *part, const int *n, double *a, const in
 
 namespace {
 
-/// Solutions by gbsv. A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are
-/// a band of twice the width.
+/// Solutions by gbsv. A ring is folded: with its rows in the order 0, n - 1, 1, n - 2, ... it is a band of
+/// twice the width.
 template <class Scalar>
 std::vector<Scalar> gbsv(const ChainSystem<Scalar> &s, const std::vector<Scalar> &b, std::int64_t columns,
                          bool transposed)
@@ -58,7 +58,7 @@ std::vector<Scalar> gbsv(const ChainSystem<Scalar> &s, const std::vector<Scalar>
   return x;
 }
 
-/// Right-hand sides, and backward errors by gbsv, of A and of its transpose.
+/// Right-hand sides, and backward errors of gbsv for A and its transpose.
 template <class Scalar>
 struct Wanted {
   std::int64_t        columns;
@@ -72,7 +72,7 @@ struct Wanted {
   }
 };
 
-/// Factors and solves with leaves of so many rows.
+/// Factors and solves with leaves of `leaf` rows.
 template <template <class, class> class Solver = ribbon::ChainSolver, class Scalar>
 void expect_as_gbsv(const ChainSystem<Scalar> &s, const ChainOnDevice<Scalar> &device, std::int64_t leaf,
                     const Wanted<Scalar> &wanted)
@@ -80,7 +80,7 @@ void expect_as_gbsv(const ChainSystem<Scalar> &s, const ChainOnDevice<Scalar> &d
   SCOPED_TRACE(testing::Message() << s.chain.chains << " of " << s.chain.rows << " rows, kl " << s.chain.kl
                                   << " ku " << s.chain.ku << (s.chain.ring ? " ring" : "") << " leaf " << leaf
                                   << " columns " << wanted.columns);
-  Solver<Scalar, Exec> solver(Exec(), s.chain, {leaf, 1e-300}); // what is asked is the backward error
+  Solver<Scalar, Exec> solver(Exec(), s.chain, {leaf, 1e-300}); // the test is about the backward error
   solver.factor(Exec(), device.matrix());
   ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << solver.report().smallest_pivot;
   for (bool transposed : {false, true}) {
@@ -100,7 +100,7 @@ ChainSystem<Scalar> filled(const ribbon::Chain &chain, Values values, bool permu
   ChainSystem<Scalar> s{chain};
   if (permuted) s.shuffle(g);
   const std::int64_t  ku = chain.ku, n = chain.rows;
-  std::vector<Scalar> upper; // of symmetric ones
+  std::vector<Scalar> upper; // upper triangles of symmetric matrices
   for (std::int64_t k = 0; values == Values::symmetric && k < s.rows() * (ku + 1); ++k)
     upper.push_back(random_scalar<Scalar>(g));
   s.fill([&](std::int64_t i, int d) {
@@ -147,7 +147,7 @@ TEST(ChainLapack, BandsAndRings)
     }
 }
 
-// Around a leaf and whole tiles of 32 leaves, and primes.
+// Sizes near one leaf, near full tiles of 32 leaves, and primes.
 TEST(ChainLapack, SizesAroundTilesAndPrimes)
 {
   for (int p : {1, 2, 3, 5})
@@ -171,7 +171,7 @@ TEST(ChainLapack, AMillionRows)
   check<double>({1000000, 1, 1, 1, true}, Values::dominant, {0}, 1, false, 5);
 }
 
-// Half-bandwidths whose loops nothing else runs, in band LU and in tiles, from a few rows on.
+// Half-bandwidths whose loops no other test runs, in band LU and in tiles, from a few rows on.
 TEST(ChainLapack, WideBands)
 {
   for (int p = 6; p <= 10; ++p)
@@ -192,7 +192,7 @@ TEST(ChainLapack, WideBands)
                       static_cast<std::uint64_t>(kl));
 }
 
-// Widths that have no loops of their own.
+// Widths without specialized loops.
 TEST(ChainLapack, BandsToTheWidest)
 {
   for (const auto &[kl, ku] : {std::pair(11, 11), std::pair(12, 20), std::pair(16, 16), std::pair(0, 32),
@@ -205,8 +205,8 @@ TEST(ChainLapack, BandsToTheWidest)
       }
 }
 
-/// Differences of order 2 p for -u'' with step 1: sum_k c_k T^k of T = (-1, 2, -1), whose eigenvalues are
-/// sum_k c_k of T's to the k-th.
+/// Differences of order 2 p for -u'' with step 1: sum_k c_k T^k with T = (-1, 2, -1). An eigenvalue is
+/// sum_k c_k t^k, where t is an eigenvalue of T.
 struct Differences {
   int          p;
   std::int64_t n;
@@ -243,8 +243,8 @@ struct Differences {
   }
 };
 
-// -u'' - k^2 u with k^2 an eigenvalue, or near one: singular to the last digit, and still solved with
-// rounding errors of A and b alone.
+// -u'' - k^2 u with k^2 at or near an eigenvalue: singular to rounding. The backward error still is that of
+// rounding A and b.
 TEST(ChainLapack, Resonance)
 {
   std::mt19937_64 g(3);
@@ -266,7 +266,7 @@ TEST(ChainLapack, Resonance)
         }
 }
 
-/// What -mat_multifrontal_pivot none accepts as the backward error of its probe: 1e4 units of roundoff.
+/// The backward error that -mat_multifrontal_pivot none accepts for its probe: 1e4 units of roundoff.
 constexpr double probe_limit = 2.2e-12;
 
 /// Gaussian elimination that exchanges rows only inside blocks of p.
@@ -297,13 +297,13 @@ std::vector<double> by_blocks(const ChainSystem<double> &s, std::size_t p, std::
   return b;
 }
 
-// -u'' - k^2 u with k^2 an eigenvalue of the first 3 p unknowns alone: neither a tree without pivots nor
-// exchanges inside blocks of p get over these; the matrix is regular.
+// -u'' - k^2 u with k^2 an eigenvalue of the first 3 p unknowns. Trees without pivots and exchanges inside
+// blocks of p are both inaccurate here. The matrix is regular.
 TEST(ChainLapack, KillersOfTreesWithoutPivotsAndOfPivotsInBlocks)
 {
   std::mt19937_64 g(4);
   for (int p = 1; p <= 5; ++p)
-    for (double off : {0.0, 1e-11}) { // beyond what a look at pivots finds
+    for (double off : {0.0, 1e-11}) { // a check of pivots does not detect the second case
       SCOPED_TRACE(testing::Message() << "p " << p << " off by " << off);
       const Differences   A{p, 60 * p, false};
       const int           m = 3 * p, size = 4 * m;
@@ -332,8 +332,8 @@ TEST(ChainLapack, KillersOfTreesWithoutPivotsAndOfPivotsInBlocks)
     }
 }
 
-/// The probe of -mat_multifrontal_pivot none: backward errors of a solution that is known, and of the first
-/// of some random right-hand sides, of five where a pivot is small.
+/// The probe of -mat_multifrontal_pivot none. It computes backward errors of a known solution and of the
+/// first random right-hand side, or of five of them if a pivot is small.
 bool accepted(const ChainSystem<double> &s, const ribbon::SchurSolver<double, Exec> &none,
               const std::vector<double> &random)
 {
@@ -352,7 +352,7 @@ bool accepted(const ChainSystem<double> &s, const ribbon::SchurSolver<double, Ex
   return true;
 }
 
-// One pivot is small, in a matrix that is well conditioned: refused, or solved.
+// One small pivot in a well-conditioned matrix: refused, or solved.
 TEST(ChainLapack, WhatAProbeAcceptsWithOneSmallPivot)
 {
   std::mt19937_64                  g(9);
@@ -361,7 +361,7 @@ TEST(ChainLapack, WhatAProbeAcceptsWithOneSmallPivot)
   for (int k = 0; k < 3000; ++k) {
     const int    n = 40 + k % 7, at = k % 3 == 0 ? 0 : k % n;
     const double small = std::pow(10.0, exponent(g));
-    double       pivot = 0; // of row at - 1, where rows are eliminated in their order
+    double       pivot = 0; // of row at - 1, if rows are eliminated in order
     for (int i = 0; i < at; ++i) pivot = i == 0 ? 4 : 4 - 1 / pivot;
     ChainSystem<double> s{{n, 1, 1, 1}};
     s.fill([&](std::int64_t i, int d) {
@@ -384,7 +384,7 @@ TEST(ChainLapack, WhatAProbeAcceptsWithOneSmallPivot)
   EXPECT_LT(refused, 2900);
 }
 
-// Random indefinite rows: where a probe accepts, errors of other right-hand sides are of no other size.
+// Random indefinite rows: if the probe accepts, errors for other right-hand sides are of the same size.
 TEST(ChainLapack, WhatAProbeAcceptsWithoutPivots)
 {
   std::mt19937_64 g(6);

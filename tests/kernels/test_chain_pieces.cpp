@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chains in pieces, as ranks have them, here one after another: what pieces pass on makes a tree of its own.
+// Chains in sub-lines, as on several ranks, here processed one after another. The fronts that sub-lines
+// pass form another tree.
 #include "chain_values.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@ namespace {
 
 TYPED_TEST_SUITE(Chains, Scalars, );
 
-// Pieces on several ranks, here one after another: what they pass makes a tree of its own.
+// Sub-lines of several ranks, here processed one after another. The fronts that they pass form another
+// tree.
 template <class Scalar>
 void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &sizes, std::int64_t leaf,
                   std::int64_t columns, Values values)
@@ -83,7 +85,7 @@ void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &si
     const auto h_cut_b = Kokkos::create_mirror_view(cut_b);
     for (std::int64_t p = 0; p < P; ++p)
       for (std::int64_t k = 0; k < W; ++k)
-        for (std::int64_t c = 0; c < columns; ++c) { // unknown k of the cut before piece p
+        for (std::int64_t c = 0; c < columns; ++c) { // unknown k of the separator before sub-line p
           const std::int64_t in_cuts = (p * W - kl + k + P * W) % (P * W),
                              in_b    = (starts[static_cast<std::size_t>(p)] - kl + k + n) % n;
           h_cut_b(static_cast<std::size_t>(in_cuts + c * P * W)) = b[static_cast<std::size_t>(in_b + c * n)];
@@ -124,16 +126,16 @@ TYPED_TEST(Chains, InPieces)
         check_pieces<TypeParam>(0, 2, ring, {20, 30}, leaf, columns, Values::dominant);
         check_pieces<TypeParam>(5, 3, ring, {8, 400, 33}, leaf, columns, Values::dominant);
       }
-  for (bool ring : {false, true}) { // leaves side by side, of closed ends and open ones
+  for (bool ring : {false, true}) { // adjacent leaves with closed and with open ends
     check_pieces<TypeParam>(1, 1, ring, {203, 3, 170}, 0, 3, Values::dominant);
     check_pieces<TypeParam>(1, 3, ring, {405, 8, 230}, 0, 9, Values::dominant);
     check_pieces<TypeParam>(5, 2, ring, {430, 391}, 0, 1, Values::dominant);
   }
-  for (std::int64_t leaf : {0, 1000}) // wide bands, in pieces as short as they may be
+  for (std::int64_t leaf : {0, 1000}) // wide bands, in sub-lines of minimum length and more
     for (std::int64_t columns : {1, 3, 35}) {
       check_pieces<TypeParam>(12, 20, true, {40, 43, 46, 89}, leaf, columns, Values::dominant);
       check_pieces<TypeParam>(12, 20, false, {32, 43, 86}, leaf, columns, Values::dominant);
-      // as what is left over of others is
+      // Widths of fronts that remain of other chains.
       if (leaf == 0 || !ribbon::is_device_space<Exec>)
         check_pieces<TypeParam>(39, 40, true, {80, 90, 100, 110}, leaf, columns, Values::dominant);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a factorization of chains reports and refuses.
+// Reports and refusals of factorizations of chains.
 #include "chains.hpp"
 
 using namespace test;
@@ -10,7 +10,7 @@ TEST(ChainReport, SingularMatricesNameTheirColumn)
 {
   for (std::int64_t leaf : {0, 10}) {
     ChainSystem<double> s{{300, 1, 1, 1}};
-    // a row and a column of zeros
+    // A row and a column of zeros.
     s.fill([&](std::int64_t i, int d) {
       return i == 123 || (d != 0 && i + d == 123) ? 0.0 : d == 0 ? 4.0 : 1.0;
     });
@@ -24,7 +24,7 @@ TEST(ChainReport, SingularMatricesNameTheirColumn)
   }
 }
 
-// Of several pivots that are zero the first is that of the column of zeros.
+// With several zero pivots, the first is that of the column of zeros.
 TEST(ChainReport, AColumnOfZerosBesideOneCoupling)
 {
   for (std::int64_t leaf : {0, 1, 2, 8})
@@ -39,8 +39,8 @@ TEST(ChainReport, AColumnOfZerosBesideOneCoupling)
     }
 }
 
-// Boundary rows of 1 beside rows of n^4, and a row of zeros among random ones: rows are scaled
-// before they are looked at.
+// Boundary rows of 1 next to rows of n^4, and a row of zeros among random ones. The solver scales rows
+// before it checks them.
 TEST(ChainReport, RowsOfDifferentSize)
 {
   const std::int64_t  n = 1000;
@@ -54,7 +54,7 @@ TEST(ChainReport, RowsOfDifferentSize)
     solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
     ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
     const auto x = solve(solver, b, 1, false);
-    EXPECT_NEAR(x[0], 1, 1e-5); // the condition is 1e12; without scales 1e-2
+    EXPECT_NEAR(x[0], 1, 1e-5); // the condition number is 1e12; without row scales the error is 1e-2
     EXPECT_NEAR(x[static_cast<std::size_t>(n) - 1], 1, 1e-5);
   }
   std::mt19937_64     g(3);
@@ -68,8 +68,8 @@ TEST(ChainReport, RowsOfDifferentSize)
   }
 }
 
-// Rows of any size: solved as well as without sizes, by band LU (leaf 0 on a host), too, which looks
-// at rows as they are first.
+// Rows of any size are solved as accurately as rows of one size. This includes band LU (leaf 0 on a host),
+// which first checks unscaled rows.
 TEST(ChainReport, RowsThatDifferByHundredsOfOrders)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 2), std::pair(3, 1), std::pair(0, 2)})
@@ -87,7 +87,7 @@ TEST(ChainReport, RowsThatDifferByHundredsOfOrders)
         sized.fill(
           [&](std::int64_t i, int d) { return (random_scalar<double>(g) + (d == 0 ? 2 : 0)) * of(i); });
         ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
-        for (bool again : {false, true}) { // rows as they are once more behind scaled ones
+        for (bool again : {false, true}) { // first rows of different sizes, then rows of one size
           const auto &system = again ? s : sized;
           solver.factor(Exec(), ChainOnDevice<double>(system).matrix());
           ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
@@ -106,8 +106,8 @@ TEST(ChainReport, RowsThatDifferByHundredsOfOrders)
       }
 }
 
-// A column far smaller than its rows is solved for or named, never lost: reflections
-// take squares of its entries.
+// A column that is far smaller than its rows is solved for or named, although reflections square its
+// entries.
 TEST(ChainReport, ColumnsThatAreSmallerByHundredsOfOrders)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 2), std::pair(3, 2), std::pair(5, 5)})
@@ -131,7 +131,7 @@ TEST(ChainReport, ColumnsThatAreSmallerByHundredsOfOrders)
             EXPECT_EQ(solver.report().row, small);
             continue;
           }
-          std::vector<double> x, b(200, 0); // the unknown of that column has the size of the others in b
+          std::vector<double> x, b(200, 0); // in b all unknowns contribute with the same size
           for (std::int64_t k = 0; k < 200; ++k)
             x.push_back(random_scalar<double>(g) / (k == small ? size : 1.0));
           for (std::size_t i = 0; i < 200; ++i)
@@ -155,7 +155,7 @@ TEST(ChainReport, DeterminantsOfPivotsFarFromTheOthers)
   }
 }
 
-// Triangular bands take it to no pivot.
+// In triangular bands a NaN reaches no pivot.
 TEST(ChainReport, NumbersThatAreNoneInTriangularBands)
 {
   for (const auto &[kl, ku] : {std::pair(0, 1), std::pair(2, 0), std::pair(0, 0)})
@@ -197,14 +197,13 @@ TEST(ChainReport, Determinant)
   }
 }
 
-// Places of rows beyond the last are far from any memory.
+// Places of rows beyond the last one are outside of any memory.
 TEST(ChainNumbering, NothingIsReadBeyondTheLastRow)
 {
   if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "band LU is for hosts";
   for (int half : {1, 2, 4})
     for (std::int64_t n = 1; n <= 12; ++n)
-      for (std::int64_t exchanged = 0; exchanged <= n;
-           ++exchanged) { // the first row from which rows are exchanged
+      for (std::int64_t exchanged = 0; exchanged <= n; ++exchanged) { // the first row with row exchanges
         SCOPED_TRACE(testing::Message()
                      << n << " rows, half-bandwidth " << half << ", exchanges from row " << exchanged);
         ChainSystem<double> s{{n, 1, half, half}};
@@ -234,8 +233,8 @@ TEST(ChainErrors, ShapesThatAreNone)
   EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1}, {-1}), std::invalid_argument);
 }
 
-// Band LU, tiles, bundles, windows of hosts and leaves of lanes see a column of another unit, and a row so
-// small that the inverse may overflow.
+// Band LU, tiles, bundles, windows of hosts and leaves of lanes detect a column in another unit, and a row
+// so small that the inverse may overflow.
 TEST(ChainReport, ColumnsAndRowsOfOtherUnits)
 {
   for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 5), std::pair(9, 9)})
@@ -269,8 +268,8 @@ TEST(ChainReport, ColumnsAndRowsOfOtherUnits)
           }
 }
 
-// Of band LU: U of [[1, 0, 1], [-1, 1, 1], [-1, -1, 1]] ends with 4; two exchanged rows
-// have a determinant of -1.
+// Band LU: U of [[1, 0, 1], [-1, 1, 1], [-1, -1, 1]] ends with 4, and two exchanged rows have the
+// determinant -1.
 TEST(ChainReport, GrowthAndSignOfBandLu)
 {
   using Host          = Kokkos::DefaultHostExecutionSpace;
@@ -293,8 +292,8 @@ TEST(ChainReport, GrowthAndSignOfBandLu)
   EXPECT_TRUE(std::isnan(qr.report().growth) && std::isnan(qr.det_sign().real()));
 }
 
-// A pivot of 1 in a row of 1 next to rows of 10^8 is small in its column alone; one of [[1, 1],
-// [1, 1 + 1e-12]] is in both.
+// A pivot of 1 in a row of 1 next to rows of 10^8 is small only relative to its column. A pivot of [[1, 1],
+// [1, 1 + 1e-12]] is small relative to both row and column.
 TEST(ChainReport, PivotsThatAreSmallInTheirRowsToo)
 {
   using Host = Kokkos::DefaultHostExecutionSpace;

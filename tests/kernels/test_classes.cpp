@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of a few matrices: a device brings the numbers of one to scratch where all lines of a tile have it,
-// and reads them where they lie elsewhere.
+// Lines with a few matrices. A device loads the coefficients of one matrix to scratch if all lines of a
+// tile have it, and otherwise reads them from memory.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>

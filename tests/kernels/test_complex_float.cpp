@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// complex<float>, which is solved in complex<double>: the same algorithms, and solutions rounded once.
+// complex<float>, which is solved in complex<double>: the same algorithms, with solutions that are rounded
+// once.
 #include "complex_float.hpp"
 
 #include <gtest/gtest.h>
@@ -53,8 +54,9 @@ void check(const std::string &algorithm, Lhs lhs, int kl, int ku, int block, int
   EXPECT_LE(backward_error(expanded(widened(bands)), set, cast<Wide>(x), cast<Wide>(b)), rounded_once);
 }
 
-// Every algorithm, source and layout, lines of one row and rings with it: what complex<double> takes is
-// taken, solved, and rounded once; what it refuses is refused in the same words.
+// Every algorithm, source and layout, including lines of one row and rings. A problem that complex<double>
+// accepts is accepted, solved, and rounded once. A problem that complex<double> refuses is refused with the
+// same text.
 TEST(ComplexFloat, IsSolvedInDoubleAndRoundedOnce)
 {
   int k = 0;
@@ -70,8 +72,8 @@ TEST(ComplexFloat, IsSolvedInDoubleAndRoundedOnce)
             check(algorithm, lhs, kl, ku, block, k++ * 7 / 3 % 4, n, periodic);
 }
 
-// Lines at other strides than those that were factored, three right-hand sides a matrix, whose lines are
-// no multiple of a stride's.
+// Lines with other strides than the factored ones, and three right-hand sides per matrix. The number of
+// lines is not a multiple of the lines of one stride.
 TEST(ComplexFloat, SeveralRightHandSidesAtOtherStrides)
 {
   const std::int64_t n = 70, all = 3 * many;
@@ -121,8 +123,7 @@ TEST(ComplexFloat, SeveralRightHandSidesAtOtherStrides)
       }
 }
 
-// Other matrices in one call, of the widths that were factored and narrower ones;
-// those that were factored stay.
+// Other matrices in one call, as wide as the factored ones or narrower. The factored matrices remain.
 TEST(ComplexFloat, FactorAndSolve)
 {
   const std::int64_t n = 50;
@@ -165,7 +166,8 @@ TEST(ComplexFloat, FactorAndSolve)
           }
           EXPECT_TRUE(solve(solver, b) == kept);
         }
-  // what is refused: without room, in one that has no kernel for it, matrices that do not fit
+  // Refused calls: without room, with an algorithm that has no kernel for it, with matrices that do not
+  // fit.
   std::mt19937_64 g(5);
   const auto      set   = layout(0, n, 1);
   auto            bands = random_system<Scalar>(g, many, n, 1, 1, 1, false);

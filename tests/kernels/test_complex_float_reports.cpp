@@ -13,7 +13,7 @@ using ribbon::Lhs;
 namespace test::complex_float {
 namespace {
 
-/// What the constructor says to an argument that does not fit, which `spoil` makes.
+/// The constructor's error for an invalid argument, which `spoil` makes.
 template <class S, class Spoil>
 std::string refusal_of(const Spoil &spoil)
 {
@@ -69,7 +69,7 @@ TEST(ComplexFloat, BatchesWithoutRowsOrLines)
   }
 }
 
-// Diagonal 1, entries -r above it: the inverse grows as r^100, for r = 3 and 10 beyond the range of float.
+// Diagonal 1, entries -r above it. The inverse grows as r^100, for r = 3 and 10 beyond the range of float.
 TEST(ComplexFloat, MatricesWhoseSolutionsExceedTheRangeOfFloatAreReported)
 {
   for (float r : {1.2f, 3.0f, 10.0f})
@@ -85,8 +85,8 @@ TEST(ComplexFloat, MatricesWhoseSolutionsExceedTheRangeOfFloatAreReported)
     }
 }
 
-// One bad line of six, by a zero pivot or NaN: it is reported, the others are solved. Where a bad matrix is
-// that of all lines, all hold NaN.
+// One bad line of six, with a zero pivot or NaN: it is reported, and the others are solved. If all lines
+// share a bad matrix, all solutions are NaN.
 TEST(ComplexFloat, ReportsBadLines)
 {
   const std::int64_t n = 30, bad = 4, row = 11;
@@ -120,8 +120,9 @@ TEST(ComplexFloat, ReportsBadLines)
       }
 }
 
-// A pivot of 2e-6 of its row is zero in single precision, unless a smaller one is asked for: then the line is
-// solved to the last digit. Sums of rows count as zero when they are in single precision.
+// A pivot of 2e-6 relative to its row counts as zero in single precision, unless the caller sets a smaller
+// limit. With that limit the line is solved to the last digit. A sum of a row counts as zero if it is zero
+// in single precision.
 TEST(ComplexFloat, SmallPivotsAndSumsAreThoseOfSinglePrecision)
 {
   const std::int64_t n = 20;
@@ -156,7 +157,7 @@ TEST(ComplexFloat, SmallPivotsAndSumsAreThoseOfSinglePrecision)
       double most = 0;
       for (std::size_t c = 0; c < neumann.values.extent(0); ++c)
         for (std::size_t i = 0; i < static_cast<std::size_t>(n);
-             ++i) { // real couplings: the null space of the adjoint is not far from the constants
+             ++i) { // real couplings: the null space of the adjoint is close to the constants
           const float left  = !periodic && i == 0 ? 0.0f : 1 + neumann.values(c, i, 0).real() / 2,
                       right = !periodic && i + 1 == static_cast<std::size_t>(n)
                                 ? 0.0f
@@ -175,7 +176,7 @@ TEST(ComplexFloat, SmallPivotsAndSumsAreThoseOfSinglePrecision)
         << "of entries that have all digits of double";
       const auto          solution = numbers<Scalar>(g, words(set));
       std::vector<Scalar> b(solution.size());
-      for (std::int64_t l = 0; l < many; ++l) // consistent: b = A y
+      for (std::int64_t l = 0; l < many; ++l) // a consistent right-hand side: b = A y
         for (std::int64_t i = 0; i < n; ++i)
           for (std::int64_t d = -1; d <= 1; ++d)
             if (periodic || (i + d >= 0 && i + d < n))
@@ -184,7 +185,7 @@ TEST(ComplexFloat, SmallPivotsAndSumsAreThoseOfSinglePrecision)
                                static_cast<std::size_t>(d + 1)) *
                 solution[static_cast<std::size_t>(set(l, (i + d + n) % n))];
       const auto x = solve(solver, b);
-      // b is rounded, and no longer consistent
+      // Rounding makes b inconsistent.
       EXPECT_LE(backward_error(widened(neumann), set, cast<Wide>(x), cast<Wide>(b)), 4e-7);
       for (std::int64_t l = 0; l < many; ++l) {
         Wide sum = 0;
@@ -194,8 +195,8 @@ TEST(ComplexFloat, SmallPivotsAndSumsAreThoseOfSinglePrecision)
     }
 }
 
-// Matrices of any size that float has: nothing between them and the solution leaves its range. What the
-// solution itself loses, is lost.
+// Matrices of any size in the range of float: no intermediate result leaves the range. Only a solution
+// outside the range is infinite.
 TEST(ComplexFloat, OnlySolutionsBeyondTheRangeAreInfinite)
 {
   const std::int64_t n   = 40;

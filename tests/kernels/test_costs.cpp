@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a solve costs: one kernel, labelled, and no allocation. Counted through the callbacks of Kokkos tools.
+// Costs of a solve: one kernel with a label, and no allocation. Counted through the callbacks of Kokkos
+// tools.
 #include "chains.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ using namespace test;
 
 namespace {
 
-/// views: allocations by Ribbon; Kokkos has its own for scratch on hosts
+/// views: allocations by Ribbon; Kokkos itself allocates scratch on hosts
 int                      kernels = 0, allocations = 0, views = 0;
 std::vector<std::string> labels;
 
@@ -43,11 +44,11 @@ protected:
   }
 };
 
-/// What run() starts: so many kernels, each with a label of Ribbon's, and no allocation.
+/// Expects `count` kernels of run(), each with a label of Ribbon, and no allocation.
 template <class Run>
 void expect_launches(int count, const std::string &what, const Run &run)
 {
-  run(); // Kokkos may make room for a first reduction on a host
+  run(); // Kokkos may allocate for a first reduction on a host
   Kokkos::fence();
   kernels = allocations = 0;
   labels.clear();
@@ -104,7 +105,7 @@ TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
         }
 }
 
-// So many contiguous lines with one general matrix that a device's teams stay, and take tile after tile.
+// Enough contiguous lines with one general matrix for a persistent kernel on a device.
 TEST_F(Costs, ManyContiguousLinesAreOneKernel)
 {
   for (int h : {1, 2}) {
@@ -182,8 +183,9 @@ TEST_F(Costs, ZeroMeanIsOneKernelMore)
   expect_kernels(2, {Exec(), ribbon::LineSet::interleaved(120, 50), to_device(bands), options}, "zero_mean");
 }
 
-// complex<float> is solved in complex<double>: two kernels more for every right-hand side, what is known
-// beside pieces and new matrices besides. Copies share the workspace, independent() has its own.
+// complex<float> is solved in complex<double>, with two more kernels per right-hand side. Known rows next
+// to a sub-line and new matrices need more kernels. Copies share the workspace, independent() allocates
+// another one.
 TEST_F(Costs, SinglePrecisionComplexIsTwoKernelsMore)
 {
   using Scalar = Kokkos::complex<float>;
@@ -231,11 +233,11 @@ TEST_F(Costs, SinglePrecisionComplexIsTwoKernelsMore)
   }
 }
 
-// As the head of partition.hpp states.
+// The file comment of partition.hpp states these counts.
 TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
 {
   using ribbon::LineSet;
-  const int  joined        = ribbon::is_device_space<Exec> ? 1 : 2; // launches of the pieces
+  const int  joined        = ribbon::is_device_space<Exec> ? 1 : 2; // launches of the segments
   const auto in_three_runs = [](std::int64_t n, bool contiguous) {
     return contiguous ? LineSet{n, 2, 3, 1, n, 2 * n + 2, 0} : LineSet{n, 2, 3, 2, 1, 2 * n + 5, 0};
   };
@@ -243,7 +245,7 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
     const char *what;
     LineSet     set;
     int         h;
-    double      sigma; // of I + sigma differences of order 2 h
+    double      sigma; // of I + sigma (difference of order 2 h)
     bool        periodic, per_line;
     int         piece, launches, in_place;
   };
@@ -282,9 +284,9 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
       for (std::size_t l = 0; l < all.values.extent(0); ++l)
         for (std::size_t i = 0; i < all.values.extent(1); ++i)
           for (std::size_t d = 0; d < all.values.extent(2); ++d)
-            all.values(l, i, d) =
-              bands.values(0, i, d) +
-              (d == 2 ? 1e-3 * static_cast<double>((i * 7 + l * 13) % 101) : 0.0); // more pieces than classes
+            all.values(l, i, d) = bands.values(0, i, d) +
+                                  // more segments than classes
+                                  (d == 2 ? 1e-3 * static_cast<double>((i * 7 + l * 13) % 101) : 0.0);
       bands = all;
     }
     ribbon::LineSolverOptions options;
@@ -293,7 +295,7 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
     expect_kernels(c.launches, solver, c.what), expect_kernels(c.in_place, solver, c.what, true);
     expect_kernels(c.launches, solver.independent(Exec()), c.what);
   }
-  // lines that break the runs of those that were factored: pieces of ten separate rows
+  // Lines that break the runs of the factored ones: segments of ten separate rows.
   std::mt19937_64           g(1);
   ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = 100;
@@ -305,8 +307,8 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
   expect_launches(3 + 10 * 3, "broken runs", [&] { solver.solve(Exec(), b.data(), set, b.data(), set); });
 }
 
-// Chains whose tiles of leaves run at the same time take one kernel to factor and one to solve for a column;
-// neither allocates: room for the report and for columns is made before.
+// Chains whose tiles of leaves all run at the same time take one kernel to factor and one to solve for a
+// column. Neither allocates, because memory for the report and for columns is allocated before.
 TEST_F(Costs, AShortChainIsOneKernelToFactorAndOneToSolve)
 {
   for (const std::int64_t n : {1000, 10000, 1500000})
@@ -316,7 +318,7 @@ TEST_F(Costs, AShortChainIsOneKernelToFactorAndOneToSolve)
       ChainSystem<double> s{{n, 1, p, p}};
       s.fill([&](std::int64_t, int d) { return d == 0 ? 2.0 * p + 1 : -1.0; });
       const ChainOnDevice<double> A(s);
-      // with a leaf size hosts run the kernels of a device
+      // With a leaf size, hosts run the kernels of a device.
       ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {64, 0});
       const std::int64_t                most = is_short ? 150 : 1;
       solver.reserve(Exec(), most);

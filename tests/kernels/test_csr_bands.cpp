@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bands extracted from compressed sparse rows: boxes, every second line, blocks, tables of places.
+// Bands that are extracted from compressed sparse rows: boxes, every second line, blocks, tables of places.
 #include "csr.hpp"
 
 #include <ribbon/matrix/scale.hpp>
@@ -68,7 +68,7 @@ TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
   }
 }
 
-/// Elements of three rows along y, every component coupled with every other one.
+/// Elements of three rows along y, with couplings between all components.
 TEST(Csr, BlocksOfElements)
 {
   const std::int64_t n[3] = {4, 5, 1};
@@ -102,14 +102,14 @@ TEST(Csr, BlocksOfElements)
                                     static_cast<int>(lines.lines(l, j)) * B + b}));
 }
 
-/// A line of six in shuffled numbering, in two pieces of four places.
+/// A line of six in shuffled numbering, in two packed lines of four places.
 TEST(Csr, LinesThroughATableOfPlaces)
 {
   const std::vector<std::int64_t> element = {3, 5, 0, 2, 4, 1, -1, -1}; // interleaved: 3 0 4 . and 5 2 1 .
   std::vector<std::int64_t>       place(6);
   for (std::size_t k = 0; k < element.size(); ++k)
     if (element[k] >= 0) place[static_cast<std::size_t>(element[k])] = static_cast<std::int64_t>(k);
-  // row 4 is a line of its own behind 3 0
+  // Row 4 is another line after 3 0.
   const std::vector<std::int64_t> part      = {0, 1, 0, 1, 2, 1, -1, -1};
   const auto                      to_device = [](const std::vector<std::int64_t> &v) {
     const Kokkos::View<std::int64_t *, Memory> to("table", v.size());

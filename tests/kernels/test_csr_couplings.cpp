@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Couplings of rows along lines: half-bandwidths, rings, components, runs of one length, rows at fault.
+// Couplings of rows along lines: half-bandwidths, rings, components, runs of equal length, invalid rows.
 #include "csr.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(Csr, ComponentsThatDoNotCouple)
   EXPECT_FALSE(found.across);
 }
 
-/// Runs of one length, rings or not; one entry more, one less, or another length are told.
+/// Runs of equal length, rings or not. One more entry, one less, or another length is detected.
 TEST(Csr, ConsecutiveElementsAreRunsOfOneLength)
 {
   for (const int components : {1, 3})
@@ -63,7 +63,7 @@ TEST(Csr, ConsecutiveElementsAreRunsOfOneLength)
         couple(0, n - 1);
         EXPECT_FALSE(runs(length).holds) << "an entry that is on no run";
         A.entries = whole;
-        if (length == 12) { // rows 5 and 6 of the second run do not know each other
+        if (length == 12) { // Rows 5 and 6 of the second run do not couple.
           for (auto e = A.entries.begin(); e != A.entries.end();) {
             const int r = e->first.first / components - length, c = e->first.second / components - length;
             e = r >= 0 && r < length && c >= 0 && c < length && (r < 6) != (c < 6) && std::abs(r - c) <= far
@@ -124,7 +124,7 @@ TEST(Csr, CouplingsOfRowsThatAreAlike)
       case 4:
         A.entries[{row, std::min(A.rows - 1, row + static_cast<int>(below(20)))}] = 1;
         break;
-      default: // another diagonal, which begins somewhere and is zero at first
+      default: // another diagonal, with a random start and zeros at first
         const int distance = static_cast<int>(below(21)) - 10, zeros = static_cast<int>(below(A.rows));
         for (int i = row; i < A.rows; ++i)
           if (i + distance >= 0 && i + distance < A.rows) A.entries[{i, i + distance}] = i < zeros ? 0 : 1;
@@ -156,7 +156,7 @@ TEST(Csr, FindsWhatIsWrongWithARow)
 {
   const std::int64_t n[3] = {12, 2, 1};
   Sparse             A    = stencil(n, {1, 1, 0});
-  A.entries[{1, 10}]      = 0.5; // nine away on its line
+  A.entries[{1, 10}]      = 0.5; // nine rows away on its line
   A.entries.erase({14, 14});
   A.entries[{17, 16}] = std::nan("");
   const auto found =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which direction has the strongest couplings, and how many rows prefer other lines.
+// The direction with the strongest couplings, and the number of rows that prefer other lines.
 #include "csr.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Csr, RowsThatPreferOtherLinesAreCounted)
     A.entries[{k, k - 6}] = -20;
     A.entries[{k, k + 6}] = -20;
   }
-  A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // couples with nobody
+  A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // a row without couplings
   const auto x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1);
   const auto csr = A.csr();
   const auto found =
@@ -53,7 +53,7 @@ TEST(Csr, RowsThatPreferAThirdSetOfLinesToEachOfTwoAreCounted)
 {
   const std::int64_t n[3] = {5, 5, 5};
   Sparse             A    = stencil(n, {1, 1, 1});
-  for (int k : {31, 62, 93}) A.entries[{k, k - 25}] = -20; // strong along z; the second one along x, too
+  for (int k : {31, 62, 93}) A.entries[{k, k - 25}] = -20; // strong along z; the second one also along x
   A.entries[{62, 61}]     = -20;
   const ribbon::LineSet x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1),
                         z = ribbon::LineSet::box(n, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New values in bands that were extracted before, and matrices that do not fit these bands any more.
+// New values in bands that were extracted before, and matrices that no longer fit these bands.
 #include "csr.hpp"
 
 #include <ribbon/matrix/refresh_bands.hpp>
@@ -49,14 +49,14 @@ TEST(Csr, NewValuesInTheBandsOfOldOnes)
           EXPECT_EQ(values_of(bands), values_of(extracted(A, places, h)));
           EXPECT_TRUE(found.across);
           EXPECT_FALSE(found.beyond || found.not_finite || found.differ);
-          // else entries around the ends have another way
+          // Otherwise entries around the ends have a second path.
           const bool closes = !ring || places.lines.rows > 2 * h;
           EXPECT_TRUE(!closes || found.narrower == (h > 1));
         }
     }
 }
 
-/// Every entry of a matrix of elements becomes a block of B x B.
+/// Replaces every entry of a matrix of elements by a B x B block.
 Sparse in_blocks(const Sparse &elements, int B, std::mt19937_64 &g)
 {
   Sparse A;
@@ -67,7 +67,7 @@ Sparse in_blocks(const Sparse &elements, int B, std::mt19937_64 &g)
         A.entries[{at.first * B + a, at.second * B + b}] = value * (1 + random_scalar<double>(g) / 2);
   return A;
 }
-/// Entries of a plain band of lines that lie behind each other.
+/// Entries of a scalar band, for lines one after another.
 Sparse columns(std::int64_t rows, std::int64_t lines, int h)
 {
   Sparse A;
@@ -107,8 +107,8 @@ TEST(Csr, NewValuesOfBlocks)
     }
 }
 
-/// Rows that hold a line and nothing else are read without their columns, from the second time
-/// on without a look at them.
+/// Rows that contain only the entries of a line are read without their columns, from the second time on
+/// without a check.
 TEST(Csr, NewValuesOfColumns)
 {
   std::mt19937_64 g(13);
@@ -154,7 +154,7 @@ TEST(Csr, NewValuesOfColumnsThatShare)
     const int                   line = 11 * B;
     std::vector<std::int64_t>   first{0, 1};
     if (B > 1) A = in_blocks(A, B, g);
-    const auto fill = [&] { // two matrices in turns
+    const auto fill = [&] { // two alternating matrices
       std::vector<std::vector<double>> kinds(2);
       for (auto &kind : kinds)
         for (int k = 0; k < 3 * 11 * B * B; ++k) kind.push_back(random_scalar<double>(g));
@@ -209,7 +209,7 @@ TEST(Csr, WhatDoesNotFitTheBandsAnyMore)
     const auto         set = ribbon::LineSet::box(n, d);
     ribbon::LinePlaces places{set, false};
     Sparse             A = stencil(n, {d == 0 ? 2. : 0., d == 1 ? 2. : 0., 0});
-    for (auto &[at, a] : A.entries) // lines that do not couple, stored zeros
+    for (auto &[at, a] : A.entries) // uncoupled lines, stored zeros
       if (std::abs(at.first - at.second) == (d == 0 ? 6 : 1)) a = 0;
     const int far = static_cast<int>(2 * set.row_stride), end = static_cast<int>(4 * set.row_stride);
     A.entries[{0, far}] = A.entries[{0, end}] = 0;
@@ -236,7 +236,7 @@ TEST(Csr, NewValuesOfLinesThatShare)
   const std::int64_t n[3] = {30, 8, 1};
   Sparse             A;
   A.rows = 240;
-  for (int l = 0; l < 30; ++l) // lines along y: two matrices in turns
+  for (int l = 0; l < 30; ++l) // lines along y: two alternating matrices
     for (int i = 0; i < 8; ++i)
       for (int step : {-1, 0, 1})
         if (i + step >= 0 && i + step < 8)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Residuals in doubled precision, against long double.
+// Residuals in doubled precision, compared with long double.
 #include "batch.hpp"
 
 #include <ribbon/matrix/csr_residual.hpp>
@@ -25,7 +25,7 @@ Long widened(const Scalar &a)
   else return Long(a.real(), a.imag());
 }
 
-/// Rows of five entries in two blocks, whose sums cancel to what rounding leaves of them.
+/// Rows of five entries in two blocks. Their sums cancel except for rounding.
 template <class Scalar>
 struct System {
   using Real = real_t<Scalar>;
@@ -53,7 +53,7 @@ struct System {
       else b.push_back(-Scalar(static_cast<Real>(sum.real()), static_cast<Real>(sum.imag())));
     }
   }
-  /// first - A x of row k, and the sum of sizes.
+  /// first - A x of row k, and the sum of absolute values.
   Long row(std::int64_t k, Long first, long double *size = nullptr) const
   {
     for (int p = 0; p < 2; ++p)
@@ -108,7 +108,8 @@ void compare_with_long_double()
       const Long  right = system.row(static_cast<std::int64_t>(k), widened(system.b[k]));
       long double size  = std::abs(widened(system.b[k]));
       system.row(static_cast<std::int64_t>(k), Long(0), &size);
-      // the residual is about eps times the size: a sum in working precision has no correct digit of it
+      // The residual is about eps times the size, so that a sum in working precision has no correct digit
+      // of it.
       ASSERT_LE(std::abs(widened(r[k]) - right), 2 * eps * std::abs(right) + 20 * wider * size) << k;
       ASSERT_LE(std::abs(right), 2 * eps * size);
       ASSERT_NEAR(static_cast<double>(std::abs(widened(sums[k])) / size), 1, 20 * eps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cyclic reductions crossed with sources of coefficients, rings, layouts, blocks, scalars, sizes and the
-// row count where they switch; what they refuse and report, and how much toeplitz_cr keeps.
+// The cyclic reductions with all sources of coefficients, rings, layouts, blocks, scalars, sizes, and the
+// row count where they switch. Also their refusals and reports, and the memory of toeplitz_cr.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ protected:
                                 : ribbon::LineSet::interleaved(n, lines))
                       .with_components(block),
                     options, g);
-    } catch (const std::invalid_argument &e) { // so many lines of a team, on a device
+    } catch (const std::invalid_argument &e) { // too many lines per team, on a device
       EXPECT_GT(lanes, 1) << e.what();
       EXPECT_NE(std::string(e.what()).find("do not fit the scratch of a team"), std::string::npos)
         << e.what();
@@ -87,7 +87,7 @@ TEST_P(CyclicReduction, SolvesEverySize)
 {
   const auto &[algorithm, lhs, periodic, contiguous, block] = GetParam();
   for (std::int64_t n : sizes) {
-    if (block > 2 && n > 33 && n != 100) continue; // dense blocks take their time
+    if (block > 2 && n > 33 && n != 100) continue; // dense blocks take long
     check<double>(n, n > 64 || block == 8 ? 3 : n % 2 ? 1 : 37);
   }
   if (block <= 2) check<double>(17, 260);
@@ -99,7 +99,7 @@ TEST_P(CyclicReduction, EveryShape)
   const auto &[algorithm, lhs, periodic, contiguous, block] = GetParam();
   for (std::int64_t n : {1, 5, 31, 100}) {
     if (block == 8 && n > 31) continue;
-    // shapes do not see where coefficients come from
+    // Shapes do not depend on the source of coefficients.
     if (lhs == Lhs::classes || lhs == Lhs::shifted) continue;
     for (int lanes : {1, 8, 32}) check<double>(n, block == 8 ? 3 : 35, 0, lanes);
     if (algorithm == "cr_pcr")
@@ -120,7 +120,7 @@ std::vector<Setting> settings()
 
 INSTANTIATE_TEST_SUITE_P(All, CyclicReduction, testing::ValuesIn(settings()), name);
 
-/// Rows with one stencil, `first` and `last` rows at the ends that are others. All are dominant.
+/// Rows with one stencil, except for `first` and `last` rows at the ends. All rows are dominant.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> near_toeplitz(std::mt19937_64 &g, std::int64_t n, std::int64_t first,
                                                        std::int64_t last, bool periodic, bool symmetric)
@@ -188,7 +188,7 @@ ribbon::FactorReport report(const HostBands<double> &bands, const std::string &a
 
 TEST(ToeplitzReduction, KeepsAFewNumbersPerLevel)
 {
-  for (int k = 4; k < 14; ++k) { // the paper: 8 (log2 n - 1) + 2
+  for (int k = 4; k < 14; ++k) { // the formula of the paper: 8 (log2 n - 1) + 2
     EXPECT_EQ(report(stencil(1 << k, -1, 2.5, -1, false), "toeplitz_cr").bytes,
               sizeof(double) * static_cast<std::size_t>(7 * (k - 1) + 5))
       << k;
@@ -246,7 +246,7 @@ TEST(ReductionReport, NamesTheZeroPivotAndTheLine)
         EXPECT_EQ(found.smallest_pivot, 0);
         for (double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
           for (std::size_t d = 0; d < 3; ++d) {
-            // outside of the matrix
+            // Outside of the matrix.
             if (!periodic && ((row == 0 && d == 0) || (row == 39 && d == 2))) continue;
             auto spoilt = random_system<double>(g, 6, 40, 1, 1, 1, periodic);
             spoilt.lhs  = Lhs::per_line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Determinants of every matrix of a batch against those of the dense matrices.
+// Determinants of every matrix of a batch, compared with those of the dense matrices.
 #include "batch.hpp"
 
 #include <ribbon/matrix/determinants.hpp>
@@ -30,7 +30,7 @@ Found<Scalar> found(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
   return {std::vector<double>(a.data(), a.data() + count), std::vector<Scalar>(s.data(), s.data() + count)};
 }
 
-/// Random matrices, whose rows are not dominated by their diagonal and need exchanges.
+/// Random matrices whose rows are not diagonally dominant and need exchanges.
 template <class Scalar>
 void expect_determinants(ribbon::Lhs lhs, std::int64_t n, int kl, int ku, int block, bool periodic)
 {
@@ -77,7 +77,7 @@ TEST(Determinants, OfEveryMatrix)
 TEST(Determinants, BeyondTheRangeOfDouble)
 {
   ribbon::Bands<double, Kokkos::HostSpace> bands;
-  // tri(-1, 2, -1), whose determinant is n + 1, and the same times -1e5
+  // tri(-1, 2, -1), whose determinant is n + 1, and -1e5 times this matrix.
   bands.values = decltype(bands.values)("test::bands", 2, 3000, 3);
   bands.lhs    = ribbon::Lhs::per_line;
   for (std::size_t i = 0; i < 3000; ++i)

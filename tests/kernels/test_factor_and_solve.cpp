@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Solves with other matrices than those that were factored, which are kept, and matrices that change later.
+// Solves with other matrices than the factored ones, which are kept, and matrices that change later.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-/// What factor_and_solve() throws; empty where it takes the matrices.
+/// The error of factor_and_solve(); empty if it accepts the matrices.
 template <class Scalar>
 std::string refusal_of_values(const ribbon::LineSolver<Scalar, Exec> &solver,
                               const ribbon::Bands<Scalar, Memory>    &bands)
@@ -22,7 +22,8 @@ std::string refusal_of_values(const ribbon::LineSolver<Scalar, Exec> &solver,
   return "";
 }
 
-/// Other values are solved with, in place, and the factored ones are kept, also by an independent solver.
+/// factor_and_solve() solves with other values, in place. The solver and an independent solver keep the
+/// factored values.
 template <class Scalar>
 void expect_other_values(const std::string &algorithm, ribbon::Lhs lhs, const LineSystem &system,
                          bool contiguous)
@@ -100,7 +101,7 @@ TEST(SolveShapes, FactorAndSolveSaysWhatItWants)
   const std::string none =
     "ribbon::LineSolver: factor_and_solve: thomas keeps factors, has other widths or solves singular lines "
     "for zero mean; ask for algorithm one_pass, or thomas with refactors";
-  // made no room
+  // This solver has no room for other matrices.
   EXPECT_EQ(refusal_of_values<double>({Exec(), set, to_device(bands), {"thomas"}}, to_device(bands)), none);
   ribbon::LineSolverOptions options;
   options.algorithm = "thomas", options.refactors = true;
@@ -120,7 +121,7 @@ TEST(SolveShapes, FactorAndSolveTakesRingsThatAreNone)
 {
   std::mt19937_64 g(5);
   const auto      set   = ribbon::LineSet::interleaved(20, 7);
-  auto            bands = random_system<double>(g, 7, 20, 0, 0, 1, true); // no row couples with another
+  auto            bands = random_system<double>(g, 7, 20, 0, 0, 1, true); // a diagonal matrix
   assign(g, bands, ribbon::Lhs::per_line, 7);
   const auto                             given = to_device(bands);
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, given, {"one_pass"});
@@ -142,7 +143,7 @@ TEST(SolveShapes, MatricesMayChangeAfterTheyWereFactored)
       const auto      set   = ribbon::LineSet::interleaved(40, 12);
       auto            bands = random_bands<double>(g, matrices_for(lhs, 12), 40, 1, false, Kind::dominant);
       assign(g, bands, lhs, 12);
-      auto given   = bands; // on a host the bands of the solver are the test's own
+      auto given   = bands; // on a host the bands of the solver are those of the test
       given.values = decltype(given.values)("test::given", bands.values.extent(0), bands.values.extent(1),
                                             bands.values.extent(2));
       Kokkos::deep_copy(given.values, bands.values);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines whose matrix fails are named and hold NaN; the others are solved.
+// Lines whose matrix fails are named and set to NaN. All other lines are solved.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ void spoil(ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::size_t c, Fault
   }
   if (fault != Fault::equal_rows) return;
   bands.values(c, 7, 0) = bands.values(c, 8, 2) = Scalar(0);
-  // the two rows agree
+  // The two rows are equal.
   bands.values(c, 7, 1) = bands.values(c, 8, 0), bands.values(c, 7, 2) = bands.values(c, 8, 1);
 }
 
@@ -72,7 +72,7 @@ TEST(FailedLines, OthersAreSolved)
       for (const char *algorithm : {"auto", "thomas", "pivoted", "one_pass", "partition"})
         for (bool contiguous : {false, true})
           for (std::int64_t lines : {5, 40}) {
-            // reports what its pieces find
+            // partition reports failures of its segments.
             if (algorithm == std::string("partition") && lhs == Lhs::shared) continue;
             expect_others_solved<double>(lhs, fault, algorithm, contiguous, lines);
             if (!contiguous)
@@ -81,7 +81,7 @@ TEST(FailedLines, OthersAreSolved)
           }
 }
 
-/// A batch of several right-hand sides per matrix, and lines that lie elsewhere.
+/// A batch with several right-hand sides per matrix, and lines at other places.
 TEST(FailedLines, SeveralRightHandSides)
 {
   constexpr std::int64_t n = 30, lines = 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random systems of every kind, each named by its seed: solved to 1e-13 or reported. RIBBON_FUZZ sets how
-// many (the long preset: 100000), RIBBON_FUZZ_SEED the first seed.
+// Random systems of every kind, each with a seed that reproduces it: solved to 1e-13 or reported.
+// RIBBON_FUZZ sets their number (the long preset: 100000), RIBBON_FUZZ_SEED the first seed.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct Draw {
   }
 };
 
-/// Makes a dominant system into something else: indefinite, graded rows, stiff, sparse, or leaves it.
+/// Changes a dominant system to another kind: indefinite, graded rows, stiff, sparse, or keeps it.
 template <class Scalar>
 const char *spoil(Draw &d, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
 {
@@ -43,7 +43,7 @@ const char *spoil(Draw &d, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
         const auto diagonal = static_cast<int>(e) / (B * B) == bands.kl() &&
                               static_cast<int>(e) / B % B == static_cast<int>(e) % B;
         Scalar &a = bands.values(c, i, e);
-        if (kind == 1 && diagonal) a *= static_cast<Real>(0.3); // not dominant any more
+        if (kind == 1 && diagonal) a *= static_cast<Real>(0.3); // no longer dominant
         if (kind == 2) a *= scale;
         if (kind == 3 && diagonal) a *= static_cast<Real>(1 + 1e-6); // dominant
         if (kind == 4 && d.below(3) == 0) a = Scalar(0);
@@ -81,12 +81,12 @@ void check(std::uint64_t seed)
     block, periodic);
   const char *kind = spoil(d, bands);
   assign(d.g, bands, lhs, lines);
-  if (lhs == ribbon::Lhs::classes && d.coin()) // neighbours mostly share one
+  if (lhs == ribbon::Lhs::classes && d.coin()) // neighbours mostly share a class
     for (std::int64_t l = 0; l < lines; ++l)
       bands.class_of_line(static_cast<std::size_t>(l)) =
         static_cast<int>(l / 33 % static_cast<std::int64_t>(bands.values.extent(0)));
   const std::int64_t ends = d.below(3);
-  // rows between the ends agree, and are given once
+  // Rows between the ends are equal, and stored once.
   const bool equal = d.below(6) == 0 && n > 2 * ends + 1;
   auto       given = bands;
   if (equal) {
@@ -125,7 +125,7 @@ void check(std::uint64_t seed)
   }
   const auto &report = solver.report();
   if (!report.ok()) {
-    // what needs no dominance refuses only what is singular to working precision
+    // Algorithms that need no dominance refuse only matrices that are singular to working precision.
     const double roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
     if (algorithm == "auto" || algorithm == "pivoted") {
       EXPECT_TRUE(report.status == ribbon::FactorStatus::zero_pivot)
@@ -144,14 +144,14 @@ void check(std::uint64_t seed)
   std::vector<Scalar> b(static_cast<std::size_t>(set(lines - 1, n - 1) + block));
   for (auto &v : b) v = random_scalar<Scalar>(d.g);
   const auto x = solve(solver, b);
-  // a solution that leaves the range of the scalar is no error of the solver: nobody can overlook
-  // it, and the report says so
+  // A solution outside the range of the scalar is not an error of the solver: it is visible, and the report
+  // indicates it.
   if (report.rcond < static_cast<double>(ribbon::unit_roundoff<Scalar>()) &&
       std::any_of(x.begin(), x.end(),
                   [](const Scalar &v) { return !ribbon::is_finite(ribbon::magnitude(v)); }))
     return;
-  // what auto takes passed the probe with 45 units of roundoff to spare, an algorithm that was asked for with
-  // 450; orthogonal elimination loses nothing
+  // The probe accepts 45 units of roundoff for algorithms that auto selects, and 450 for an algorithm that
+  // the caller names. Orthogonal elimination is backward stable.
   const double limit = (report.algorithm.find("pivoted") == 0 ? 1e-14
                         : algorithm == "auto"                 ? 1e-13
                                                               : 1e-12) *
@@ -171,7 +171,7 @@ TEST(Fuzz, RandomSystemsAreSolvedOrReported)
   }
 }
 
-// Rows of one stencil, whose roundings added up (orthogonal elimination of 700 to 3000 rows).
+// Rows of one stencil, whose rounding errors accumulated (orthogonal elimination of 700 to 3000 rows).
 TEST(Fuzz, DrawsThatFailedBefore)
 {
   for (std::uint64_t seed : {210100, 214042, 252517, 280861, 288063}) check<double>(seed);

@@ -23,7 +23,7 @@ namespace {
 using Line  = std::vector<Row>;
 using Lines = std::set<Line>;
 
-/// Lines in either direction are the same.
+/// Lines in either direction are equal.
 Line oriented(Line line)
 {
   if (line.front() > line.back()) std::reverse(line.begin(), line.end());
@@ -49,7 +49,8 @@ Lines grid_lines(Row nx, Row ny, Row nz, int d, const std::vector<Row> &to)
   return lines;
 }
 
-/// Every row on one line, lines not empty and in order, neighbours coupled, and nothing left to join.
+/// Every row is on one line, lines are not empty and in order, neighbours couple, and no lines remain that
+/// could be joined.
 template <class Scalar, class Index>
 void expect_sound(Host<Scalar, Index> &A, const ribbon::LinesOfGraph &found, int block = 1)
 {
@@ -109,7 +110,7 @@ TEST(LinesOfGraph, StrongDirectionOfAGridInAnyNumbering)
 
 TEST(LinesOfGraph, NinePointsAndDirichletRows)
 {
-  // bilinear elements on squares: all eight neighbours alike
+  // Bilinear elements on squares: all eight neighbours are equally strong.
   const Row nx = 9, ny = 8;
   Host<>    A(nx * ny);
   for (Row i = 0; i < A.rows; ++i)
@@ -123,7 +124,7 @@ TEST(LinesOfGraph, NinePointsAndDirichletRows)
   std::iota(same.begin(), same.end(), Row(0));
   EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), grid_lines(nx, ny, 1, 0, same));
 
-  // rows of the identity at the rim: lines may end in them
+  // Rows of the identity at the boundary: lines may end in them.
   Host<> B = grid(nx, ny, 1, constant(1, 100));
   for (auto &[at, a] : B.entries) {
     const Row x = at.first % nx, y = at.first / nx;
@@ -145,7 +146,7 @@ TEST(LinesOfGraph, IsotropicGridInRandomNumberingHasNoCorners)
   Host<>     A     = grid(nx, ny, 1, constant(1, 1), {true, true, false}).renumbered(to);
   const auto found = ribbon::lines_from_graph(A.csr());
   expect_sound(A, found);
-  EXPECT_LT(found.lines(), nx * ny / 3); // three rows per line at least
+  EXPECT_LT(found.lines(), nx * ny / 3); // at least three rows per line
   for (const Line &line : as_set(found))
     for (std::size_t k = 2; k < line.size(); ++k) {
       const Row a = from[static_cast<std::size_t>(line[k - 2])], b = from[static_cast<std::size_t>(line[k])];
@@ -155,7 +156,7 @@ TEST(LinesOfGraph, IsotropicGridInRandomNumberingHasNoCorners)
 
 TEST(LinesOfGraph, BoundaryLayer)
 {
-  // layers of a height that doubles from 1/256 of the width up to it, then squares; finite volumes
+  // Layers whose height doubles from 1/256 of the width up to the width, then squares; finite volumes.
   const Row           nx = 20, ny = 24, layers = 8;
   std::vector<double> height;
   for (Row y = 0; y < ny; ++y) height.push_back(y < layers ? std::exp2(static_cast<double>(y - layers)) : 1);
@@ -164,7 +165,8 @@ TEST(LinesOfGraph, BoundaryLayer)
     const double above = k + 1 < height.size() ? height[k + 1] : height[k];
     return d == 0 ? height[k] : 2 / (height[k] + above);
   });
-  // isotropic rows single: the lines are the layer, up to where its cells are half as high as wide or so
+  // With isotropic rows on single lines, lines cover the layer up to about where its cells are half as high
+  // as wide.
   ribbon::LinesOfGraphOptions options;
   options.anisotropy = 4;
   auto found         = ribbon::lines_from_graph(A.csr(), options);
@@ -176,14 +178,14 @@ TEST(LinesOfGraph, BoundaryLayer)
       continue;
     }
     ++in_layer;
-    // one column, from the wall up
+    // One column, from the wall up.
     for (std::size_t k = 0; k < line.size(); ++k) EXPECT_EQ(line[k], line[0] + static_cast<Row>(k) * nx);
     EXPECT_EQ(line[0] / nx, 0);
     EXPECT_GE(static_cast<Row>(line.size()), layers - 2);
     EXPECT_LE(static_cast<Row>(line.size()), layers);
   }
   EXPECT_EQ(in_layer, nx);
-  // by default isotropic rows are on lines too, and the layer keeps its own: columns below, rows above
+  // By default isotropic rows are on lines, too, and the layer keeps its lines: columns below, rows above.
   found = ribbon::lines_from_graph(A.csr());
   expect_sound(A, found);
   std::map<std::pair<bool, Row>, Line> expected;
@@ -208,7 +210,7 @@ TEST(LinesOfGraph, RingsAreCutOnce)
     Host<> rings = grid(n, 5, 1, constant(100, 1), {true, true, false}).renumbered(shuffled(5 * n, 11));
     EXPECT_EQ(ribbon::lines_from_graph(rings.csr()).lines(), 5) << n;
   }
-  // five and seven diagonals of a line are no corners
+  // Lines with five and seven diagonals have no corners.
   for (const auto &diagonals : {std::vector<double>{4, 1}, std::vector<double>{1, 0.5, 0.1}}) {
     Host<> A(50);
     for (Row i = 0; i < 50; ++i)
@@ -229,7 +231,7 @@ TEST(LinesOfGraph, FewRowsAndNothingCoupled)
   one.entries[{0, 0}] = 3;
   EXPECT_EQ(as_set(ribbon::lines_from_graph(one.csr())), (Lines{{0}}));
   Host<> diagonal(6);
-  for (Row i = 0; i < 6; ++i) diagonal.entries[{i, i}] = static_cast<double>(i); // a zero too
+  for (Row i = 0; i < 6; ++i) diagonal.entries[{i, i}] = static_cast<double>(i); // includes a zero
   EXPECT_EQ(as_set(ribbon::lines_from_graph(diagonal.csr())), (Lines{{0}, {1}, {2}, {3}, {4}, {5}}));
 }
 
@@ -245,12 +247,12 @@ TEST(LinesOfGraph, EntriesThatAreNoNumbersOrNoCouplings)
   pair(0, 2, nan, nan);
   pair(2, 2, inf, -inf);
   pair(4, 2, 0, 0);       // stored zeros
-  pair(6, 1, 1e-9, 1e-9); // next to nothing
+  pair(6, 1, 1e-9, 1e-9); // nearly zero
   pair(8, 0, 1, 1);       // zero diagonals
   pair(10, nan, 0, 1);    // one-sided
   EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())),
             (Lines{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8, 9}, {10, 11}}));
-  // upwind: every row knows the row before it alone; the rows' scales say nothing
+  // Upwind: every row couples only to the row before it. The scales of rows have no effect.
   Host<> upwind(40);
   for (Row i = 0; i < 40; ++i) {
     const double scale     = std::pow(10., static_cast<double>(i * 7 % 13) - 6);
@@ -258,7 +260,7 @@ TEST(LinesOfGraph, EntriesThatAreNoNumbersOrNoCouplings)
     if (i > 0) upwind.entries[{i, i - 1}] = -scale;
   }
   EXPECT_EQ(ribbon::lines_from_graph(upwind.renumbered(shuffled(40, 9)).csr()).lines(), 1);
-  // columns outside the matrix
+  // Columns outside the matrix.
   Host<> wide(2);
   wide.entries = {{{0, 0}, 1.}, {{0, 5}, -9.}, {{1, 0}, -1.}, {{1, 1}, 1.}};
   EXPECT_EQ(as_set(ribbon::lines_from_graph(wide.csr())), (Lines{{0, 1}}));
@@ -266,7 +268,7 @@ TEST(LinesOfGraph, EntriesThatAreNoNumbersOrNoCouplings)
 
 TEST(LinesOfGraph, Thresholds)
 {
-  // two pairs, and what joins them a tenth as strong
+  // Two pairs with a coupling between them that is a tenth as strong.
   Host<> A = grid(4, 1, 1, [](int, Row x, Row, Row) { return x == 1 ? 0.1 : 1.; });
   EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), (Lines{{0, 1}, {2, 3}}));
   ribbon::LinesOfGraphOptions options;
@@ -290,8 +292,8 @@ TEST(LinesOfGraph, Errors)
 
 TEST(LinesOfGraph, Blocks)
 {
-  // two unknowns per point that couple with each other a thousand times as strongly as the points do, and
-  // points along y by the off-diagonal of a block alone
+  // Two unknowns per point that couple with each other a thousand times as strongly as the points do.
+  // Points along y couple only by the off-diagonal entry of a block.
   Host<> scalar = grid(5, 7, 1, constant(1, 30)), A(2 * scalar.rows);
   for (const auto &[at, a] : scalar.entries) {
     if (at.first == at.second)
@@ -311,8 +313,8 @@ TEST(LinesOfGraph, Blocks)
   EXPECT_EQ(as_set(found), grid_lines(5, 7, 1, 1, same));
 }
 
-/// Iterations of conjugate gradients, preconditioned by the tridiagonal matrices of the lines, from random
-/// right-hand sides to 1e-8.
+/// Iterations of conjugate gradients to 1e-8 from random right-hand sides, with the tridiagonal matrices of
+/// the lines as preconditioner.
 int cg_iterations(Host<> &matrix, const ribbon::LinesOfGraph &lines)
 {
   const auto               A = matrix.csr();
@@ -373,7 +375,7 @@ TEST(LinesOfGraph, LongerLinesPreconditionBetter)
   for (const Coupling &coupling : {Coupling(layer), Coupling(erratic)}) {
     Host<>                      A = grid(40, 40, 1, coupling).renumbered(shuffled(1600, 2));
     ribbon::LinesOfGraphOptions single, anisotropic;
-    single.threshold       = 2; // no coupling is twice the strongest
+    single.threshold       = 2; // no coupling is twice the strongest one
     anisotropic.anisotropy = 4;
     const int jacobi       = cg_iterations(A, ribbon::lines_from_graph(A.csr(), single)),
               some         = cg_iterations(A, ribbon::lines_from_graph(A.csr(), anisotropic)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signs of eigenvalues of Hermitian chains against Jacobi's method, and against
-// formulas where the chain is long.
+// Signs of eigenvalues of Hermitian chains, compared with Jacobi's method, and for long chains with
+// formulas.
 #include "chains.hpp"
 
 #include <ribbon/multifrontal/host/inertia.hpp>
@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// Rows of a Hermitian band from the entry b before the diagonal on; entry(i, d): (i, i - d).
+/// Rows of a Hermitian band, from the entry b before the diagonal on. entry(i, d) is the entry (i, i - d).
 template <class Scalar, class Entry>
 std::vector<Scalar> band_of(const ribbon::Chain &c, const Entry &entry)
 {
@@ -60,7 +60,7 @@ std::vector<double> eigenvalues(int n, std::vector<std::complex<double>> a)
   return w;
 }
 
-/// Eigenvalues below zero, at most `near` from zero, and above.
+/// The numbers of eigenvalues below zero, at a distance of at most `near` from zero, and above.
 template <class Scalar>
 ribbon::Inertia by_jacobi(const ribbon::Chain &c, const std::vector<Scalar> &band, double near)
 {
@@ -132,14 +132,14 @@ TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
             EXPECT_LE(found.negative, strict.negative + strict.zero);
             EXPECT_LE(found.positive, strict.positive + strict.zero);
             ++cases;
-            // eigenvalues are zero or far from it
+            // Eigenvalues are zero or far from it.
             if (wide.zero == strict.zero) ++told, expect_same(found, strict);
           }
   EXPECT_GT(told, cases / 2);
 }
 
-// S T S has the inertia of T for any scales S: one round of them leaves entries of the size
-// of the scales' differences.
+// S T S has the inertia of T for any scales S. One scaling step leaves entries of the size of the scales'
+// differences.
 TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
 {
   using Scalar        = TypeParam;
@@ -148,7 +148,7 @@ TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
   for (int exponent : {0, 20, 33, is_float ? 50 : 400})
     for (bool ring : {false, true})
       for (int b : {1, 3})
-        for (int kind : {0, 1, 2}) { // definite, signs that change, a singular block
+        for (int kind : {0, 1, 2}) { // definite, indefinite, a singular block
           if (is_float && exponent > 33) continue;
           SCOPED_TRACE(testing::Message()
                        << "2^+-" << exponent << " ring " << ring << " b " << b << " kind " << kind);
@@ -160,7 +160,7 @@ TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
             s.push_back(static_cast<int>(g() % static_cast<std::uint64_t>(2 * exponent + 1)) - exponent);
           const auto      band = band_of<Scalar>(c, [&](std::int64_t i, int d) {
             const auto j = static_cast<std::size_t>((i - d + n) % n);
-            // [[1, 1], [1, 1]], apart
+            // [[1, 1], [1, 1]], uncoupled.
             const bool   pair = kind == 2 && (i < 2 || static_cast<std::int64_t>(j) < 2);
             const double a    = pair     ? (i < 2 && j < 2 ? 1. : 0.)
                                      : d == 0 ? (kind == 1 && i % 4 == 1 ? -1. : 1.)
@@ -175,7 +175,8 @@ TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
         }
 }
 
-// -u'' - k^2 u: 2 - k^2 - 2 cos(j pi / (n + 1)), from every side of an eigenvalue, and on it.
+// -u'' - k^2 u with eigenvalues 2 - k^2 - 2 cos(j pi / (n + 1)), for k^2 on both sides of an eigenvalue and
+// equal to it.
 TEST(InertiaOfLongChains, Resonance)
 {
   const std::int64_t n = 20000;
@@ -194,13 +195,14 @@ TEST(InertiaOfLongChains, Resonance)
     }
 }
 
-// Leading minors of zero one after another, where elimination in order has no pivots for n / 2 steps.
+// Leading minors of zero, so that elimination in order has no pivots for n / 2 steps.
 TEST(InertiaOfLongChains, WithoutPivotsInOrder)
 {
   for (int b : {2, 4, 7}) {
     const std::int64_t  n = 5000 / (2 * b) * (2 * b);
     const ribbon::Chain c{n, 1, b, b};
-    // blocks of b unknowns without couplings, coupled in pairs by a unit matrix: b eigenvalues of 1, b of -1
+    // Blocks of b unknowns without couplings inside. A unit matrix couples pairs of blocks: b eigenvalues
+    // of 1, b of -1.
     const auto band =
       band_of<double>(c, [&](std::int64_t i, int d) { return d == b && i % (2 * b) >= b ? 1.0 : 0.0; });
     ribbon::Inertia found;
@@ -244,7 +246,7 @@ TEST(InertiaOfLongChains, NothingIsSaidOfOthers)
   EXPECT_FALSE(ribbon::inertia_of_chains(same, band.data(), &found)) << "NaN";
 }
 
-// Pieces one after another, each with two neighbours at most, are the chain.
+// Sub-lines one after another, each with at most two neighbours, form the chain.
 TYPED_TEST(InertiaOf, Pieces)
 {
   using namespace ribbon::multifrontal;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factoring and solving on an instance of the execution space that is not the default one: reports and
-// numbers are the same to the bit, and all kernels are launched there.
+// Factorizations and solves on an instance of the execution space that is not the default one. Reports and
+// results are bitwise equal, and all kernels run on that instance.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -11,14 +11,14 @@ using namespace test;
 
 namespace {
 
-std::uint32_t instance = 0; ///< as Kokkos tools number them
-int           here     = 0; ///< kernels of Ribbon on it
-std::string   elsewhere;    ///< label of one that was launched on another
+std::uint32_t instance = 0; ///< identifier in Kokkos tools
+int           here     = 0; ///< number of Ribbon's kernels on this instance
+std::string   elsewhere;    ///< label of a kernel on another instance
 
 void on_kernel(const char *label, std::uint32_t on, std::uint64_t *)
 {
   if (std::string(label).rfind("ribbon::", 0) != 0) return;
-  constexpr int type_at = 24; // the bits of an identifier that tell hosts and kinds of devices apart
+  constexpr int type_at = 24; // the bits of an identifier that distinguish hosts and kinds of devices
   if (on == instance) ++here;
   else if (on >> type_at == instance >> type_at) elsewhere = label; // zero_mean solves on the host
 }
@@ -32,8 +32,8 @@ __global__ void wait_for_cycles(long long cycles)
 }
 #endif
 
-/// Keeps the default instance of a device busy: who reads what is still to be written
-/// there gets other numbers.
+/// Keeps the default instance of a device busy. A kernel that reads unfinished results of it gets wrong
+/// values.
 void delay_default()
 {
 #ifdef KOKKOS_ENABLE_CUDA
@@ -41,8 +41,8 @@ void delay_default()
 #endif
 }
 
-/// Another instance: a stream that does not wait for the default one. Kokkos 3.4 has one
-/// instance of a host space.
+/// Another instance: a stream that does not wait for the default one. A host space has only one instance in
+/// Kokkos 3.4.
 class OtherInstance {
 public:
 #ifdef KOKKOS_ENABLE_CUDA
@@ -87,7 +87,7 @@ protected:
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
     Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
   }
-  /// What run(exec) finds on the default instance and on another one.
+  /// Compares the results of run(exec) on the default instance and on another one.
   template <class Run>
   static void expect_same(const Run &run)
   {
@@ -116,7 +116,7 @@ std::vector<Scalar> random_numbers(std::size_t count)
   return b;
 }
 
-/// solve(b, x) of random numbers on exec; waits for nothing else.
+/// Appends solve(b, x) for random values on exec, without other synchronization.
 template <class Scalar, class Solve>
 void append(const Exec &exec, std::size_t count, std::vector<Scalar> &all, const Solve &solve)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices that elimination without exchanges of rows cannot solve, or hardly anything can: solved to
-// the limit of the algorithm or reported, never silently wrong, whatever the source of coefficients,
-// the layout and the width.
+// Matrices that elimination without row exchanges, or nearly every algorithm, cannot solve. Lines are
+// solved to the limit of the algorithm or reported, for every source of coefficients, layout and width.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +15,7 @@ namespace {
 constexpr std::int64_t lines        = 7;
 const char *const      algorithms[] = {"auto", "one_pass", "thomas", "pivoted", "partition", "tile_products"};
 
-/// Whether line l has the matrix in question; the others have one that is dominant.
+/// Whether line l has the tested matrix. The others have a dominant matrix.
 bool is_in_question(Lhs lhs, std::int64_t l)
 {
   return lhs == Lhs::shared || (lhs == Lhs::classes ? l * 5 % 3 : l % 3) == 1;
@@ -31,7 +30,7 @@ Bands empty_bands(const Bands &like, std::size_t matrices)
   return bands;
 }
 
-/// The same numbers in another precision; complex: every row turned by an angle of its own.
+/// The same entries in another precision. Complex rows have different phases.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> in_scalar(const HostBands<double> &bands)
 {
@@ -49,8 +48,8 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> in_scalar(const HostBands<double> &band
   return other;
 }
 
-/// Matrix 0 of `bands` as one matrix, one of three classes, that of every third line, or
-/// 1 times the first of two.
+/// Places matrix 0 of `bands` in a batch: as the shared matrix, as one of three classes, as the matrix of
+/// every third line, or as the first of two with factor 1.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> as(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, Lhs lhs)
 {
@@ -71,7 +70,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> as(const ribbon::Bands<Scalar, Kokkos::
   return all;
 }
 
-/// The same matrix with zeros between its diagonals, s times as wide: s systems, row by row in turn.
+/// The same matrix with zeros between its diagonals, s times as wide: s interleaved systems.
 HostBands<double> spread(const HostBands<double> &bands, int s)
 {
   const int         h = bands.half_bandwidth();
@@ -86,7 +85,8 @@ HostBands<double> spread(const HostBands<double> &bands, int s)
   return wide;
 }
 
-/// Every entry of a tridiagonal matrix times a well-conditioned block that wants exchanges of rows, too.
+/// Multiplies every entry of a tridiagonal matrix by a well-conditioned block that also needs row
+/// exchanges.
 HostBands<double> in_blocks(const HostBands<double> &bands, int B)
 {
   HostBands<double> blocks;
@@ -102,8 +102,8 @@ HostBands<double> in_blocks(const HostBands<double> &bands, int B)
   return blocks;
 }
 
-/// Largest backward error of the lines with or without the matrix in question; the
-/// others are left out as zeros.
+/// Largest backward error over the lines with or without the tested matrix. All other lines are set to
+/// zero.
 template <class Scalar>
 double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, const ribbon::LineSet &set,
                 bool in_question, std::vector<Scalar> x, std::vector<Scalar> b)
@@ -115,10 +115,10 @@ double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, co
   return backward_error(own, set, x, b);
 }
 
-/// Solved to the limit of the algorithm, or reported. What auto and pivoted report is singular to working
-/// precision, or next to it. Dominant lines beside are solved in any case.
-/// @param regular  auto and pivoted are to solve it
-/// @param by_name  limit of algorithms that were asked for; what the probe allows, in double
+/// Lines are solved to the limit of the algorithm, or reported. A matrix that auto or pivoted reports is
+/// singular to working precision, or nearly so. Dominant lines of the same batch are solved in any case.
+/// @param regular  auto and pivoted have to solve it
+/// @param by_name  limit in double for algorithms that the test names, as the probe allows
 template <class Scalar = double>
 void expect_honest(const HostBands<double> &given, const std::string &what, const std::vector<Lhs> &sources,
                    bool regular = false, double by_name = 1e-13)
@@ -129,7 +129,7 @@ void expect_honest(const HostBands<double> &given, const std::string &what, cons
     static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
   for (Lhs lhs : sources)
     for (bool contiguous : {false, true}) {
-      // both layouts in turn
+      // Layouts alternate.
       if (!narrow && contiguous == ((static_cast<int>(lhs) + matrix.rows() + matrix.block) % 2 == 0))
         continue;
       const auto bands = as(matrix, lhs), own = expanded(bands);
@@ -170,7 +170,7 @@ void expect_honest(const HostBands<double> &given, const std::string &what, cons
 
 const std::vector<Lhs> every_source = {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted};
 
-/// Rows far from one, and rows that differ by 1e16.
+/// Rows far from size 1, and rows that differ by 1e16.
 HostBands<double> rows_scaled(std::int64_t n)
 {
   auto scaled = toeplitz(n, {-1, 2.1, -1}, false);
@@ -220,7 +220,7 @@ TEST(Killers, RandomMatricesAreNeverSilentlyWrong)
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     std::mt19937_64 g(seed);
     auto            bands = random_bands<double>(g, 1, 90, seed % 2 ? 1 : 2, seed % 4 < 2, Kind::dominant);
-    // not dominant any more
+    // Not dominant any more.
     for (std::size_t i = 0; i < 90; ++i)
       bands.values(0, i, static_cast<std::size_t>(bands.half_bandwidth())) *= 0.4;
     expect_honest(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
@@ -232,7 +232,7 @@ TEST(Killers, RandomMatricesAreNeverSilentlyWrong)
   }
 }
 
-/// No first pivot, a matrix that is regular all the same: auto solves it.
+/// The first pivot is zero, but the matrix is regular: auto solves it.
 TEST(Killers, AZeroLeadingPivot)
 {
   for (const std::vector<double> &row :
@@ -253,9 +253,9 @@ TEST(Killers, AZeroLeadingPivot)
       }
 }
 
-/// -x_(i-1) + s x_i - x_(i+1) with s = 2 cos(k pi / (n + 1)) (open) or 2 cos(2 k pi / n) (rings) and
-/// numbers beside it: singular, next to singular, and indefinite. One matrix, and a Helmholtz family,
-/// every line with another k.
+/// -x_(i-1) + s x_i - x_(i+1) with s at or near 2 cos(k pi / (n + 1)) (open) or 2 cos(2 k pi / n) (rings):
+/// singular, nearly singular, and indefinite. One matrix, and a Helmholtz family with another k on every
+/// line.
 TEST(Killers, ResonantIndefiniteToeplitz)
 {
   const double pi = std::acos(-1.0);
@@ -307,8 +307,8 @@ TEST(Killers, ResonantIndefiniteToeplitz)
 }
 
 /// Wright's boundary value problem ("A collection of problems for which Gaussian elimination with partial
-/// pivoting is unstable", 1993), exp(h S) with separated ends: elimination with exchanges of rows grows as
-/// 2^n. It is a ring of bands and of blocks.
+/// pivoting is unstable", 1993), exp(h S) with separated ends. Elimination with row exchanges grows as 2^n.
+/// The problem is stated as a ring of bands and of blocks.
 TEST(Killers, GrowthOfWrightsBoundaryValueProblem)
 {
   const double h = 0.3, c = std::exp(-h / 6) * std::cosh(h), q = std::exp(-h / 6) * std::sinh(h);
@@ -320,7 +320,7 @@ TEST(Killers, GrowthOfWrightsBoundaryValueProblem)
     bands.values  = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(2 * n), 4);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
       for (std::size_t a = 0; a < 2; ++a) {
-        const double same = i == 0 ? -1 : c, other = i == 0 ? 0 : q; // of exp(h S)
+        const double same = i == 0 ? -1 : c, other = i == 0 ? 0 : q; // entries of exp(h S)
         blocks.values(0, i, 4 + 3 * a) = bands.values(0, 2 * i + a, 3) = 1;
         blocks.values(0, i, 3 * a) = bands.values(0, 2 * i + a, 1) = -same;
         blocks.values(0, i, a == 0 ? 1 : 2) = bands.values(0, 2 * i + a, a == 0 ? 2 : 0) = -other;

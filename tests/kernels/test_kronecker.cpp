@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bands of I x S + A x T against dense matrices.
+// Bands of I x S + A x T, compared with dense matrices.
 #include "batch.hpp"
 
 #include <ribbon/matrix/kronecker.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 using Lhs = ribbon::Lhs;
 
-/// Lines of A, of which class_of(l) is the matrix of line l.
+/// Lines of A. class_of(l) is the matrix of line l.
 struct Lines {
   std::int64_t count, rows;
   int          class_of(Lhs lhs, std::int64_t l) const
@@ -50,8 +50,8 @@ class Kronecker : public ::testing::Test {
 using Scalars = ::testing::Types<double, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(Kronecker, Scalars);
 
-/// Every line of the result, whose unknowns are those of p lines of A together where components
-/// couple, against S and T (p x p).
+/// Compares every line of the result with S and T (p x p). If components couple, its unknowns are those of
+/// p lines of A together.
 template <class Scalar>
 void expect_product(Lhs lhs, int half_bandwidth, bool periodic, int p, const std::vector<Scalar> &S,
                     const std::vector<Scalar> &T, Lhs expected)
@@ -63,7 +63,7 @@ void expect_product(Lhs lhs, int half_bandwidth, bool periodic, int p, const std
   EXPECT_EQ(product.lhs, expected);
   const auto        found = ribbon::to_host(product);
   const std::size_t n = static_cast<std::size_t>(lines.rows), P = static_cast<std::size_t>(p);
-  const std::size_t in_line = factors.coupled ? P : 1; // components
+  const std::size_t in_line = factors.coupled ? P : 1; // number of components
   for (std::int64_t l = 0; l < lines.count; ++l) {
     const auto a = dense(A, l);
     for (std::size_t first = 0; first < P; first += in_line) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `auto` beside LAPACK's elimination of bands with exchanges of rows: never more than 100
-// times its backward error.
+// `auto` compared with LAPACK's band elimination with row exchanges: at most 100 times its backward error.
 #include "lapack.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@ namespace {
 
 enum class Values { dominant, random, graded_rows, graded_columns, stiff, next_to_singular };
 
-/// One matrix; nothing but `dominant` is so.
+/// One matrix. Only the kind `dominant` is diagonally dominant.
 template <class Scalar>
 HostBands<Scalar> matrix_of_kind(std::mt19937_64 &g, Values kind, std::int64_t n, int kl, int ku, int block,
                                  bool periodic)
@@ -35,7 +34,7 @@ HostBands<Scalar> matrix_of_kind(std::mt19937_64 &g, Values kind, std::int64_t n
         if (kind == Values::graded_rows) a *= size(static_cast<std::int64_t>(i) * B + p);
         if (kind == Values::graded_columns) a *= size((static_cast<std::int64_t>(i) + d + n) % n * B + q);
       }
-      // next to singular with the ones, but for the ends
+      // Nearly singular for the constants, except for the ends.
       if (kind == Values::stiff)
         a = diagonal ? Scalar(static_cast<Real>(kl + ku + 2 * (B - 1) + (small ? 1e-4 : 1e-9))) : Scalar(-1);
       if (kind == Values::next_to_singular && i == bands.values.extent(1) / 2)
@@ -110,7 +109,7 @@ TEST(Lapack, AutoIsNeverAHundredTimesWorse)
         for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
           for (bool contiguous : {false, true})
             for (std::int64_t n : {10, 65, 200, 1000}) {
-              // wide systems take their time to set up
+              // Set-ups of wide systems take long.
               if (n == 1000 && (s[0] * s[2] > 2 || lhs == Lhs::classes || lhs == Lhs::shifted)) continue;
               expect_lapacks_digits<double>(kind, n, s[0], s[1], s[2], periodic, lhs, contiguous, solved),
                 cases += 3;
@@ -124,7 +123,7 @@ TEST(Lapack, AutoIsNeverAHundredTimesWorse)
   EXPECT_GT(10 * solved, 8 * cases);
 }
 
-/// What is eliminated in flight, without exchanges of rows of a band, where that is sound.
+/// Algorithms that eliminate in flight, without row exchanges of a band, if that is stable.
 TEST(Lapack, DominantMatricesInFlightAreAsGood)
 {
   const int systems[][3] = {{1, 1, 1}, {2, 2, 1}, {3, 3, 1}, {4, 4, 1}, {4, 1, 1}, {1, 1, 2}, {1, 1, 4}};
@@ -141,8 +140,8 @@ TEST(Lapack, DominantMatricesInFlightAreAsGood)
   EXPECT_EQ(solved, cases);
 }
 
-/// Dominant matrices of a batch by every algorithm, whatever holds them, beside LAPACK line by line: sizes
-/// from one row on, next to widths of tiles, and a prime.
+/// Dominant matrices of a batch by every algorithm and source, compared line by line with LAPACK. Sizes are
+/// from one row on, near the widths of tiles, and a prime.
 template <class Scalar>
 void expect_every_algorithm_as_good(int kl, int ku, int block, const std::vector<std::int64_t> &sizes)
 {
@@ -174,7 +173,7 @@ void expect_every_algorithm_as_good(int kl, int ku, int block, const std::vector
             for (std::size_t d = 0; d < bands.values.extent(2); ++d)
               bands.values(0, i, d) = bands.values(0, 0, d);
           assign(g, bands, lhs, lines);
-          // every size both ways
+          // Every size occurs in both layouts.
           const bool contiguous = (n + (periodic ? 1 : 0) + static_cast<int>(lhs)) % 2 == 0;
           const auto set =
             (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines))
@@ -223,7 +222,7 @@ TEST(Lapack, EveryAlgorithmAndSourceOfMatricesIsAsGood)
                             {1, 1, 2}, {1, 1, 3}, {1, 1, 4}, {1, 1, 5}, {1, 1, 6}, {1, 1, 7}, {1, 1, 8}};
   for (const auto &[kl, ku, block] : systems) {
     const std::int64_t h = std::max(kl, ku), most = block > 4 ? 9 : 33;
-    // where factoring takes its time
+    // Factorizations take long on hosts.
     if (ribbon::is_device_space<Exec>)
       expect_every_algorithm_as_good<double>(kl, ku, block, {2 * h + 1, most});
     else if (h * block <= 2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batches of more than 2^31 unknowns, on a device, or on a host where RIBBON_LARGE is set.
+// Batches of more than 2^31 unknowns, on a device, or on a host if RIBBON_LARGE is set.
 #include "large.hpp"
 
 #include <ribbon/probe/probe.hpp>
@@ -13,7 +13,7 @@ using namespace test;
 
 namespace {
 
-/// Numbers of a large batch, the same on the device and the host.
+/// Values of a large batch, the same on the device and the host.
 KOKKOS_FUNCTION float right_hand_side(std::int64_t line, std::int64_t row)
 {
   return ribbon::noise<float>(static_cast<std::uint64_t>(line * 256 + row));
@@ -24,8 +24,8 @@ KOKKOS_FUNCTION float entry(std::int64_t matrix, std::int64_t row, int d, int h)
                 : ribbon::noise<float>(static_cast<std::uint64_t>(matrix * 2048 + row * 8 + d) << 20);
 }
 
-/// More than 2^31 unknowns in float, solved in place; lines from all over the batch are
-/// compared with their equations.
+/// More than 2^31 unknowns in float, solved in place. Lines from all parts of the batch are compared with
+/// their equations.
 void check_batch(bool contiguous, const char *algorithm, ribbon::Lhs lhs, int h)
 {
   SCOPED_TRACE(std::string(contiguous ? "contiguous, " : "interleaved, ") + algorithm + ", " +

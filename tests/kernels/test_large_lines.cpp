@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One line of 1e8 rows, on a device, or on a host where RIBBON_LARGE is set.
+// One line of 1e8 rows, on a device, or on a host if RIBBON_LARGE is set.
 #include "large.hpp"
 
 #include <ribbon/matrix/line_residuals.hpp>
@@ -14,7 +14,7 @@ using namespace test;
 
 namespace {
 
-/// ||b - A x|| / (||A|| ||x|| + ||b||) of one line of rows `stencil`, in maximum norms.
+/// ||b - A x|| / (||A|| ||x|| + ||b||) of one line with rows `stencil`, in maximum norms.
 double stencil_error(const std::vector<double> &stencil, bool periodic,
                      const Kokkos::View<const double *, Memory> &b,
                      const Kokkos::View<const double *, Memory> &x)
@@ -49,7 +49,7 @@ double stencil_error(const std::vector<double> &stencil, bool periodic,
 }
 
 /// One line with one stencil in every row.
-/// @param cut  what is to take it: partition, of which auto is one on a device
+/// @param cut  whether `partition` has to solve it; on a device auto selects that
 void check_line(std::int64_t n, const std::vector<double> &stencil, bool periodic,
                 const std::string &algorithm, bool cut)
 {
@@ -89,8 +89,8 @@ void check_line(std::int64_t n, const std::vector<double> &stencil, bool periodi
   EXPECT_LE(stencil_error(stencil, periodic, b, x), 1e-13) << solver.report().algorithm << ", in place";
 }
 
-/// Bytes a row that a line takes while it is factored and solved: on a device the bands three times and a
-/// dozen vectors; on a host, where whole lines are eliminated in extended precision, as measured.
+/// Memory per row, in bytes, to factor and solve a line. On a device: three copies of the bands and a dozen
+/// vectors. On a host the values are measured; whole lines are eliminated in extended precision there.
 std::int64_t bytes_per_row(std::size_t width, bool periodic, bool cut)
 {
   if (ribbon::is_device_space<Exec>) return 24 * static_cast<std::int64_t>(width) + 160;
@@ -98,7 +98,7 @@ std::int64_t bytes_per_row(std::size_t width, bool periodic, bool cut)
   return (periodic ? 2 : 1) * (width == 3 ? 200 : 330);
 }
 
-/// Fast and slow decay, open lines and rings. Returns what was left out for want of memory.
+/// Rapidly and slowly decaying inverses, open lines and rings. Returns the cases that do not fit in memory.
 std::string check_lines(std::int64_t n)
 {
   const std::vector<double> stencils[] = {
@@ -106,7 +106,7 @@ std::string check_lines(std::int64_t n)
   std::string left_out;
   for (const auto &stencil : stencils)
     for (bool periodic : {false, true})
-      for (bool cut : {true, false}) { // a host cuts lines by name alone
+      for (bool cut : {true, false}) { // hosts use `partition` only by name
         if (ribbon::is_device_space<Exec> && !cut) continue;
         const char *const algorithm = cut && !ribbon::is_device_space<Exec> ? "partition" : "auto";
         const auto        needed = static_cast<std::size_t>(n * bytes_per_row(stencil.size(), periodic, cut));
@@ -126,7 +126,7 @@ TEST(Large, OneLineOfAHundredMillionRows)
   if (!left_out.empty()) GTEST_SKIP() << (free_memory() >> 30) << " GiB of memory are free: not " << left_out;
 }
 
-// The same in small, on every machine.
+// A smaller case, for every machine.
 TEST(Large, OneLineOfAQuarterMillionRows)
 {
   const std::string left_out = check_lines(250007);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Places beyond 2^31 and 2^32: a few lines that lie far apart in memory that is reserved and hardly touched,
-// on the host and, where it has the memory, on the device.
+// Places beyond 2^31 and 2^32: a few lines with large strides in memory that is reserved and hardly
+// touched. Runs on the host and, if it has the memory, on the device.
 #include "large.hpp"
 
 #include <ribbon/matrix/line_residuals.hpp>
@@ -22,8 +22,8 @@ using Host = Kokkos::DefaultHostExecutionSpace;
 constexpr std::int64_t places = (std::int64_t(1) << 32) + (std::int64_t(1) << 28);
 constexpr std::size_t  bytes  = static_cast<std::size_t>(places) * sizeof(double);
 
-/// Room for `places` unknowns; `why` tells where there is none. Pages that nobody
-/// touches cost a host nothing.
+/// Memory for `places` unknowns. `why` gives the reason if there is too little. Untouched pages do not use
+/// memory of a host.
 template <class Exec>
 struct Room {
   double     *data = nullptr;
@@ -75,7 +75,7 @@ void copy_lines(const double *from, const ribbon::LineSet &from_set, double *to,
     });
 }
 
-/// The same lines without gaps: rows or lines side by side as in `far`.
+/// The same lines without gaps, with adjacent rows or lines as in `far`.
 ribbon::LineSet compact(const ribbon::LineSet &far)
 {
   const bool contiguous = far.row_stride < far.stride0;
@@ -114,7 +114,7 @@ std::vector<Layout> layouts(int block)
   return all;
 }
 
-/// Systems of one batch, on the host.
+/// The matrices of one batch, on the host.
 ribbon::Bands<double, Kokkos::HostSpace> system_of(const std::string &algorithm, int h, int block,
                                                    bool periodic, ribbon::Lhs lhs)
 {
@@ -127,8 +127,8 @@ ribbon::Bands<double, Kokkos::HostSpace> system_of(const std::string &algorithm,
   return bands;
 }
 
-/// Lines far apart get the numbers that they get side by side, which are right. False where the algorithm
-/// does not take the system.
+/// Lines with large strides have the same solution as compact ones, and an accurate one. Returns false if
+/// the algorithm does not support the system.
 template <class Exec>
 bool check(const Exec &exec, const Room<Exec> &room, const Layout &layout, const std::string &algorithm,
            int h, int block, bool periodic, ribbon::Lhs lhs)

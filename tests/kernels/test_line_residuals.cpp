@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Largest numbers of lines, lines that are done, and numbers that are shorter than those of vectors.
+// Largest entries of lines, converged lines, and entries with fewer bits than those of vectors.
 #include "batch.hpp"
 
 #include <ribbon/matrix/precision.hpp>
@@ -23,7 +23,7 @@ std::vector<Word> download(const Kokkos::View<Word *, Memory> &from)
   return {host.data(), host.data() + host.extent(0)};
 }
 
-/// Numbers for all places of some lines, and beyond.
+/// Values for all places of some lines, and beyond.
 template <class Scalar>
 std::vector<Scalar> numbers(const LineSet &lines, unsigned seed)
 {
@@ -70,7 +70,7 @@ void compare_with_reference()
       EXPECT_TRUE(found[l] == wanted[l] ||
                   std::abs(found[l] - wanted[l]) <=
                     4 * ribbon::unit_roundoff<Scalar>() *
-                      wanted[l]) // a device rounds the sizes of complex numbers its own way
+                      wanted[l]) // a device computes absolute values of complex numbers with other rounding
         << "line " << l << " of " << lines.rows << " x " << lines.lines() << ": " << found[l] << ", not "
         << wanted[l];
     if (lines.unknowns() > 20) {
@@ -89,7 +89,8 @@ TEST(LineResiduals, LargestNumbersAreThoseOfTheReference)
 
 TEST(LineResiduals, PackedLinesAreLookedAtOneByOne)
 {
-  // two packed lines of six places with four lines of two unknowns a place: 0 0 0 1 1 - | 2 3 3 3 3 -
+  // Two packed lines of six places contain four lines with two unknowns per place: 0 0 0 1 1 - | 2 3 3 3 3
+  // -.
   const Exec                      exec;
   const std::vector<std::int64_t> part    = {0, 2, 0, 3, 0, 3, 1, 3, 1, 3, -1, -1},
                                   element = {4, 0, 7, 1, 2, 3, 8, 9, 5, 6, -1, -1};
@@ -171,7 +172,7 @@ TEST(LineResiduals, ShorterNumbersHaveTheRangeOfLongerOnes)
         EXPECT_LE(std::abs(back(0, i, d)), 1.0f);
         EXPECT_NEAR(static_cast<double>(back(0, i, d)), host.values(0, i, d) * alpha, 1e-7);
       }
-    if (size == 5e-324) continue; // one over it is not a number: nothing is scaled
+    if (size == 5e-324) continue; // its reciprocal overflows: no scaling
     for (const LineSet &lines : layouts) {
       auto x = numbers<double>(lines, 8);
       for (double &v : x) v *= size;

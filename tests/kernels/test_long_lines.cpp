@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of many chunks, whose reduced systems take more than a product: teams of several blocks, corrections,
-// steps of cyclic reduction.
+// Lines of many chunks, whose reduced systems need more than a product: teams of several blocks,
+// corrections, steps of cyclic reduction.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a devic
   for (const Row &row : {Row{-1, 2.001, -1}, Row{-1, 4, -1}, Row{1, -4, 6.001, -4, 1}, Row{1, -4, 11, -4, 1}})
     for (std::int64_t n : {700, 1025, 2113, 4096})
       for (bool periodic : {false, true})
-        // a stencil; a general matrix; a ring of small eigenvalue, whose reduced system is corrected
+        // A stencil; a general matrix; a ring with a small eigenvalue, whose reduced system is corrected.
         for (double at_the_end : {0.0, 1.0, 1e-6}) {
           SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(row.size() / 2) +
                        ", ring " + std::to_string(periodic) + ", end " + std::to_string(at_the_end));
@@ -45,8 +45,8 @@ TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a devic
   EXPECT_GT(corrected, 0);
 }
 
-/// Contiguous lines in float, whose threads have 64 rows where lines of more than 64 rows have one stencil
-/// and a last chunk that is short, or where that is asked for.
+/// Contiguous lines in float. Threads have 64 rows if lines of more than 64 rows have one stencil and a
+/// short last chunk, or if the test asks for it.
 TEST(SolveShapes, LongChunksOfFloats)
 {
   using Row = std::vector<double>;
@@ -82,13 +82,13 @@ TEST(SolveShapes, LongChunksOfFloats)
           }
 }
 
-/// Lines of n rows, for more tiles than run at once.
+/// A number of lines of n rows with more tiles than run at once.
 std::int64_t lines_for_teams_that_stay(std::int64_t n)
 {
   return (ribbon::is_device_space<Exec> ? 2500000 : 60000) / n + 3;
 }
 
-/// Numbers of one array that are not those of another, at the rows of lines.
+/// The number of entries that differ between two arrays, at the rows of lines.
 std::int64_t differing(const ribbon::LineSet &set, const std::vector<double> &x, const std::vector<double> &y,
                        const ribbon::LineSet &of_y)
 {
@@ -99,7 +99,7 @@ std::int64_t differing(const ribbon::LineSet &set, const std::vector<double> &x,
   return count;
 }
 
-TEST(SolveShapes, TeamsThatStay) // with the numbers of a general matrix
+TEST(SolveShapes, TeamsThatStay) // coefficients of a general matrix
 {
   for (int K : {1, 2})
     for (std::int64_t n : {256, 384, 514, 802, 1024, 1202, 2048}) {
@@ -115,8 +115,8 @@ TEST(SolveShapes, TeamsThatStay) // with the numbers of a general matrix
       const auto x = solve(solver, b);
       EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
       EXPECT_TRUE(solve(solver, b, true) == x);
-      // lines apart in memory, a whole number of 16 bytes or not: the copy engine takes both
-      // sides, one of them or none
+      // Lines with gaps, whose strides are multiples of 16 bytes or not. The copy engine moves both input
+      // and output, one of them or neither.
       for (std::int64_t in_gap : {0, 1, 2})
         for (std::int64_t out_gap : {0, 1, 2}) {
           SCOPED_TRACE(std::to_string(in_gap) + " numbers between lines, " + std::to_string(out_gap) +
@@ -144,7 +144,8 @@ TEST(SolveShapes, TeamsThatStay) // with the numbers of a general matrix
     }
 }
 
-/// Contiguous lines whose reduced inverse does not decay: steps of cyclic reduction where that keeps digits.
+/// Contiguous lines with a slowly decaying reduced inverse. Steps of cyclic reduction apply where they are
+/// accurate.
 template <class Scalar>
 void expect_long_contiguous_lines(const std::vector<std::int64_t> &lengths)
 {
@@ -159,7 +160,7 @@ void expect_long_contiguous_lines(const std::vector<std::int64_t> &lengths)
                        ", half-bandwidth " + std::to_string(row.size() / 2) + ", ring " +
                        std::to_string(periodic) + ", " + kind);
           if (sizeof(Scalar) < 8 && row[row.size() / 2] == 6.00000001) continue; // singular in float
-          // the numbers of all chunks fit no scratch
+          // The coefficients of all chunks do not fit in scratch.
           if (n == 4096 && kind[0] != 's' && ribbon::is_device_space<Exec>) continue;
           const bool                               classes = kind[1] == 'l';
           std::mt19937_64                          g(5);
@@ -202,8 +203,8 @@ TEST(SolveShapes, LongContiguousLines)
   expect_long_contiguous_lines<float>({333, 1056});
 }
 
-/// Tiles of one and two contiguous lines keep these in pieces, in other places of scratch and with other
-/// threads for chunks: nothing else may change.
+/// Tiles of one and two contiguous lines keep these lines in blocks, at other places of scratch and with
+/// other threads for chunks. Results must not change.
 template <class Scalar>
 void expect_pieces_to_change_nothing(int h)
 {
@@ -228,7 +229,8 @@ void expect_pieces_to_change_nothing(int h)
                       45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()))
               << lanes << " lines";
             if (wide.empty()) wide = x;
-            // a device has the numbers of a small tile elsewhere, and rounds other products with them
+            // A device stores the coefficients of a small tile elsewhere, and rounds other products with
+            // them.
             for (std::int64_t l = 0; l < 9 && !ribbon::is_device_space<Exec>; ++l)
               for (std::int64_t k = 0; k < n; ++k)
                 ASSERT_EQ(x[static_cast<std::size_t>(set.begin(l) + k)],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NaN and Inf in one line, in its right-hand side or in its matrix: the other lines are solved to
-// the same bits as without it.
+// NaN and Inf in one line, in its right-hand side or its matrix. The solutions of other lines are bitwise
+// the same as without it.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -16,18 +16,18 @@ namespace {
 
 constexpr double nan        = std::numeric_limits<double>::quiet_NaN(),
                  infinity   = std::numeric_limits<double>::infinity();
-constexpr std::int64_t many = 37; // lines: a full tile and a part of one
+constexpr std::int64_t many = 37; // lines: a full tile and a partial one
 
 struct System {
   int kl, ku, block;
 };
 
-/// Systems and sources of coefficients that an algorithm has kernels for.
+/// Systems and sources of coefficients for which an algorithm has kernels.
 bool takes(const std::string &algorithm, const System &s, Lhs lhs, bool is_double)
 {
   const int K = std::max(s.kl, s.ku);
   if (algorithm == "one_pass") return K <= 4 && (s.block == 1 || s.block == 2 || s.block == 4);
-  if (s.block == 4) return false; // by one_pass alone, to save time
+  if (s.block == 4) return false; // only by one_pass, to save time
   if (algorithm == "factored_reduction")
     return (lhs == Lhs::per_line || lhs == Lhs::shifted) && K * s.block <= 8;
   if (algorithm == "tile_products") return is_double && lhs == Lhs::shared;
@@ -37,7 +37,7 @@ bool takes(const std::string &algorithm, const System &s, Lhs lhs, bool is_doubl
   return true;
 }
 
-/// Calls check(algorithm, system, source, layout, ring) for all that there are.
+/// Calls check(algorithm, system, source, layout, ring) for all combinations.
 template <class Scalar, class Check>
 void for_each_algorithm(const std::vector<Lhs> &sources, const Check &check)
 {
@@ -53,7 +53,7 @@ void for_each_algorithm(const std::vector<Lhs> &sources, const Check &check)
             if (!takes(algorithm, s, lhs, std::is_same_v<Scalar, double>) ||
                 (sizeof(Scalar) > 8 && s.kl + s.block > 3))
               continue;
-            // half of them
+            // Half of the cases.
             if (s.kl + s.block > 2 &&
                 (static_cast<int>(lhs) + s.kl + s.block) % 2 == static_cast<int>(contiguous == periodic))
               continue;
@@ -87,7 +87,7 @@ ribbon::LineSolver<Scalar, Exec> solver_of(const std::string &algorithm, const r
   return ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), options);
 }
 
-/// Whether line l has the same bits in both.
+/// Whether the solutions of line l are bitwise equal.
 template <class Scalar>
 bool same_bits(const ribbon::LineSet &set, std::int64_t l, const std::vector<Scalar> &x,
                const std::vector<Scalar> &y)
@@ -176,7 +176,7 @@ void expect_matrices_apart()
           if ((row == last) != (value == infinity)) continue;
           auto spoilt = bands;
           if (lhs == Lhs::shifted) {
-            if (row == static_cast<std::size_t>(separator)) continue; // one number of a line
+            if (row == static_cast<std::size_t>(separator)) continue; // only one value of a line
             spoilt.alpha = decltype(spoilt.alpha)("test::alpha", many);
             Kokkos::deep_copy(spoilt.alpha, bands.alpha);
             spoilt.alpha(c) = Scalar(value);
@@ -191,8 +191,8 @@ void expect_matrices_apart()
             << solver.report().algorithm << ", " << solver.report().reason;
           EXPECT_EQ(solver.report().line, static_cast<std::int64_t>(c));
           auto x = solve(solver, b), rest = b;
-          // partition may reduce otherwise; blocks are eliminated unknown by unknown only where that
-          // is certified for all lines
+          // partition may reduce in another way. Blocks are eliminated unknown by unknown only if that is
+          // certified for all lines.
           const bool certified = s.block > 1 && lhs != Lhs::classes && solver.report().algorithm == "thomas";
           const bool same =
             solver.report().algorithm == good.report().algorithm && algorithm != "partition" && !certified;
@@ -216,8 +216,8 @@ TEST(NotFinite, AMatrixLeavesTheOtherLinesAlone)
   expect_matrices_apart<double>(), expect_matrices_apart<Kokkos::complex<double>>();
 }
 
-/// What nothing has judged is eliminated by whole lines: a matrix whose pivots are small
-/// beside one that is not finite.
+/// Lines without a probe are eliminated as whole lines: a matrix with small pivots next to a matrix with
+/// NaN.
 TEST(NotFinite, AMatrixBesideItIsSolvedAsSoundlyAsAlone)
 {
   for (int B : {1, 2})
@@ -260,8 +260,8 @@ TEST(NotFinite, AMatrixBesideItIsSolvedAsSoundlyAsAlone)
         }
 }
 
-/// Pieces that find the separators beside them wait for words that are no NaN of a certain kind: a right-hand
-/// side of that very kind does not make them wait forever, and the next solve is as before.
+/// Segments that compute adjacent separators wait until these are no longer a special NaN. A right-hand
+/// side with that NaN does not make them wait forever, and the next solve is correct.
 TEST(NotFinite, PiecesThatWaitForOthersTakeEveryNaN)
 {
   double sentinel;
@@ -290,7 +290,7 @@ TEST(NotFinite, PiecesThatWaitForOthersTakeEveryNaN)
             auto bad = b;
             for (std::int64_t i = 0; i < n; ++i)
               if (everywhere || (i > 1000 && i < 1100))
-                bad[static_cast<std::size_t>(set(2, i))] = value; // separators, too
+                bad[static_cast<std::size_t>(set(2, i))] = value; // includes separators
             for (bool in_place : {false, true}) {
               const auto x = solve(solver, bad, in_place);
               EXPECT_FALSE(is_finite(set, 2, x));

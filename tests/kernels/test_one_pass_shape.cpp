@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of one_pass that devices take, on any machine: what fits the scratch of a team, and who reads what
-// blocks of a team exchange.
+// Shapes of one_pass for devices, on any machine: the scratch that they need, and the blocks of a team that
+// read the exchanged data.
 #include "batch.hpp"
 
 #include <ribbon/algorithm/one_pass/plan.hpp>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr ribbon::TeamRoom h200{232448, false, 132};
 
-/// Every shape that is chosen for the stencil fits when the matrix is factored, so that none is factored in
-/// vain. Counts those that are refused.
+/// Every shape that is chosen for a stencil fits after the factorization, so that no factorization is
+/// wasted. Returns the number of refused shapes.
 template <class Scheme>
 int refused(const std::vector<double> &stencil, bool contiguous)
 {
@@ -27,7 +27,7 @@ int refused(const std::vector<double> &stencil, bool contiguous)
       ribbon::HostMatrix<double> A;
       A.rows = n, A.lower = A.upper = static_cast<int>(stencil.size() / 2), A.periodic = periodic;
       for (int i = 0; i < n; ++i) A.values.insert(A.values.end(), stencil.begin(), stencil.end());
-      const int  many = n % 200 == 0 ? 64 : 1 << 20; // few lines have shapes of their own
+      const int  many = n % 200 == 0 ? 64 : 1 << 20; // few lines have other shapes
       const auto lines =
         contiguous ? ribbon::LineSet::contiguous(n, many) : ribbon::LineSet::interleaved(n, many);
       const auto shape = Plan::choose(h200, lines, periodic, A.has_constant_stencil(), false);
@@ -57,7 +57,7 @@ TEST(OnePassShape, WhatIsChosenFitsOnceItIsFactored)
     << "contiguous pivoted lines keep no block in the arguments, however regular they are";
 }
 
-/// Tiles of a team that stays, of contiguous lines with a general matrix; 0: teams have one tile.
+/// Tiles of a persistent team, for contiguous lines with a general matrix. 0: teams process one tile.
 template <class Scheme>
 int resident(int n)
 {
@@ -90,7 +90,7 @@ TEST(OnePassShape, TeamsStayWhereTheNumbersOfAllChunksFit)
   EXPECT_EQ(resident<Penta>(3000), 0);
 }
 
-/// Blocks of a team on a host: each has its copy of what is exchanged, NaN until it is written.
+/// Blocks of a team on a host. Each block has a copy of the exchanged data, with NaN for unwritten entries.
 struct Copies {
   double              *of_block[8];
   int                  blocks, self;
@@ -101,11 +101,11 @@ struct Copies {
   }
 };
 
-/// the sweeps: separators formed twice, exchanged, or corrected
+/// The step between the sweeps: separators are formed twice, exchanged, or corrected.
 enum class Between { nothing, share, correct };
 
-/// The reduced systems of a line as the kernel solves them between its sweeps: every chunk's own
-/// separators and those to its left.
+/// The reduced systems of a line as the kernel solves them between its sweeps. For every chunk it returns
+/// its separators and those to its left.
 template <int S>
 std::vector<double> separators(ribbon::OnePassShape shape, int blocks, Between between)
 {
@@ -124,7 +124,7 @@ std::vector<double> separators(ribbon::OnePassShape shape, int blocks, Between b
   Copies              team{{}, blocks, 0};
   for (int k = 0; k < blocks; ++k) team.of_block[k] = memory.data() + 3 * words * k;
   double     separator[2][2][128][S] = {};                      // first and corrected result, own and left
-  const auto each                    = [&](const auto &phase) { // a barrier after it
+  const auto each                    = [&](const auto &phase) { // with a barrier at the end
     for (int c = 0; c < T; ++c) {
                          team.self     = c / shape.block_chunks;
                          double *r_own = team.of_block[team.self];
@@ -189,7 +189,7 @@ void expect_readers_to_be_those_that_read(int T, int blocks, int reach, bool rin
   ribbon::OnePassShape shape;
   shape.split.chunks = T, shape.lane_bits = 0, shape.ring = ring;
   shape.reach = reach, shape.window = std::min(T, 2 * reach + 1);
-  if (shape.window == T) shape.reach = T; // as a plan completes it
+  if (shape.window == T) shape.reach = T; // as in a plan
   shape.set_blocks(blocks);
   if ((blocks - 1) * shape.block_chunks >= T) return; // a block without chunks is not launched
   SCOPED_TRACE(std::to_string(T) + " chunks in " + std::to_string(blocks) + " blocks, reach " +
@@ -197,7 +197,7 @@ void expect_readers_to_be_those_that_read(int T, int blocks, int reach, bool rin
   for (auto between : {Between::nothing, Between::share, Between::correct})
     ASSERT_TRUE(separators<S>(shape, blocks, between) == separators<S>(shape, 1, between))
       << "a block reads what it has no copy of, or writes come too late, path " << static_cast<int>(between);
-  for (int c = 0; c < T; ++c) { // nobody else is written to
+  for (int c = 0; c < T; ++c) { // no other blocks are written to
     const auto readers = shape.readers(c);
     ASSERT_LE(readers.count, blocks);
     if (readers.count == blocks) continue;
@@ -224,8 +224,8 @@ TEST(OnePassShape, BlocksOfATeamHaveWhatTheyRead)
         }
 }
 
-/// The product with the inverse that is left after `halvings` steps of cyclic reduction, as kernels make it,
-/// beside the product with the inverse of the whole system.
+/// Compares two products: with the inverse that remains after `halvings` steps of cyclic reduction, as
+/// kernels compute it, and with the inverse of the whole system.
 template <int S>
 void expect_steps_to_keep_the_solution(int T, bool ring)
 {
@@ -236,7 +236,8 @@ void expect_steps_to_keep_the_solution(int T, bool ring)
   const auto random = random_bands<double>(g, 1, A.rows, S, ring, Kind::dominant);
   for (std::size_t i = 0; i < random.values.extent(1); ++i)
     for (std::size_t d = 0; d < random.values.extent(2); ++d)
-      A.values.push_back(0.9 * random.values(0, i, d) + (d == S ? 0 : -0.2)); // not dominant, decays slowly
+      // not dominant, with a slowly decaying inverse
+      A.values.push_back(0.9 * random.values(0, i, d) + (d == S ? 0 : -0.2));
   ribbon::PivotWatch                     watch;
   std::vector<ribbon::ChunkTables<Wide>> chunks;
   for (int c = 0; c < T; ++c) chunks.push_back(ribbon::eliminate_plain(A, 8 * c, 8, true, watch));
@@ -299,8 +300,8 @@ TEST(OnePassShape, StepsOfCyclicReductionKeepTheSolution)
     }
 }
 
-/// Every chunk has as many rows as it has separators, whatever rows are asked for; a ring
-/// has a power of two of them.
+/// Every chunk has at least as many rows as separators, for any requested number of rows. In a ring this
+/// number is a power of two.
 TEST(OnePassShape, ChunksInFlightAreNeverTooShort)
 {
   for (int least : {1, 2, 3, 4})

@@ -36,7 +36,7 @@ double expect_packed(const ribbon::LinesOfGraph &lines, const ribbon::PackedLine
     ++held;
     EXPECT_EQ(packed.position_of[static_cast<std::size_t>(packed.row_at[p])], static_cast<Row>(p));
   }
-  EXPECT_EQ(held, n); // with the inverse: each row once
+  EXPECT_EQ(held, n); // together with the inverse: each row once
   for (std::size_t l = 0; l + 1 < lines.begin.size(); ++l)
     for (auto k = static_cast<std::size_t>(lines.begin[l]) + 1;
          k < static_cast<std::size_t>(lines.begin[l + 1]); ++k)
@@ -55,7 +55,7 @@ TEST(PackedLines, EqualLinesAsTheyAre)
   const auto packed = ribbon::pack(lines);
   EXPECT_EQ(expect_packed(lines, packed), 0);
   EXPECT_EQ(packed.rows, 17);
-  // piece l is line l
+  // Packed line l is line l.
   for (Row l = 0; l < 9; ++l)
     EXPECT_EQ(packed.row_at[static_cast<std::size_t>(l)], lines.order[static_cast<std::size_t>(17 * l)]);
 }
@@ -71,13 +71,13 @@ TEST(PackedLines, LittlePadding)
     const auto lines = of_lengths(lengths, 2);
     SCOPED_TRACE(testing::Message() << shortest << " to " << longest);
     const auto packed = ribbon::pack(lines);
-    // lines of more than 128 rows do not share 256
+    // Two lines of more than 128 rows do not fit in 256.
     EXPECT_LT(expect_packed(lines, packed), longest == 250 ? 0.3 : 0.1);
     EXPECT_EQ(ribbon::pack(lines).row_at, packed.row_at);
     EXPECT_EQ(ribbon::pack(lines, 1024).rows, 1024);
     EXPECT_LT(expect_packed(lines, ribbon::pack(lines, 1024)), 0.1);
   }
-  // one long line and single rows beside it
+  // One long line, and single rows.
   std::vector<Row> lengths(5001, 1);
   lengths[77]      = 1000;
   const auto lines = of_lengths(lengths, 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Partition of lines that lie anywhere: two strides, gaps and offsets, b and x apart, several right-hand
-// sides; what it reports; solvers with workspace of their own.
+// `partition` for lines at any places: two strides, gaps and offsets, separate b and x, several right-hand
+// sides. Also its reports, and independent solvers.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ using ribbon::LineSet;
 
 namespace {
 
-/// `count` right-hand sides of twelve lines, interleaved or contiguous, in runs of `run` lines at one
-/// stride, with gaps between these.
+/// `count` right-hand sides of twelve lines, interleaved or contiguous. Runs of `run` lines have one
+/// stride, with gaps between runs.
 LineSet lines_in_runs(std::int64_t n, std::int64_t run, bool contiguous, std::int64_t count = 1)
 {
   const std::int64_t runs = 12 * count / run, pitch = n + n % 2;
@@ -57,7 +57,7 @@ std::vector<Scalar> gathered(const LineSet &s, std::int64_t first, const std::ve
   return to;
 }
 
-/// Solved to rounding, and nothing written but the lines of `out`.
+/// Checks that solutions are accurate to rounding, and that only the lines of `out` are written.
 template <class Scalar>
 void expect_solved(const ribbon::LineSolver<Scalar, Exec>         &solver,
                    const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const LineSet &in,
@@ -78,13 +78,13 @@ void expect_solved(const ribbon::LineSolver<Scalar, Exec>         &solver,
   EXPECT_EQ(static_cast<std::int64_t>(x.size()) - std::count(x.begin(), x.end(), untouched), out.unknowns());
 }
 
-/// A way of partition, by what leads to it.
+/// A variant of partition, and the settings that select it.
 struct Way {
   const char  *what;
   bool         contiguous, per_line, periodic;
   int          h, block;
   std::int64_t n, piece;
-  double       diagonal; ///< of a stencil -1, d, -1; 0: random bands
+  double       diagonal; ///< of the stencil -1, d, -1; 0: random bands
 };
 const Way ways[] = {{"known", false, false, false, 1, 1, 500, 64, 2.0001},
                     {"known, decay", false, false, true, 1, 1, 500, 64, 5},
@@ -150,7 +150,7 @@ TEST(Partition, LinesLieAnywhere)
   expect_any_layout<Kokkos::complex<double>>(ways[3]);
 }
 
-// A group of lines that no LineSet describes is the one layout that is refused.
+// Groups of lines that no LineSet describes are the only layout that is refused.
 TEST(Partition, RefusesRightHandSidesThatBeginWithinARun)
 {
   const auto solver = partition(LineSet::interleaved(330, 12), bands_of<double>(ways[2]), 50);
@@ -192,7 +192,7 @@ TEST(Partition, AnIndependentSolverHasTheSameFactorsAndWorkspaceOfItsOwn)
     EXPECT_EQ(other.report().algorithm, solver.report().algorithm);
     expect_solved(solver, bands, set, set), expect_solved(other, bands, set, set),
       expect_solved(solver, bands, set, set);
-    solver = {}; // the other needs nothing of it
+    solver = {}; // the independent solver does not need it
     expect_solved(other, bands, set, set);
   }
 }
@@ -205,7 +205,7 @@ TEST(Partition, ReportsTheFirstBadLine)
       Way  way   = ways[3];
       auto bands = bands_of<double>(way);
       for (std::size_t d = 0; d < 5; ++d) {
-        bands.values(9, 120, d) = std::numeric_limits<double>::quiet_NaN(); // worse, and later
+        bands.values(9, 120, d) = std::numeric_limits<double>::quiet_NaN(); // worse, but later
         bands.values(5, 120, d) = nan ? bands.values(9, 120, d) : 0;
       }
       const auto report = partition(lines_in_runs(way.n, 4, contiguous), bands, way.piece).report();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two references against each other.
+// Compares the two references.
 #include <ribbon/reference/dense.hpp>
 #include <ribbon/reference/sparse.hpp>
 
@@ -32,7 +32,7 @@ TEST(Reference, SparseIsDense)
     bands.lower = kl, bands.upper = ku, bands.block = block, bands.periodic = periodic;
     for (std::size_t i = 0; i < bands.values.extent(1); ++i)
       for (std::size_t d = 0; d < bands.values.extent(2); ++d)
-        bands.values(0, i, d) = number<Scalar>(random); // no dominance: both have to pivot
+        bands.values(0, i, d) = number<Scalar>(random); // not dominant: both need pivoting
     const auto          size = static_cast<std::size_t>(n * block);
     const auto          A    = ribbon::reference::dense(bands, 0);
     Rows<Scalar>        rows(size);
@@ -62,7 +62,7 @@ TEST(Reference, ASingularLineHasNoSolution)
   EXPECT_TRUE(
     ribbon::reference::solve(Rows<double>{{{0, 1.}, {1, 1.}}, {{0, 1.}, {1, 1.}}}, {1., 2.}).empty());
   EXPECT_TRUE(ribbon::reference::solve(Rows<double>{{{0, 1.}}, {}}, {1., 2.}).empty());
-  // zero diagonal, two entries on one place
+  // Zero diagonal, two entries at one place.
   const auto x = ribbon::reference::solve(Rows<double>{{{1, 2.}}, {{0, 4.}, {0, 1.}}}, {1., 2.});
   ASSERT_EQ(x.size(), 2U);
   EXPECT_DOUBLE_EQ(x[0], 0.4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Residuals in double of lines whose matrices are in float, and rows that float cannot hold.
+// Residuals in double of lines whose matrices are in float, and rows outside the range of float.
 #include "batch.hpp"
 
 #include <ribbon/matrix/precision.hpp>
@@ -19,7 +19,7 @@ using test::Memory;
 
 using Floats = ribbon::Bands<float, Kokkos::HostSpace>;
 
-/// Random blocks, three diagonals of them; with block 1 bands of half-bandwidth h.
+/// Random blocks on three diagonals. With block 1: bands of half-bandwidth h.
 Floats random_floats(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int h, int block,
                      bool periodic)
 {
@@ -33,7 +33,7 @@ Floats random_floats(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, 
   return bands;
 }
 
-/// A(i, j) of matrix c, unknowns numbered through.
+/// A(i, j) of matrix c; i and j count unknowns.
 double entry(const Floats &bands, std::int64_t c, std::int64_t i, std::int64_t j)
 {
   const std::int64_t n = bands.rows(), row = i / bands.block, column = j / bands.block;
@@ -47,7 +47,7 @@ double entry(const Floats &bands, std::int64_t c, std::int64_t i, std::int64_t j
   return sum;
 }
 
-/// Where unknown i of line l lies.
+/// The place of unknown i of line l.
 std::size_t place(const LineSet &set, std::int64_t l, std::int64_t i)
 {
   return static_cast<std::size_t>(set(l, i / set.components) + i % set.components * set.component_stride);

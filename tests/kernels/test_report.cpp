@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a factorization reports: pivots, NaN, matrices that elimination without pivoting
-// cannot solve, bad arguments.
+// Reports of a factorization: pivots, NaN, matrices that elimination without pivoting cannot solve, invalid
+// arguments.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -36,11 +36,11 @@ TEST(Report, NamesTheZeroPivot)
   EXPECT_EQ(report.smallest_pivot, 0);
 }
 
-/// `many` equal matrices, and a pivot of 1e-11 in one of them.
+/// `many` equal matrices, one of them with a pivot of 1e-11.
 TEST(Report, FindsTheUnsoundMatrixAmongMany)
 {
   const auto one = toeplitz(50, {-1, 4, -1}, false);
-  for (const int many : {3, 8, 37}) // a matrix at a time, and tiles that are full or not
+  for (const int many : {3, 8, 37}) // one matrix at a time, and full and partial tiles
     for (const int bad : {-1, 0, many - 2}) {
       SCOPED_TRACE(std::to_string(many) + " matrices, " + std::to_string(bad));
       auto bands   = one;
@@ -70,12 +70,12 @@ TEST(Report, ARoundingSizePivotIsZero)
 {
   for (const char *algorithm : {"one_pass", "thomas"})
     for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line}) {
-      // periodic Laplacian: the constants are its null space
+      // Periodic Laplacian: the constants are its null space.
       const auto report = factor(toeplitz(60, {-1, 2, -1}, true), algorithm, lhs);
       EXPECT_EQ(report.status, FactorStatus::zero_pivot) << algorithm << " " << report.smallest_pivot;
       EXPECT_EQ(report.row, 59);
     }
-  auto equal            = toeplitz(20, {0, 1, 0}, false); // rows 4 and 5 agree up to rounding
+  auto equal            = toeplitz(20, {0, 1, 0}, false); // rows 4 and 5 are equal up to rounding
   equal.values(0, 4, 1) = 0.1, equal.values(0, 4, 2) = 0.3;
   equal.values(0, 5, 0) = 0.1 * 3, equal.values(0, 5, 1) = 0.3 * 3 * (1 + 1e-16);
   EXPECT_EQ(factor(equal, "thomas").status, FactorStatus::zero_pivot);
@@ -150,8 +150,8 @@ TEST(Report, ABadLineLeavesTheOthersAlone)
         }
 }
 
-/// A row of zeros is a zero pivot wherever it is: reflections of the hundreds of rows behind it may leave no
-/// small one, and a solution of 1e20 has a small residual.
+/// A row of zeros is a zero pivot at every place. Reflections of hundreds of rows after it may leave no
+/// small pivot, and a solution of 1e20 has a small residual.
 TEST(Report, ARowOfZerosIsFoundInLongLines)
 {
   std::mt19937_64 g(10);
@@ -225,8 +225,7 @@ TEST(Refuses, BadArgumentsWithOneSentence)
             "ribbon: algorithm one_pass: no kernel for half-bandwidth 5 with one matrix per line");
 }
 
-// Whatever is asked of a solver that has no factors, or of one that other lines are
-// given to, is one sentence.
+// Every call of a solver without factors, or of one that gets other lines, is an error with one message.
 TEST(Refuses, SolversWithoutFactorsAndOtherLines)
 {
   const auto                       set = ribbon::LineSet::interleaved(30, 4);
@@ -246,7 +245,7 @@ TEST(Refuses, SolversWithoutFactorsAndOtherLines)
   EXPECT_THROW(solver.report(), std::logic_error);
 }
 
-// The caller may change or free everything after a factorization.
+// The caller may change or free all its arrays after a factorization.
 TEST(Report, FactorsKeepNothingOfTheInput)
 {
   std::mt19937_64 g(1);
@@ -254,7 +253,7 @@ TEST(Report, FactorsKeepNothingOfTheInput)
   assign(g, bands, ribbon::Lhs::classes, 8);
   const auto set = ribbon::LineSet::interleaved(30, 8);
   for (const char *algorithm : {"auto", "thomas", "one_pass", "pivoted", "cyclic_reduction"}) {
-    auto given          = ribbon::copy(Exec(), to_device(bands)); // of which nothing is the host's
+    auto given          = ribbon::copy(Exec(), to_device(bands)); // no part of it is in host memory
     given.class_of_line = decltype(given.class_of_line)("classes", 8);
     Kokkos::deep_copy(given.class_of_line, to_device(bands).class_of_line);
     const ribbon::LineSolver<double, Exec> solver(Exec(), set, given, {algorithm});
@@ -267,8 +266,8 @@ TEST(Report, FactorsKeepNothingOfTheInput)
   }
 }
 
-// A ring with a small diagonal and ones above it: what elimination fills the last row with grows by 1 / d a
-// row, past the largest number, and the condition is 1. That is growth, not an entry that is not finite.
+// A ring with a small diagonal and entries above it. The fill of the last row grows by 1 / d per row and
+// overflows, while the condition number is 1. This is growth, not an entry that is not finite.
 TEST(Report, RingsWhoseFillOverflows)
 {
   for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
@@ -289,7 +288,7 @@ TEST(Report, RingsWhoseFillOverflows)
     }
 }
 
-// Rows of blocks, not unknowns; what nobody computed is NaN.
+// Reports count rows of blocks, not unknowns. Fields without a value are NaN.
 TEST(Report, RowsOfBlocksAndFieldsOfAFailure)
 {
   for (const char *algorithm : {"thomas", "one_pass", "pivoted", "partition"}) {
@@ -318,7 +317,7 @@ void expect_determinant(const std::string &algorithm, std::int64_t n, int kl, in
                std::to_string(ku) + ", block " + std::to_string(block) + (periodic ? ", ring" : ""));
   std::mt19937_64 g(static_cast<std::uint64_t>(n * 100 + kl * 10 + ku));
   auto            bands = random_system<Scalar>(g, 1, n, kl, ku, block, periodic);
-  for (std::size_t i = 0; i < bands.values.extent(1); i += 2) // rows of either sign
+  for (std::size_t i = 0; i < bands.values.extent(1); i += 2) // rows of both signs
     for (std::size_t e = 0; e < bands.values.extent(2); ++e) bands.values(0, i, e) = -bands.values(0, i, e);
   const ribbon::LineSolver<Scalar, Exec> solver(
     Exec(), ribbon::LineSet::interleaved(n, 3).with_components(block), to_device(bands), {algorithm});

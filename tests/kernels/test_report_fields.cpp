@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which fields of a report every algorithm fills, and that the first bad line is named, not the worst.
+// The fields of a report that every algorithm fills. The named line is the first bad line, not the worst
+// one.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t n = 60, lines = 12;
 
-/// Tridiagonal, one stencil where there is one matrix; classes 0, 2, 1, 0, ...
+/// Tridiagonal matrices, with one stencil if there is one matrix. Classes are 0, 2, 1, 0, ...
 ribbon::Bands<double, Kokkos::HostSpace> tridiagonal(Lhs lhs)
 {
   std::mt19937_64 g(3);
@@ -66,18 +67,18 @@ TEST(ReportFields, AreFilledOrNotANumber)
         EXPECT_NEAR(r.log_abs_det, std::log(std::abs(determinant(bands, 0))), 1e-10);
       }
       if (!on_host && (algorithm == "thomas" || (algorithm == "one_pass" && lhs == Lhs::per_line))) {
-        // by every line; and room for it
+        // Certificates of every line, and room for them.
         const std::int64_t proved =
           algorithm == "thomas" ? (ribbon::is_device_space<Exec> ? 1 + n : 1) * lines : 0;
-        // as docs/methods/kernels.md states
+        // docs/methods/kernels.md states this size.
         EXPECT_EQ(r.bytes, static_cast<std::size_t>(8 * (3 * n * lines + proved)));
       }
       EXPECT_GT(r.bytes, 8u);
     }
 }
 
-// Matrix 9 (of classes 2) has a row of zeros, an earlier one two rows that agree to rounding: the smaller
-// pivot is not the first. NaN in the later one alike.
+// Matrix 9 (or class 2) has a row of zeros, an earlier one two rows that are equal to rounding: the smaller
+// pivot is not the first. The same with NaN in the later one.
 TEST(ReportFields, NameTheFirstBadLine)
 {
   for (auto lhs : {Lhs::classes, Lhs::per_line})
@@ -99,7 +100,7 @@ TEST(ReportFields, NameTheFirstBadLine)
       }
 }
 
-// Wide bands and blocks are factored by other kernels. The lines beside the bad ones are solved.
+// Other kernels factor wide bands and blocks. They solve the lines next to the bad ones.
 TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
 {
   for (const auto &[algorithm, K, block] : {std::tuple{"thomas", 4, 1},
@@ -118,7 +119,8 @@ TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
       const auto good = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm}).report();
       EXPECT_TRUE(good.ok() && good.smallest_pivot > 1e-3 && good.smallest_pivot < 2) << good.smallest_pivot;
       if (algorithm == std::string("one_pass")) {
-        EXPECT_EQ(good.bytes, bands.values.size() * sizeof(double)); // as docs/methods/kernels.md states
+        // docs/methods/kernels.md states this size.
+        EXPECT_EQ(good.bytes, bands.values.size() * sizeof(double));
       }
       for (std::size_t d = 0; d < bands.values.extent(2); ++d)
         bands.values(9, 3, d) = std::numeric_limits<double>::infinity(), bands.values(5, 40, d) = 0;
@@ -139,7 +141,8 @@ TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
     }
 }
 
-// Lines of fewer unknowns than separators are folded to scalar bands: rows are those of blocks all the same.
+// Lines with fewer unknowns than separators are folded to scalar bands. Reported rows still are rows of
+// blocks.
 TEST(ReportFields, RowsOfShortLinesOfBlocks)
 {
   for (auto lhs : {Lhs::shared, Lhs::per_line})
@@ -153,7 +156,7 @@ TEST(ReportFields, RowsOfShortLinesOfBlocks)
           bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(rows), 48);
           for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
             for (std::size_t a = 0; a < 4; ++a) bands.values(0, i, 16 + 5 * a) = 1;
-          // component 2 of the last row
+          // Component 2 of the last row.
           bands.values(0, static_cast<std::size_t>(rows - 1), 26) =
             nan ? std::numeric_limits<double>::quiet_NaN() : 0;
           const auto r =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the dominance of rows proves of lines that are eliminated in flight (row_dominance.hpp): pivots,
-// condition and accuracy, next to elimination and residuals in extended precision. RIBBON_CERTIFICATES
-// names the number of matrices.
+// Certificates from row dominance for lines that are eliminated in flight (row_dominance.hpp): pivots,
+// condition and accuracy. They are compared with elimination and residuals in extended precision.
+// RIBBON_CERTIFICATES sets the number of matrices.
 #include "extended.hpp"
 
 #include <ribbon/matrix/row_dominance.hpp>
@@ -14,8 +14,8 @@ using namespace test;
 
 namespace {
 
-/// Where a theta is asked for, rows have no more, and most have just that: random signs, all of one sign, or
-/// signs that make the elimination grow. Rows are multiplied by random powers of ten.
+/// With a given theta, rows have at most that theta, and most have exactly it. Signs are random, equal, or
+/// such that elimination grows. Rows are multiplied by random powers of ten.
 template <class Scalar>
 HostBands<Scalar> dominant_bands(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int kl, int ku,
                                  bool periodic, double theta)
@@ -44,7 +44,7 @@ HostBands<Scalar> dominant_bands(std::mt19937_64 &g, std::size_t matrices, std::
   return bands;
 }
 
-/// A right-hand side of the batch, the size of which is that of the rows of the matrix.
+/// A right-hand side of the batch. Its sizes are those of the rows of the matrix.
 template <class Scalar>
 std::vector<Scalar> right_hand_side(std::mt19937_64 &g, const HostBands<Scalar> &bands,
                                     const ribbon::LineSet &set)
@@ -134,7 +134,7 @@ TEST(RowDominance, BoundsPivots)
   }
 }
 
-/// What is not certified goes the way of all lines.
+/// Lines without a certificate are probed.
 TEST(RowDominance, OthersAreProbed)
 {
   std::mt19937_64           g(35);
@@ -164,7 +164,7 @@ TEST(RowDominance, OthersAreProbed)
   bands.values(3, 0, 1) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(report().status, ribbon::FactorStatus::not_finite);
   bands              = dominant_bands<double>(g, lines, n, 1, 1, false, 0.5);
-  options.zero_pivot = 0.9; // above the bound of pivots
+  options.zero_pivot = 0.9; // above the bound for pivots
   EXPECT_EQ(report().status, ribbon::FactorStatus::zero_pivot);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows of very different size, and sizes far from one: dominant matrices have no zero pivots for that.
+// Rows of very different size, and sizes far from one. These sizes cause no zero pivots in dominant
+// matrices.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +13,8 @@ using ribbon::Lhs;
 
 namespace {
 
-/// Dominant rows and right-hand sides, row i times size(i): as well solved by the algorithm of
-/// that name as without sizes.
+/// Dominant rows and right-hand sides, row i times size(i). The named algorithm solves them as accurately
+/// as without sizes.
 template <class Size>
 void expect_solved(int rows, int K, bool periodic, Lhs lhs, const char *algorithm, const Size &size)
 {
@@ -40,7 +41,7 @@ void expect_solved(int rows, int K, bool periodic, Lhs lhs, const char *algorith
 
 } // namespace
 
-// Pivots are relative to their rows, those of the reduced system and of rings, too.
+// Pivots are relative to their rows, including those of the reduced system and of rings.
 TEST(RowSizes, DifferByThirtyOrders)
 {
   for (bool periodic : {false, true})

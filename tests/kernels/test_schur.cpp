@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tree of Schur complements: every shape of tree against the residual, where nothing has to be exchanged,
-// and what the report says where it has.
+// The tree of Schur complements: backward errors for every shape of tree without row exchanges, and the
+// reports for matrices that need exchanges.
 #include "chains.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -61,7 +61,7 @@ TYPED_TEST(Schur, SizesThatDegenerate)
 
 TYPED_TEST(Schur, ManyRightHandSidesAndChains)
 {
-  // more levels than one launch
+  // More levels than one launch processes.
   for (std::int64_t columns : {2, 4, 7, 150}) check<TypeParam>({900, 1, 2, 2}, 1, columns, false, 1);
   for (bool ring : {false, true})
     for (std::int64_t leaf : {0, 9}) {
@@ -70,8 +70,8 @@ TYPED_TEST(Schur, ManyRightHandSidesAndChains)
     }
 }
 
-// Leaves and nodes that have no neighbour at the end of a tile, of five levels, of ten; more tiles
-// than run at the same time.
+// Leaves and nodes without a neighbour at the end of a tile, with five and ten levels. More tiles than run
+// at the same time.
 TYPED_TEST(Schur, LeavesAndNodesWithoutNeighbours)
 {
   for (bool ring : {false, true}) {
@@ -82,7 +82,7 @@ TYPED_TEST(Schur, LeavesAndNodesWithoutNeighbours)
   }
 }
 
-// One unknown per leaf, after p + 1 elements: the thesis' tree.
+// One unknown per leaf, after p + 1 elements: the tree of the thesis.
 TEST(SchurTree, OfTheThesis)
 {
   for (int p = 1; p <= 5; ++p) {
@@ -102,7 +102,8 @@ TEST(SchurReport, PivotsOfZeroAndDeterminants)
     ribbon::SchurSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
     solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
     EXPECT_NEAR(solver.report().log_abs_det, std::log(4001.0), 1e-8);
-    s.fill([](std::int64_t, int d) { return d == 0 ? 0.0 : 1.0; }); // regular, with no pivot
+    // regular, but all pivots in order are zero
+    s.fill([](std::int64_t, int d) { return d == 0 ? 0.0 : 1.0; });
     solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
     EXPECT_FALSE(solver.report().ok());
     s.value[77] = std::nan("");
@@ -114,8 +115,7 @@ TEST(SchurReport, PivotsOfZeroAndDeterminants)
 TEST(SchurReport, DeterminantsOfPivotsFarFromTheOthers)
 {
   for (std::int64_t leaf : {0, 16, 64})
-    for (double size :
-         {1e90, 1e-90}) { // with 1e250 and 1e-250 by turns: products of two are beyond doubles, or zero
+    for (double size : {1e90, 1e-90}) { // alternating 1e250 and 1e-250: products of two overflow or underflow
       const double        other = size > 1 ? 1e250 : 1e-250;
       ChainSystem<double> s{{64, 1, 1, 1}};
       s.fill([&](std::int64_t i, int d) { return d != 0 ? 0.0 : i % 2 == 0 ? size : other; });
@@ -125,16 +125,16 @@ TEST(SchurReport, DeterminantsOfPivotsFarFromTheOthers)
     }
 }
 
-// So many tiles that a device works off several side by side, and entries arrive late.
+// So many tiles that a device processes several at the same time, and entries arrive late.
 TEST(SchurReport, LongChains)
 {
-  for (int p : {1, 2, 4}) { // block diagonal in all but name: half-bandwidth 1 with entries p places apart
+  for (int p : {1, 2, 4}) { // p interleaved chains of half-bandwidth 1
     const std::int64_t  n = 1000000;
     ChainSystem<double> s{{n, 1, p, p}};
     s.fill([&](std::int64_t, int d) { return d == 0 ? 2.5 : d == p || d == -p ? -1.0 : 0.0; });
     ribbon::SchurSolver<double, Exec> solver(Exec(), s.chain, {0, 0});
     solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-    // log det of a block is (rows + 1) log 2 - log 1.5, all but 2^-rows
+    // log det of a chain is (rows + 1) log 2 - log 1.5, up to 2^-rows.
     const double rows = static_cast<double>(n) / p;
     EXPECT_NEAR(solver.report().log_abs_det, p * ((rows + 1) * std::log(2.0) - std::log(1.5)), 1e-5);
   }

@@ -54,7 +54,7 @@ TEST(SolveShapes, ComplexStencilsInEveryShape)
 
 TEST(SolveShapes, OnePassPerLineInEveryShape)
 {
-  for (int count : {41, 48, 2}) // odd, whole packs of neighbours, less than a sector of the cache
+  for (int count : {41, 48, 2}) // odd, a multiple of vector packs, less than a sector of the cache
     for (bool contiguous : {false, true})
       for (int rows : count == 41 ? std::vector<int>{2, 7, 16, 32, 64, 200} : std::vector<int>{7, 16})
         for (int lanes : {1, 4, 32})
@@ -75,14 +75,14 @@ TEST(SolveShapes, OnePassPerLineInEveryShape)
                 const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands),
                                                               {"one_pass", 0, rows, lanes});
                 EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
-              } catch (const std::invalid_argument &e) { // so many lines of a team, on a device
+              } catch (const std::invalid_argument &e) { // too many lines per team, on a device
                 EXPECT_GT(lanes, 1) << e.what();
               }
             }
 }
 
-/// What `outside` and `ends` do to rows that otherwise agree: entries outside the matrix, and
-/// the two rows at either end.
+/// Stencils with exceptions: `outside` puts NaN outside the matrix, `ends` changes the two rows at either
+/// end.
 void expect_shifted_stencils(bool contiguous, bool periodic, int n, int h, bool ends, bool outside)
 {
   SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(h) + (periodic ? ", ring" : "") +
@@ -101,7 +101,7 @@ void expect_shifted_stencils(bool contiguous, bool periodic, int n, int h, bool 
       }
   for (std::size_t c = 0; c < 2; ++c)
     for (std::size_t i = 0; i < rows; ++i)
-      bands.values(c, i, static_cast<std::size_t>(h)) += 4; // dominant whatever was random
+      bands.values(c, i, static_cast<std::size_t>(h)) += 4; // makes all rows dominant
   const auto set = contiguous ? ribbon::LineSet::contiguous(n, 41) : ribbon::LineSet::interleaved(n, 41);
   assign(g, bands, ribbon::Lhs::shifted, 41);
   std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
@@ -144,7 +144,7 @@ TEST(SolveShapes, ThomasThroughScratch)
           }
 }
 
-// hosts store them past the caches, in whole cache lines where addresses allow that
+// Hosts store these batches with streaming stores, in whole cache lines if addresses allow it.
 TEST(SolveShapes, BatchesLargerThanACache)
 {
   for (int h : {1, 2})
@@ -177,8 +177,8 @@ TEST(SolveShapes, EmptyBatchesAndEmptyLines)
   }
 }
 
-/// Runs of lines that lie side by side end within tiles of a host, and are longer than a tile; in
-/// place they are solved once.
+/// Runs of adjacent lines end within tiles of a host, and are longer than a tile. In place they are solved
+/// once.
 TEST(SolveShapes, LinesOfABoxInEveryDirection)
 {
   const std::int64_t sizes[][3] = {{6, 9, 5}, {37, 20, 5}, {70, 9, 3}, {65, 40, 60}};
@@ -207,8 +207,9 @@ TEST(SolveShapes, SeveralRightHandSidesPerMatrix)
   bands.lhs                                  = ribbon::Lhs::per_line;
   const auto                             set = ribbon::LineSet::contiguous(20, 3);
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
-  const ribbon::LineSet                  many{20, 3, 4, 1, 20, 70, 0}; // four right-hand sides, 70 apart
-  std::vector<double>                    host(280);
+  // four right-hand sides, at a distance of 70
+  const ribbon::LineSet many{20, 3, 4, 1, 20, 70, 0};
+  std::vector<double>   host(280);
   for (auto &v : host) v = random_scalar<double>(g);
   Kokkos::View<double *, Memory> b("b", 280), x("x", 280);
   const auto                     mirror = Kokkos::create_mirror_view(b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines whose matrices agree, exactly or to a tolerance, share them.
+// Lines share a matrix if their matrices are equal, exactly or to a tolerance.
 #include "batch.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
@@ -48,7 +48,7 @@ TEST(Share, MatricesThatAgreeToATolerance)
     const double      unit = ribbon::unit_roundoff<Scalar>();
     std::mt19937_64   g(4);
     const auto two   = random_bands<Scalar>(g, 2, static_cast<std::int64_t>(n), 1, false, Kind::dominant);
-    const auto batch = [&](double noise) { // of line l: matrix l % 2, times 1 or 1 + 1e-3
+    const auto batch = [&](double noise) { // line l has matrix l % 2, times 1 or 1 + 1e-3
       ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
       bands.lhs    = ribbon::Lhs::per_line;
       bands.values = decltype(bands.values)("bands", lines, n, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every algorithm crossed with scalars, bandwidths, kinds of matrices, rings, layouts and sizes.
+// Every algorithm with all scalars, bandwidths, kinds of matrices, rings, layouts and sizes.
 #include "solve_limit.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ protected:
     if (n <= 70) compare_with_reference(expanded(bands), set, x, b);
   }
 
-  /// Never more than 100 times the error of partial pivoting (where that is above roundoff).
+  /// Errors are at most 100 times those of partial pivoting, if the latter are above roundoff.
   template <class Scalar>
   void compare_with_reference(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands,
                               const ribbon::LineSet &set, const std::vector<Scalar> &x,
@@ -134,9 +134,9 @@ protected:
         .with_components(block);
     const int h = std::max({kl, ku, 1});
     if (algorithm == "partition" && n < 10 * h) return;
-    // half-bandwidth of the kernel
+    // The half-bandwidth of the kernel.
     const int unrolled = h == 3 && lhs == ribbon::Lhs::classes ? 4 : h;
-    // no kernel
+    // There is no kernel.
     if (algorithm == "one_pass" && (n < 2 * unrolled || h > 4 || block == 3 || block > 4)) return;
     const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
     ASSERT_TRUE(solver.report().ok())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pieces of longer lines (`continued`), whose solution beside them is known.
+// Parts of longer lines (`continued`) between known rows of the solution.
 #include "solve_limit.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@ using namespace test;
 
 namespace {
 
-// Rows in the middle of a longer line, with its solution beside them; two right-hand sides of a matrix.
+// Rows in the middle of a longer line, with known rows of its solution next to them. Two right-hand sides
+// per matrix.
 template <class Scalar>
 void check_between(int h, bool contiguous, bool classes, std::int64_t before, std::int64_t n,
                    std::int64_t after, bool stencil = false)
@@ -36,7 +37,7 @@ void check_between(int h, bool contiguous, bool classes, std::int64_t before, st
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, solution);
 
   part.lhs = whole.lhs, part.class_of_line = whole.class_of_line;
-  const std::int64_t stored = stencil ? 3 : n; // the middle one stands for the others
+  const std::int64_t stored = stencil ? 3 : n; // the middle row is repeated
   part.repeats              = n - stored + 1;
   part.values = decltype(part.values)("test::part", whole.values.extent(0), static_cast<std::size_t>(stored),
                                       whole.values.extent(2));
@@ -47,7 +48,7 @@ void check_between(int h, bool contiguous, bool classes, std::int64_t before, st
   options.algorithm = "one_pass", options.continued = true;
   const ribbon::LineSolver<Scalar, Exec> solver(Exec(), first, to_device(part), options);
   ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
-  // S unknowns before a line and S after it, one after another, of all lines side by side
+  // S unknowns before a line and S after it, one after another, interleaved over all lines.
   std::vector<Scalar> beside(static_cast<std::size_t>(2 * S * lines));
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t u = 0; u < 2 * S; ++u) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Long lines: orthogonal elimination of any length, and partition, whose pieces have every length and decay.
+// Long lines: orthogonal elimination for any length, and `partition` with segments of every length and
+// decay.
 #include "solve_limit.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@ using namespace test;
 
 namespace {
 
-/// Orthogonal elimination loses nothing, however long the lines: dominant and indefinite ones, and such
-/// whose inverse hardly decays.
+/// Orthogonal elimination is accurate for lines of any length: dominant and indefinite matrices, and
+/// matrices with a slowly decaying inverse.
 TEST(SolveLong, PivotedWhateverTheLength)
 {
   using Case               = std::tuple<int, ribbon::Lhs, std::int64_t>;
@@ -93,8 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                   LongSetting{3, 1, false, true, true}, LongSetting{1, 2, true, false, false},
                   LongSetting{1, 4, false, false, true}));
 
-// Stencils whose inverse decays fast, slowly (over several pieces) and hardly: pieces of one matrix, two
-// lengths, rings, many lines and few pieces.
+// Stencils whose inverse decays rapidly, over several segments, and hardly. Covers segments of one matrix,
+// two lengths, rings, many lines and few segments.
 TEST(SolveLong, AStencilOfAnyDecay)
 {
   for (double sigma : {0.4, 100.0, 5000.0})
@@ -133,8 +134,8 @@ TEST(SolveLong, AStencilOfAnyDecay)
           }
 }
 
-// Pieces of whole chunks of contiguous lines, which find the separators beside them in one launch: inverses
-// that reach no other separators, one or several pieces away, with and without a tail.
+// Segments of whole chunks of contiguous lines compute the adjacent separators in one launch. Inverses
+// reach no other separators, or those one or several segments away, with and without a tail.
 TEST(SolveLong, PiecesFindTheSeparatorsBesideThem)
 {
   for (int h : {1, 2})

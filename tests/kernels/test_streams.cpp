@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a solve promises on CUDA: it waits for nothing, so it can be captured in a graph, and it runs on the
-// stream it was given and no other.
+// Guarantees of a solve on CUDA: it does not synchronize, so that a graph can capture it, and it runs only
+// on the given stream.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ std::vector<Problem<double>> problems()
   all.emplace_back("partition", Lhs::shared, 1, 5000);
   all.emplace_back("partition", Lhs::per_line, 2, 5000);
   all.emplace_back("partition", Lhs::classes, 1, 5000);
-  // pieces that form the separators beside them, and that wait for each other
+  // Segments that form the adjacent separators, and segments that wait for each other.
   for (double diagonal : {5.0, 2.001})
     all.emplace_back(diagonal > 3 ? "near" : "joined", ribbon::LineSet::contiguous(6000, 64),
                      toeplitz(6000, {-1, diagonal, -1}, false), ribbon::LineSolverOptions{"partition"});
@@ -122,7 +122,7 @@ std::vector<Problem<double>> problems()
   return all;
 }
 
-/// In single precision and complex, where every solve has a workspace.
+/// Solvers of complex<float>, for which every solve needs a workspace.
 std::vector<Problem<Kokkos::complex<float>>> complex_problems()
 {
   using ribbon::Lhs;
@@ -139,7 +139,7 @@ std::vector<Problem<Kokkos::complex<float>>> complex_problems()
   return all;
 }
 
-/// Other scalars, whose kernels are of other shapes.
+/// Other scalars, whose kernels have other shapes.
 template <class Scalar>
 std::vector<Problem<Scalar>> problems_of()
 {
@@ -153,7 +153,7 @@ std::vector<Problem<Scalar>> problems_of()
   return all;
 }
 
-/// Calls test(problem) for all of them.
+/// Calls test(problem) for all problems.
 template <class Test>
 void for_each_problem(const Test &test)
 {
@@ -178,7 +178,7 @@ TEST(Streams, ASolveIsCapturedInAGraph)
       OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
       try {
         p.solve(exec);
-      } catch (const std::exception &e) { // Kokkos, of what a stream does not permit while it is captured
+      } catch (const std::exception &e) { // Kokkos refuses calls that are invalid while a stream is captured
         waited = e.what();
       }
       if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || !waited.empty()) {
@@ -188,7 +188,7 @@ TEST(Streams, ASolveIsCapturedInAGraph)
       }
       EXPECT_TRUE(p.result() != p.expected) << "it ran while it was captured";
       OK(cudaGraphInstantiate(&runs, graph, 0));
-      for (int k = 0; k < 2; ++k) { // joined pieces have two buffers, in turn
+      for (int k = 0; k < 2; ++k) { // joined segments alternate between two buffers
         Kokkos::deep_copy(p.x, 0);
         OK(cudaGraphLaunch(runs, stream));
         OK(cudaStreamSynchronize(stream));
@@ -241,7 +241,8 @@ TEST(Streams, ASolveWaitsForNoOtherStream)
   OK(cudaStreamDestroy(idle));
 }
 
-// Workspace of their own: without it one would write what the other still reads.
+// Independent solvers have separate workspaces. Otherwise one would overwrite data that the other still
+// reads.
 TEST(Streams, IndependentSolversRunAtTheSameTime)
 {
   cudaStream_t streams[2];

@@ -65,8 +65,8 @@ TEST(TileProducts, EveryLength)
       for (bool contiguous : {false, true}) expect_solved(n, 3, 4, 1, periodic, contiguous, 65);
 }
 
-/// Lines of a box, where neighbouring lines are not neighbours in memory, or are and begin anywhere, and
-/// other lines of the result.
+/// Lines of a box that are not adjacent in memory, or adjacent with any start, and other lines for the
+/// result.
 TEST(TileProducts, LinesAnywhere)
 {
   std::mt19937_64    g(3);
@@ -88,12 +88,12 @@ TEST(TileProducts, LinesAnywhere)
     EXPECT_EQ(x.front(), 7) << "before the lines";
     EXPECT_EQ(x[x.size() - 2], 7) << "behind the lines";
     EXPECT_EQ(x.back(), 7);
-    std::rotate(x.begin(), x.end() - 2, x.end()); // to where the lines of b are
+    std::rotate(x.begin(), x.end() - 2, x.end()); // to the places of the lines of b
     EXPECT_LE(backward_error(bands, in, x, b), 1e-14) << direction;
   }
 }
 
-/// A line with NaN and Inf leaves the others as they are.
+/// A line with NaN or Inf does not affect the others.
 TEST(TileProducts, OtherLinesAreUnharmed)
 {
   std::mt19937_64     g(4);
@@ -124,7 +124,7 @@ ribbon::Bands<double, Kokkos::HostSpace> stiff(std::int64_t n, int h, double sig
                                         static_cast<std::size_t>(2 * h + 1));
   for (std::int64_t i = 0; i < n; ++i)
     for (int d = -h; d <= h; ++d) {
-      double binomial = 1; // 2 h over h + d
+      double binomial = 1; // binomial coefficient of 2 h and h + d
       for (int k = 1; k <= h + d; ++k) binomial *= static_cast<double>(2 * h + 1 - k) / k;
       bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) =
         (d == 0 ? 1 : 0) + (d % 2 == 0 ? 1 : -1) * sigma * binomial;
@@ -132,7 +132,8 @@ ribbon::Bands<double, Kokkos::HostSpace> stiff(std::int64_t n, int h, double sig
   return bands;
 }
 
-/// Stiff matrices keep their digits, as in the sweeps of rows; what loses them is reported, never solved.
+/// Stiff matrices are solved as accurately as by sweeps of rows. Inaccurate factors are reported, never
+/// used.
 TEST(TileProducts, DigitsAreKeptOrTheReportSaysSo)
 {
   std::mt19937_64 g(6);
@@ -154,14 +155,15 @@ TEST(TileProducts, DigitsAreKeptOrTheReportSaysSo)
         ASSERT_TRUE(any.report().ok());
         EXPECT_LE(backward_error(bands, set, solve(any, b), b), 1e-13) << any.report().algorithm;
       }
-  // no pivot without exchanges of rows
+  // No pivots without row exchanges.
   auto bands = random_system<double>(g, 1, 64, 1, 1, 1, false);
   for (std::size_t i = 0; i < 64; ++i)
     bands.values(0, i, 0) = bands.values(0, i, 2) = 1, bands.values(0, i, 1) = 0;
   EXPECT_FALSE(solver_for(ribbon::LineSet::interleaved(64, 3), bands).report().ok());
 }
 
-/// auto takes it for systems that no other kernel solves tiles of, on devices that have the instructions.
+/// auto selects tile_products for systems that no other kernel solves in tiles, on devices with the
+/// instructions.
 TEST(TileProducts, AutoTakesItWhereItIsFast)
 {
   std::mt19937_64 g(7);
@@ -180,7 +182,7 @@ TEST(TileProducts, AutoTakesItWhereItIsFast)
   }
 }
 
-/// What it does not take is said.
+/// Unsupported problems are refused with a reason.
 TEST(TileProducts, Refuses)
 {
   std::mt19937_64 g(5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrices of one stencil but for a few rows at their ends, of which these and one of the others are stored:
-// what is solved, what is held, transposes, and what is refused.
+// Matrices of one stencil except for a few rows at their ends. These rows and one of the others are stored.
+// Covers solutions, memory, transposes, and refusals.
 #include "batch.hpp"
 
 #include <ribbon/distributed/cut_lines.hpp>
@@ -17,7 +17,7 @@ using ribbon::LineSet;
 
 namespace {
 
-/// Matrices that agree in all rows but `ends` at either end, with every row in its place.
+/// Matrices whose rows agree except for `ends` rows at either end, stored with all rows.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> all_rows(const ribbon::Bands<Scalar, Kokkos::HostSpace> &stored,
                                                   std::int64_t                                    n)
@@ -54,7 +54,7 @@ std::string text(const Case &c)
          (c.contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(c.lhs);
 }
 
-/// Solved as with every row given: to the last bit.
+/// Compares with a solver that gets every row: results are bitwise equal.
 template <class Scalar>
 void check(const Case &c, const std::string &algorithm, std::int64_t rows_per_piece = 0)
 {
@@ -133,8 +133,8 @@ TEST(Toeplitz, LinesThatAreCut)
   for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
     for (bool periodic : {false, true})
       for (std::int64_t n : {600, 613})
-        for (std::int64_t lines : {1, 3, 9})   // 9: the probe takes tiles of matrices
-          for (std::int64_t ends : {0, 2, 70}) // rows of more than one piece
+        for (std::int64_t lines : {1, 3, 9})   // 9: the probe processes tiles of matrices
+          for (std::int64_t ends : {0, 2, 70}) // rows of more than one segment
             for (bool contiguous : {false, true}) {
               check<double>({1, 1, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 64);
               check<double>({2, 2, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 64);
@@ -165,7 +165,7 @@ TEST(Toeplitz, ManyMatricesOfTheirOwnOnAHost)
     }
 }
 
-// Every row has the same roundings, which must not add up.
+// Every row has the same rounding errors, which must not accumulate.
 TEST(Toeplitz, LongLinesByOrthogonalElimination)
 {
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
@@ -181,7 +181,7 @@ TEST(Toeplitz, LongLinesByOrthogonalElimination)
       const auto                             set = LineSet::interleaved(bands.rows(), 3);
       const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"pivoted"});
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + ribbon::to_string(lhs));
-      if (solver.report().smallest_pivot < 1e-8) continue; // next to singular
+      if (solver.report().smallest_pivot < 1e-8) continue; // nearly singular
       ASSERT_TRUE(solver.report().ok())
         << solver.report().reason << ", probe " << solver.report().probe_error;
       std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
@@ -198,7 +198,7 @@ TEST(Toeplitz, MemoryDoesNotGrowWithTheRows)
   options.algorithm = "partition", options.rows_per_piece = 1024;
   const ribbon::LineSolver<double, Exec> solver(Exec(), LineSet::contiguous(n, 1), bands, options);
   ASSERT_TRUE(solver.report().ok());
-  EXPECT_LT(solver.report().bytes, static_cast<std::size_t>(n)); // its bands: 24 n
+  EXPECT_LT(solver.report().bytes, static_cast<std::size_t>(n)); // its bands would take 24 n
 }
 
 TEST(Toeplitz, TransposesAreThoseOfAllRows)

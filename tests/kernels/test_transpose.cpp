@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Solves with A^T and A^H: bands of transposed matrices against the transposed dense reference.
+// Solves with A^T and A^H: bands of transposed matrices, compared with the transposed dense reference.
 #include "batch.hpp"
 
 #include <ribbon/matrix/transpose.hpp>
@@ -19,8 +19,9 @@ struct System {
   bool periodic;
 };
 
-/// Random dominant matrices. Shifted and complex: alpha and beta of one line have one phase, so that their
-/// sum is dominant, too. Entries outside of open matrices are NaN: nobody may read them.
+/// Random dominant matrices. For shifted complex ones, alpha and beta of a line have the same phase, so
+/// that their sum is dominant, too. Entries outside of open matrices are NaN, because no kernel may read
+/// them.
 template <class Scalar>
 ribbon::Bands<Scalar, Kokkos::HostSpace> batch(std::mt19937_64 &g, const System &s, Lhs lhs, std::int64_t n,
                                                std::int64_t lines)
@@ -111,7 +112,7 @@ TEST(TransposedBands, AreSolvedAsTheTransposeAndTheConjugateTranspose)
           }
 }
 
-/// Matrices that are eliminated in flight, and lines that are cut, take transposed bands as any others.
+/// Algorithms that eliminate in flight, and `partition`, accept transposed bands as any others.
 TEST(TransposedBands, AreTakenByEveryAlgorithm)
 {
   using Complex = Kokkos::complex<double>;
@@ -127,7 +128,7 @@ TEST(TransposedBands, AreTakenByEveryAlgorithm)
       }
 }
 
-/// Twice transposed is the matrix itself, and what the caller has is not touched.
+/// The transpose of the transpose is the matrix itself, and the caller's arrays do not change.
 TEST(TransposedBands, OfTransposedBandsAreTheMatrixItself)
 {
   using Complex = Kokkos::complex<double>;

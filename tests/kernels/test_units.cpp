@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Equations and unknowns in different units: rows and columns times powers of ten change neither what is
-// refused nor the digits of solutions, next to LAPACK.
+// Equations and unknowns in different units. Scaling rows and columns by powers of ten changes neither
+// refusals nor the accuracy of solutions, compared with LAPACK.
 #include "units.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@ using ribbon::Lhs;
 
 namespace {
 
-/// Dominant matrices in other units by every algorithm: as far from the solution as in their own
-/// units, unknown by unknown.
+/// Dominant matrices in other units by every algorithm. Each unknown is as accurate as in the original
+/// units.
 template <class Scalar>
 void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lhs,
                                 const std::string &algorithm, double exponent)
@@ -26,7 +26,7 @@ void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lh
   auto            bands    = random_system<Scalar>(g, matrices_for(lhs, lines), n, kl, ku, block, periodic);
   const auto      unknowns = static_cast<std::size_t>(n * block), matrices = bands.values.extent(0);
   assign(g, bands, lhs, lines);
-  // of shifted matrices alike
+  // the same units for both shifted matrices
   std::vector<std::vector<double>> columns(matrices, units(g, unknowns, exponent, true));
   for (std::size_t c = 0; c < matrices; ++c) {
     if (lhs != Lhs::shifted) columns[c] = units(g, unknowns, exponent, true);
@@ -69,8 +69,8 @@ void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lh
         worst        = std::max(worst, static_cast<double>(ribbon::magnitude(
                                          x[k] * static_cast<ribbon::real_t<Scalar>>(unit(l, i, a)) - y[k])));
       }
-  // a factor of 100 between neighbours is left of 10^24 (column_scale.hpp); dominant matrices
-  // have conditions of about 100
+  // Scaling reduces 10^24 to a factor of 100 between neighbours (column_scale.hpp). Dominant matrices have
+  // condition numbers of about 100.
   const double roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
   EXPECT_LE(worst, (algorithm == "pivoted" ? 2e5 : 2e3) * roundoff) << solver.report().algorithm;
 }
@@ -83,7 +83,7 @@ TEST(Units, DominantMatricesKeepEveryDigit)
       for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
         for (const std::string algorithm : {"auto", "thomas", "one_pass", "pivoted"}) {
           const bool in_flight = lhs == Lhs::per_line || lhs == Lhs::shifted;
-          // no kernel; units of equations
+          // There is no kernel, or units of equations differ.
           if (algorithm == "one_pass" && (block == 3 || (block == 2 && in_flight))) continue;
           for (double exponent : {3.0, 8.0, 12.0})
             expect_digits_in_any_units<double>(kl, ku, block, periodic, lhs, algorithm, exponent);
@@ -92,7 +92,7 @@ TEST(Units, DominantMatricesKeepEveryDigit)
         }
 }
 
-/// [[2e-16, -1], [-1e-16, 2]] is well-conditioned but for units.
+/// [[2e-16, -1], [-1e-16, 2]] is well-conditioned except for units.
 TEST(Units, TwoByTwo)
 {
   HostBands<double> bands;
@@ -111,8 +111,9 @@ TEST(Units, TwoByTwo)
   }
 }
 
-/// Entries that are tiny in their rows and in their columns are no units, though scales that weigh all
-/// entries take them for such: the solution is that of the given units, whose condition is 64 and 10^3.
+/// Entries that are tiny in their rows and in their columns are not units, although scales that weigh all
+/// entries treat them as such. The solution is that in the given units, with condition numbers of 64 and
+/// 10^3.
 TEST(Units, TinyEntriesAreNone)
 {
   const double matrices[][3][3] = {
@@ -139,7 +140,7 @@ TEST(Units, TinyEntriesAreNone)
     }
 }
 
-/// What the units of another line ask for does not change a line that needs no scale.
+/// The units of another line do not change a line that needs no scale.
 TEST(Units, LinesAreScaledByThemselves)
 {
   const double p       = std::ldexp(1, -21);
@@ -174,8 +175,8 @@ TEST(Units, LinesAreScaledByThemselves)
   }
 }
 
-/// Units that change along a line show in no column. Every algorithm has the digits
-/// that the condition leaves.
+/// No single column shows units that change along a line. Every algorithm is as accurate as the condition
+/// number allows.
 TEST(Units, ThatChangeAlongALine)
 {
   for (const bool laplacian : {true, false})
@@ -203,15 +204,15 @@ TEST(Units, ThatChangeAlongALine)
           double     worst = 0;
           for (std::size_t i = 0; i < b.size(); ++i)
             worst = std::max(worst, std::abs(x[i] * columns[i] - y[i]));
-          // in chunks errors are relative to the largest unknown
+          // Errors within chunks are relative to the largest unknown.
           const double tolerance = solver.report().algorithm == "one_pass" ? 1e-13 : 1e-15;
           EXPECT_LE(worst, tolerance * static_cast<double>(laplacian ? n * n : 100))
             << solver.report().algorithm;
         }
 }
 
-/// What is refused in the units that are given and regular in others is solved, next to a
-/// line that is singular, too.
+/// A matrix that is refused in the given units and regular in others is solved, also next to a singular
+/// line.
 TEST(Units, SaveMatricesThatAreRefusedWithout)
 {
   const int exponents[][3] = {{30, -23, -26}, {0, -53, -56}, {40, 0, -40}};
@@ -245,7 +246,7 @@ TEST(Units, SaveMatricesThatAreRefusedWithout)
       }
 }
 
-/// Where no column is small nothing is stored and the factors are as they were.
+/// If no column is small, no scales are stored and the factors do not change.
 TEST(Units, DominantRowsHaveNoScales)
 {
   std::mt19937_64 g(5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `auto` next to LAPACK for random systems in random units, singular ones among them: backward errors and
-// refusals. RIBBON_UNITS sets how many random systems are drawn.
+// `auto` compared with LAPACK for random systems in random units, some of them singular: backward errors
+// and refusals. RIBBON_UNITS sets the number of random systems.
 #include "units.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ using namespace test;
 
 namespace {
 
-/// A matrix by LAPACK and by auto: backward errors on the matrix with its rows and columns scaled, and of the
-/// worst row (componentwise). rcond is that of the scaled matrix, of a refused one alone.
+/// A matrix by LAPACK and by auto: backward errors of the matrix with scaled rows and columns, and of the
+/// worst row (componentwise). rcond is that of the scaled matrix, only for refused ones.
 struct Comparison {
   double mine = 0, theirs = 0, my_worst_row = 0, their_worst_row = 0, rcond = 0;
   bool   accepted = false, solved_by_lapack = false;
@@ -27,7 +27,7 @@ struct Scales {
   std::vector<double> r, c;
 };
 
-/// Means of fourth roots of rows and columns become 1, as in column_scale.hpp.
+/// Scales for which means of fourth roots of rows and columns are 1, as in column_scale.hpp.
 Scales scales_of_means(const std::vector<double> &A, std::size_t n)
 {
   Scales s{std::vector<double>(n, 1), std::vector<double>(n, 1)};
@@ -43,7 +43,8 @@ Scales scales_of_means(const std::vector<double> &A, std::size_t n)
   return s;
 }
 
-/// Largest entries of rows and columns become 1 (Ruiz, Rutherford Appleton Laboratory report 2001-034).
+/// Scales for which the largest entries of rows and columns are 1 (Ruiz, Rutherford Appleton Laboratory
+/// report 2001-034).
 Scales scales_of_maxima(const std::vector<double> &A, std::size_t n)
 {
   Scales s{std::vector<double>(n, 1), std::vector<double>(n, 1)};
@@ -67,7 +68,7 @@ double largest(const std::vector<double> &v)
   return m;
 }
 
-/// Backward error of the matrix with its scales, residuals in extended precision.
+/// Backward error of the scaled matrix, with residuals in extended precision.
 double error_on(const Scales &s, const std::vector<double> &A, const std::vector<double> &x,
                 const std::vector<double> &b)
 {
@@ -83,7 +84,7 @@ double error_on(const Scales &s, const std::vector<double> &A, const std::vector
   return largest(residual) / (largest(sums) * largest(scaled_x) + largest(scaled_b));
 }
 
-/// The largest |b - A x|_i / (|A| |x| + |b|)_i, residuals in extended precision.
+/// The largest |b - A x|_i / (|A| |x| + |b|)_i, with residuals in extended precision.
 double error_of_worst_row(const std::vector<double> &A, const std::vector<double> &x,
                           const std::vector<double> &b)
 {
@@ -100,8 +101,8 @@ double error_of_worst_row(const std::vector<double> &A, const std::vector<double
   return static_cast<double>(worst);
 }
 
-/// 1 / (||A|| ||A^-1||) in the maximum norm of the matrix with its scales, by Gauss and
-/// Jordan in extended precision.
+/// 1 / (||A|| ||A^-1||) of the scaled matrix in the maximum norm, by Gauss-Jordan elimination in extended
+/// precision.
 double reciprocal_condition(const Scales &s, const std::vector<double> &A, std::size_t n)
 {
   std::vector<long double> a(n * n), inverse(n * n, 0);
@@ -188,7 +189,7 @@ TEST(Units, AutoNextToLapack)
       if (!dominant) at(0) = random_scalar<double>(g);
       for (int d = -kl; d <= ku; ++d)
         if (d != 0) {
-          if (singular) at(d) = below(7) - 3; // rows of integers, with which every sum is exact
+          if (singular) at(d) = below(7) - 3; // rows of integers, for which every sum is exact
           if (periodic || (i + d >= 0 && i + d < n)) sum += at(d);
         }
       if (singular) at(0) = -sum;

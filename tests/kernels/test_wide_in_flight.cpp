@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// one_pass with wide bands and blocks of their own: every length of line, strides, shapes of the kernel, and
-// what only its chunks can get wrong.
+// one_pass with wide bands and blocks, one matrix per line: every length of line, strides, shapes of the
+// kernel, and errors that only chunks can cause.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@ using namespace test;
 
 namespace {
 
-/// Lines of any strides, whose gaps hold NaN and stay what they were; unknowns of a
-/// block side by side, or apart.
+/// Lines with any strides. Gaps contain NaN and must not change. The unknowns of a block are adjacent or
+/// separate.
 template <class Scalar>
 void expect_solved_in_place(ribbon::Lhs lhs, const LineSystem &system, const ribbon::LineSet &set, int rows,
                             int lanes)
@@ -22,7 +22,7 @@ void expect_solved_in_place(ribbon::Lhs lhs, const LineSystem &system, const rib
                                   << lanes << ", " << sizeof(Scalar) << " bytes, seed 5");
   std::mt19937_64 g(5);
   auto bands = random_system<Scalar>(g, matrices_for(lhs, set.lines()), n, kl, ku, block, periodic);
-  // what lies outside a matrix is not read
+  // Kernels must not read entries outside a matrix.
   for (std::size_t c = 0; c < bands.values.extent(0) && !periodic; ++c)
     for (int i = 0; i < std::max(kl, ku) && i < n; ++i)
       for (int d = 0; d <= kl + ku; ++d)
@@ -84,7 +84,7 @@ TEST(WideInFlight, LinesOfAnyLengthAndStrides)
                 expect_solved_in_place<Kokkos::complex<double>>(lhs, system, apart, 0, 0);
             if (lines == 16 && n > 60) { // planes of a box
               const ribbon::LineSet planes{n, 4, 4, 8, 2, 8 * n + 5, 1};
-              // what fits a device
+              // A size that fits a device.
               expect_solved_in_place<double>(lhs, system, planes.with_components(B), 8, B == 4 ? 2 : 4);
             }
           }

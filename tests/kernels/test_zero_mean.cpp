@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// singular = "zero_mean": least squares and zero mean for lines whose rows sum to
-// zero, whatever is beside them.
+// singular = "zero_mean": least squares and zero mean for lines whose rows sum to zero, next to any other
+// lines.
 #include "batch.hpp"
 
 #include <ribbon/reference/dense.hpp>
@@ -14,7 +14,7 @@ using ribbon::FactorStatus;
 
 namespace {
 
-/// x solves A x = b for least squares and has zero mean. Returns ||b - A x||_2.
+/// Checks that x is a least squares solution of A x = b with zero mean. Returns ||b - A x||_2.
 template <class Scalar>
 double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t matrix,
                         const std::vector<Scalar> &x, const std::vector<Scalar> &b)
@@ -35,7 +35,7 @@ double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, s
     norm = std::hypot(norm, static_cast<double>(ribbon::magnitude(r[i])));
   }
   EXPECT_LE(ribbon::magnitude(mean), 1e-13 * ulps * largest);
-  for (std::size_t j = 0; j < n; ++j) { // what is left is orthogonal to the range of A
+  for (std::size_t j = 0; j < n; ++j) { // the residual is orthogonal to the range of A
     Scalar dot(0);
     for (std::size_t i = 0; i < n; ++i) dot += ribbon::conjugate(A[i * n + j]) * r[i];
     EXPECT_LE(ribbon::magnitude(dot), 1e-12 * ulps * entry * (entry * largest + 1));
@@ -43,7 +43,7 @@ double expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, s
   return norm;
 }
 
-/// Every matrix but the last one (of two: the first) has rows that sum to zero.
+/// The rows of every matrix but the last one (of two: the first) sum to zero.
 template <class Scalar>
 void check_zero_mean(int h, bool periodic, ribbon::Lhs lhs, const char *algorithm, bool contiguous,
                      std::int64_t n)
@@ -132,8 +132,8 @@ TEST(ZeroMean, SingularLines)
         }
 }
 
-/// A row of zeros that couples with no other one is a piece: its unknown is zero, and its
-/// right-hand side the inconsistency.
+/// A row of zeros that couples with no other row is a separate part of the line. Its unknown is zero, and
+/// its right-hand side is the inconsistency.
 TEST(ZeroMean, RowsOfZeros)
 {
   ribbon::Bands<double, Kokkos::HostSpace> bands;
@@ -162,7 +162,7 @@ TEST(ZeroMean, LinesThatAreCut)
 
 TEST(ZeroMean, SingularPiecesOfLines)
 {
-  const std::int64_t length[] = {3, 7, 5, 9}, n = 24, lines = 5; // the third piece is regular
+  const std::int64_t length[] = {3, 7, 5, 9}, n = 24, lines = 5; // the third part is regular
   for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line}) {
     std::mt19937_64 g(11);
     auto            bands = random_bands<double>(g, matrices_for(lhs, lines), n, 2, false, Kind::dominant);
@@ -214,8 +214,8 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
     auto            bands = random_bands<double>(g, matrices_for(lhs, lines), n, 2, false, Kind::dominant);
     assign(g, bands, lhs, lines);
     const int of_bad = static_cast<int>(matrix_of(bands, bad));
-    // rows sum to zero; those of the bad one couple at distance 2 only: even and odd
-    // rows are systems of their own
+    // Rows sum to zero. In the bad matrix they couple only at distance 2, so that even and odd rows are
+    // separate systems.
     for (std::size_t c = 0; c < bands.values.extent(0); ++c)
       for (std::int64_t i = 0; i < n; ++i) {
         double sum = 0;
@@ -225,7 +225,7 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
             a         = i + d < 0 || i + d >= n || (static_cast<int>(c) == of_bad && d % 2 != 0) ? 0 : -1;
             sum += a;
           }
-        // the first is regular
+        // The first matrix is regular.
         bands.values(c, static_cast<std::size_t>(i), 2) = -sum + (c == 0 && of_bad != 0 ? 1 : 0);
       }
     const auto                set = ribbon::LineSet::interleaved(n, lines);
@@ -251,7 +251,7 @@ TEST(ZeroMean, ALineThatStaysSingularWhereOneUnknownIsFixedIsReportedAndTheOther
     EXPECT_EQ(solver.report().singular_lines, singular);
     EXPECT_NEAR(solver.inconsistency(Exec()), left, 1e-12);
   }
-  // one matrix for all: nothing is left to be solved
+  // One matrix for all lines: no line remains to be solved.
   auto both = toeplitz(n, {-1, 0, 2, 0, -1}, false);
   for (std::size_t i : {0, 1, 28, 29}) both.values(0, i, 2) = 1;
   ribbon::LineSolverOptions options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// singular = "zero_mean": lines whose left null vector spans many powers of ten, by rows of different sizes
-// or by drift.
+// singular = "zero_mean": lines whose left null vector spans many powers of ten, because of rows of
+// different sizes or because of drift.
 #include "batch.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// Rows with coefficients of 1 to 10^j, whose left null vector spans many more powers of ten: consistent
+/// Rows with coefficients of 1 to 10^j, whose left null vector spans many more powers of ten. Consistent
 /// right-hand sides are solved to rounding, or the lines are reported.
 TEST(ZeroMean, RowsInAnyUnits)
 {
@@ -51,8 +51,8 @@ TEST(ZeroMean, RowsInAnyUnits)
   EXPECT_GT(accepted, cases / 2);
 }
 
-/// Rows in different units: the solution of least squares keeps its digits where b is not consistent, though
-/// that of the matrix with a row replaced is larger by as much as the rows differ.
+/// Rows in different units. The least squares solution is accurate for an inconsistent b, although the
+/// solution of the matrix with a replaced row is larger by the ratio of the rows.
 template <class Scalar>
 void check_rows_of_different_sizes(int apart, double tolerance)
 {
@@ -73,9 +73,9 @@ void check_rows_of_different_sizes(int apart, double tolerance)
       bands.values(line, i, 1)                       = -bands.values(line, i, 0) - bands.values(line, i, 2);
       product += b[i * lines + line] / size(i), norm += 1 / (size(i) * size(i));
     }
-    std::vector<long double> f(n); // A x, rows of size 1; they add up to zero
+    std::vector<long double> f(n); // A x for rows of size 1; these sum to zero
     for (std::size_t i = 0; i < n; ++i) f[i] = (b[i * lines + line] - product / norm / size(i)) / size(i);
-    f[5 * line] -= std::accumulate(f.begin(), f.end(), 0.0L); // which is rounding
+    f[5 * line] -= std::accumulate(f.begin(), f.end(), 0.0L); // corrects the rounding
     for (std::size_t i = 0; i < n; ++i) {
       expected[i * lines + line] = static_cast<double>(value), mean += value / n;
       flux += f[i], value -= flux;
@@ -109,15 +109,15 @@ TEST(ZeroMean, RowsOfDifferentSizes)
   check_rows_of_different_sizes<float>(14, 1e-3);
 }
 
-// Neumann lines with drift: the left null vector grows from one end, or to the middle, so that the row that
-// is replaced counts. In exact arithmetic every one would do.
+// Neumann lines with drift. The left null vector grows from one end, or to the middle, so that the choice
+// of the replaced row matters. In exact arithmetic any row would do.
 TEST(ZeroMean, DriftInEveryDirection)
 {
   for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
-    for (double drift : {0.125, 0.5, 2., 8.}) // upper entries over lower ones
+    for (double drift : {0.125, 0.5, 2., 8.}) // ratio of upper to lower entries
       for (std::int64_t n : {10, 40, 100, 300, 1000})
         for (bool to_middle : {false, true}) {
-          // two ends that hardly couple: singular to rounding, whatever is replaced
+          // The two ends hardly couple: singular to rounding for any replaced row.
           if (to_middle && drift < 1) continue;
           SCOPED_TRACE(testing::Message() << ribbon::to_string(lhs) << ", drift " << drift << ", n " << n
                                           << (to_middle ? ", to the middle" : ""));

@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// Factors 10^U(-exponent, exponent), rounded to powers of two where `exact`.
+/// Factors 10^U(-exponent, exponent), rounded to powers of two if `exact`.
 inline std::vector<double> units(std::mt19937_64 &g, std::size_t count, double exponent, bool exact = false)
 {
   std::uniform_real_distribution<double> u(-exponent, exponent);
@@ -15,7 +15,7 @@ inline std::vector<double> units(std::mt19937_64 &g, std::size_t count, double e
   return factors;
 }
 
-/// Matrix `c` with rows times `rows` and columns times `columns`, one factor for each unknown.
+/// Multiplies rows of matrix `c` by `rows` and columns by `columns`, one factor per unknown.
 template <class Scalar>
 void multiply(HostBands<Scalar> &bands, std::size_t c, const std::vector<double> &rows,
               const std::vector<double> &columns)
