@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random delays in front of kernels and copies of a program, and on its host side behind them: what reads a buffer
-// before it is written, or writes one that is still read, and was saved by the speed of the machine, is not any more.
-// Loaded by LD_PRELOAD (tests/device/stress builds and loads it): it stands before the functions of the CUDA runtime,
-// which programs have to take from its shared library.
+// Adds random delays before kernels and copies of a program, and after them on the host. This reveals reads
+// of a buffer before it is written, and writes while it is still read, which otherwise succeed by timing.
+// tests/device/stress builds this library and loads it with LD_PRELOAD. It intercepts functions of the CUDA
+// runtime, which programs have to load from its shared library.
 //
 // RIBBON_DELAY_US      longest delay on the device, microseconds (default 300)
-// RIBBON_DELAY_ONE_IN  one call in so many is delayed (default 8)
-// RIBBON_DELAY_SEED    of the draws (default: of the process)
-// RIBBON_NO_OVERLAP    launches do not begin before those before them have ended (programmatic stream serialization is
-// taken away)
+// RIBBON_DELAY_ONE_IN  one of this number of calls is delayed (default 8)
+// RIBBON_DELAY_SEED    seed of the delays (default: depends on the process)
+// RIBBON_NO_OVERLAP    launches begin after earlier ones have ended (no programmatic stream serialization)
 #include <cuda_runtime.h>
 
 #include <dlfcn.h>
@@ -22,7 +21,7 @@
 
 namespace {
 
-/// Keeps a stream busy for so many nanoseconds; takes one thread of the device.
+/// Keeps a stream busy for `nanoseconds`, with one thread of the device.
 __global__ void wait_kernel(unsigned long long nanoseconds)
 {
   unsigned long long begin, now;
@@ -70,7 +69,7 @@ Delays &delays()
 }
 thread_local bool inside = false;
 
-/// The function of that name in the libraries behind this one.
+/// The function with this name in the libraries that come after this one.
 template <class Function>
 Function next(const char *name)
 {
@@ -82,7 +81,7 @@ Function next(const char *name)
   return reinterpret_cast<Function>(found);
 }
 
-/// Calls the function itself, perhaps behind a delay on its stream, and perhaps waits on the host then.
+/// Calls the function, at random after a delay on its stream and before a wait on the host.
 template <class Call>
 cudaError_t late(cudaStream_t stream, const Call &call)
 {
@@ -114,7 +113,7 @@ cudaError_t late(cudaStream_t stream, const Call &call)
 
 } // namespace
 
-// By the names that the runtime's functions have in its library; some of them are inline functions of devices to nvcc.
+// The symbols of the runtime's functions. In nvcc's headers some of them are inline device functions.
 #define AS(name) __asm__(name)
 
 extern "C" {
@@ -128,7 +127,7 @@ cudaError_t ribbon_late_launch(const void *f, dim3 grid, dim3 block, void **argu
   return late(stream, [&] { return real(f, grid, block, arguments, scratch, stream); });
 }
 
-// What <<<>>> calls from CUDA 13 on.
+// The target of <<<>>> since CUDA 13.
 cudaError_t ribbon_late_kernel(cudaKernel_t f, dim3 grid, dim3 block, void **arguments, size_t scratch,
                                cudaStream_t stream) AS("__cudaLaunchKernel");
 cudaError_t ribbon_late_kernel(cudaKernel_t f, dim3 grid, dim3 block, void **arguments, size_t scratch,
