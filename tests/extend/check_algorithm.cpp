@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The algorithm that the recipe added solves a lower triangular matrix, and refuses a
-// tridiagonal one with one sentence.
+// The algorithm of the recipe solves a lower triangular matrix, and refuses a tridiagonal one with one
+// error message.
 #include <ribbon/line_solver.hpp>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The source of lines that the recipe added: PC line finds lines of 10 rows in a matrix that has its length
-// attached, and lines of 30 rows, the whole matrix, in one that has not.
+// The source of lines of the recipe. PC line finds lines of 10 rows in a matrix with an attached length,
+// and one line of all 30 rows in a matrix without it.
 #include <ribbon_petsc/ribbon.h>
 
 #include <petscksp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of consecutive rows whose length the application attached to the matrix. (copied to lines/)
+// Lines of consecutive rows with a length that the application attaches to the matrix. (copied to lines/)
 #include "line_map.hpp"
 
 namespace ribbon::petsc {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file substitution_kernel.hpp (copied as algorithm/substitution/substitution.hpp)  Lower triangular bands
-///   by forward substitution: no factors, one thread per line.
+/// @file substitution_kernel.hpp (copied as algorithm/substitution/substitution.hpp)  Forward substitution
+///   for lower triangular bands: no factors, one thread per line.
 #pragma once
 
 #include <ribbon/line_set.hpp>
