@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a table that ribbon-bench made has to be; the table is included by the compiler line.
+// Checks a table of `auto` that ribbon-bench made. The compiler's command line includes the table.
 #include <initializer_list>
 
 namespace ribbon::choice {

@@ -12,8 +12,8 @@
 using namespace iga;
 using Knots = std::vector<double>;
 
-/// Derivative of order m of function i of degree p, by the recursions of Cox and de Boor and 0 / 0 = 0;
-/// at a knot from the right.
+/// Derivative of order m of function i of degree p, by the recursions of Cox and de Boor with 0 / 0 = 0. At
+/// a knot it is the limit from the right.
 static double reference(const Knots &t, int p, std::size_t i, double x, int m)
 {
   if (p == 0) return m == 0 && t[i] <= x && x < t[i + 1] ? 1 : 0;
@@ -26,7 +26,7 @@ static double reference(const Knots &t, int p, std::size_t i, double x, int m)
          (r > 0 ? (t[i + q + 1] - x) / r * reference(t, p - 1, i + 1, x, 0) : 0);
 }
 
-/// values has the p + 1 functions from number i on; errors relative to the largest of them.
+/// Compares values with the p + 1 functions from i on. Errors are relative to the largest of them.
 static void expect_reference(const Knots &t, int p, std::size_t i, double x, int m, const double *values)
 {
   double largest = 0, sum = 0;
@@ -58,7 +58,7 @@ TEST(BSpline, RandomKnotsAgreeWithTheRecursion)
         local.left[k]  = t[static_cast<std::size_t>(p - k)];
         local.right[k] = t[static_cast<std::size_t>(p + 1 + k)];
       }
-      // the functions are 0, ..., p; the last one ends at a knot beyond those that matter
+      // The functions are 0, ..., p. The last one ends at a knot after those of the element.
       t.push_back(t.back() + uniform(random));
       const double x = local.left[0] + uniform(random) * (local.right[0] - local.left[0]);
       const auto   N = evaluate(p, local, x);
@@ -69,8 +69,8 @@ TEST(BSpline, RandomKnotsAgreeWithTheRecursion)
     }
 }
 
-/// The knots of a space as a list; of a periodic one also those of the periods before and after. first: place
-/// of the first knot of function 0.
+/// The knots of a space as a list, for a periodic space including those of the periods before and after.
+/// first: place of the first knot of function 0.
 static Knots list_knots(const SplineSpace<double> &space, std::size_t *first)
 {
   Knots       t;
@@ -119,7 +119,7 @@ static void check_space(const SplineSpace<double> &space)
     ASSERT_TRUE(e >= 0 && e < space.elements);
     EXPECT_GE(x, space.breakpoint(e) - 1e-14);
     EXPECT_LE(x, space.breakpoint(e + 1) + 1e-14);
-    // the function lives there
+    // The function is nonzero there.
     const Index r = ((k - space.first_function(e)) % space.size() + space.size()) % space.size();
     EXPECT_LE(r, space.degree);
   }
@@ -155,8 +155,8 @@ TEST(SplineSpace, GradedBreakpointsGrowByTheirRatio)
                 std::pow(1000., 1. / 50), 1e-9);
 }
 
-// The coordinates of a circle are splines whose coefficients are the control points: their derivatives
-// along the length are known.
+// The coordinates of a circle are splines with the control points as coefficients. Their derivatives along
+// the length are known.
 TEST(Curve, ArcIsACircleInEverySpace)
 {
   const Curve<double> arc{true};
@@ -186,7 +186,7 @@ TEST(Curve, ArcIsACircleInEverySpace)
             }
           }
           EXPECT_NEAR(std::hypot(point.x, point.y), radius, 1e-13);
-          EXPECT_NEAR(point.length, radius * std::asin(point.y / radius), 1e-7); // asin loses digits at 1
+          EXPECT_NEAR(point.length, radius * std::asin(point.y / radius), 1e-7); // asin is inaccurate at 1
           EXPECT_NEAR((arc.at(p, knots, t + h).length - arc.at(p, knots, t - h).length) / (2 * h),
                       point.speed, 1e-7);
           const double partition[3] = {1, 0, 0},

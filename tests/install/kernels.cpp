@@ -2,7 +2,7 @@
 int main(int argc, char **argv)
 {
   Kokkos::ScopeGuard                          kokkos(argc, argv);
-  Kokkos::View<double **, Kokkos::LayoutLeft> b("b", 8, 100); // 100 rows of 8 lines, a row side by side
+  Kokkos::View<double **, Kokkos::LayoutLeft> b("b", 8, 100); // 100 rows of 8 lines, interleaved
   ribbon::LineSolver<double>::bands_type      bands;
   Kokkos::deep_copy(b, 1.0);
   Kokkos::deep_copy(bands.values = decltype(bands.values)("bands", 1, 100, 3), 1.0);
