@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file bench.hpp  What the benchmark and its peers share: a case, its matrix, a timer.
+/// @file bench.hpp  Common parts of the benchmark and its peers: a case, its matrix, a timer.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -19,23 +19,23 @@ using Exec   = Kokkos::DefaultExecutionSpace;
 using Memory = Exec::memory_space;
 template <class Scalar>
 using VectorOf = Kokkos::View<Scalar *, Memory>;
-using Vector   = VectorOf<double>; ///< what peers take
+using Vector   = VectorOf<double>; ///< type of the peers' arguments
 
 /// One row of the table.
 struct Case {
-  int          rows           = 256; ///< block rows
+  int          rows           = 256; ///< rows of blocks
   std::int64_t lines          = 1;
   int          half_bandwidth = 1; ///< K
   int          block          = 1; ///< B
   bool         periodic       = false;
   bool         interleaved    = true;
   double       sigma          = 0.4;   ///< A = I + sigma (second difference) or I + sigma (fourth difference)
-  bool         general        = false; ///< coefficients vary along the line (still one matrix for all lines)
-  bool         per_line       = false; ///< and every line has a matrix of its own
-  bool         shifted        = false; ///< every line has alpha_l I + beta_l A
+  bool         general        = false; ///< coefficients vary along the line (one matrix for all lines)
+  bool         per_line       = false; ///< the same, with one matrix per line
+  bool         shifted        = false; ///< one matrix alpha_l I + beta_l A per line
   bool         classes        = false; ///< three general matrices
-  bool         layers         = false; ///< a thousand lines in a row have each of them, instead of one
-  /// the first and the last of 128 lines in a row have another one than those between
+  bool         layers         = false; ///< each of them serves 1000 lines in a row, instead of one
+  /// of 128 lines in a row, the first and the last have another matrix than the lines between
   bool edges = false;
 
   double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
@@ -45,17 +45,17 @@ struct Case {
                         : ribbon::LineSet::contiguous(rows, lines))
       .with_components(block);
   }
-  /// one for all rows of all lines
+  /// Whether all rows of all lines are equal.
   bool stencil() const { return !general && !per_line && !shifted && !classes; }
   bool has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted && !classes; }
 
-  /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is
-  /// not periodic is not used.
+  /// Row i of the matrix, (2 K + 1) B^2 entries. Entries outside a matrix that is not periodic are not
+  /// used.
   std::vector<double> row(int i) const
   {
     const double v =
       general || per_line || classes ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
-    if (block > 1) { // the second difference in every component, components coupled by a tenth of it
+    if (block > 1) { // the second difference in every component; components couple by a tenth of it
       std::vector<double> a(static_cast<std::size_t>(3 * block * block), 0.0);
       for (int d = 0; d < 3; ++d)
         for (int p = 0; p < block; ++p)
@@ -75,21 +75,21 @@ struct Case {
   }
 };
 
-/// A result: `milliseconds` < 0 stands for "cannot do this case".
+/// A result. `milliseconds` < 0 means that the solver cannot do this case.
 struct Timing {
   std::string solver;
   double      milliseconds = -1;
-  double      error        = 0; ///< largest difference to the first solver of the case, relative
-  /// held beside right-hand sides and solution: matrices or factors, and work space
+  double      error        = 0; ///< largest difference from the first solver of the case, relative
+  /// memory in addition to right-hand sides and solution: matrices or factors, and work space
   std::size_t bytes = 0;
 };
 
-/// Milliseconds without work before each sample: devices lower their clocks where they have taken all the
-/// power they may for some tenths of a second.
+/// Idle milliseconds before each sample. Devices lower their clocks after they have drawn their maximum
+/// power for some tenths of a second.
 inline int rest_ms = 0;
 
-/// Median over `repeat` samples of the time of run(), each over `inner` calls between two fences; prepare()
-/// before each sample is not timed.
+/// Median over `repeat` samples of the time of run(). A sample is `inner` calls between two fences.
+/// prepare() runs before each sample and is not timed.
 template <class Prepare, class Run>
 double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
 {
@@ -109,7 +109,8 @@ double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
   return t[t.size() / 2];
 }
 
-/// Lines of n unknowns in a batch of about so many unknowns: a multiple of 256, where that is not too much.
+/// The lines of n unknowns in a batch of about `unknowns` unknowns: a multiple of 256, unless that is too
+/// many.
 inline std::int64_t lines_of(double unknowns, int n)
 {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(unknowns / n) / 256 * 256);
@@ -120,16 +121,16 @@ const std::map<std::string, std::pair<int, int>> &systems_known();
 /// The matrices of a case, float, double or complex double.
 template <class Scalar>
 ribbon::Bands<Scalar, Memory> bands_of(const Case &c);
-/// Random numbers between -1 and 1 (their parts, where they are complex), the same in every run.
+/// Random values between -1 and 1 (both parts, if they are complex), the same in every run.
 template <class Scalar>
 void fill(const VectorOf<Scalar> &b);
 
-/// cuSPARSE's batched routines on the same right-hand sides (one matrix per line is what they
-/// take). Empty without CUDA.
+/// cuSPARSE's batched routines on the same right-hand sides. These routines need one matrix per line. Empty
+/// without CUDA.
 std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
                              int repeat);
-/// LAPACK dgttrf/dgttrs and dgbtrf/dgbtrs on one core, on as many lines as take about a tenth of a second,
-/// scaled to the whole batch.
+/// LAPACK dgttrf/dgttrs and dgbtrf/dgbtrs on one core, on as many lines as it solves in about a tenth of a
+/// second, scaled to the whole batch.
 std::vector<Timing> lapack(const Case &c);
 
 /// max |x - y| / max |y|.

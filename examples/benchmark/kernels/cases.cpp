@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The systems that are timed, their matrices and right-hand sides.
+// The timed systems, their matrices and right-hand sides.
 #include "bench.hpp"
 
 namespace bench {
@@ -14,7 +14,7 @@ KOKKOS_INLINE_FUNCTION double random_number(std::int64_t i)
   return static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0;
 }
 
-/// A number of both parts, where there are two.
+/// A scalar with both parts, if it is complex.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar of_parts([[maybe_unused]] double real, [[maybe_unused]] double imaginary)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// ribbon-bench-chain: time of the multifrontal solver for long banded matrices, factorization and solves,
-/// beside a copy of the band, LAPACK's gbtrf and gbtrs on one core, and NVIDIA's libraries.
+/// ribbon-bench-chain: times of factorization and solves of the multifrontal solver for long banded matrices.
+/// References are a copy of the band, LAPACK's gbtrf and gbtrs on one core, and NVIDIA's libraries.
 #include "chain_bench.hpp"
 
 #include <ribbon/schur_solver.hpp>
@@ -19,14 +19,14 @@ struct ChainSettings {
   std::vector<std::string> pivots{"qr"};
   std::int64_t             leaf_size = 0;
   int                      repeat    = 10;
-  int                      upper     = -1; ///< entries above the diagonal; -1: as below
+  int                      upper     = -1; ///< entries above the diagonal; -1: as many as below
   std::int64_t             chains    = 1;
   bool peers = true, lapack = true, levels = false, ring = false, transposed = false, in_float = false,
        in_complex = false;
   std::string json;
 };
 
-/// Where rows of the table go.
+/// Prints the rows of the table and collects them.
 struct Report {
   nlohmann::json table = nlohmann::json::array();
 
@@ -56,7 +56,7 @@ struct Report {
   }
 };
 
-/// Times Ribbon's solver and puts it beside copies of what it reads.
+/// Times Ribbon's solver and compares it with copies of the data that it reads.
 template <class Solver, class Scalar>
 void measure(const BandOf<Scalar> &A, const ribbon::ChainMatrix<Scalar, std::int32_t> &matrix, double copy,
              const ChainSettings &s, const char *name, Report &report)
@@ -87,7 +87,7 @@ void measure(const BandOf<Scalar> &A, const ribbon::ChainMatrix<Scalar, std::int
   }
 }
 
-/// Seconds of kernels by label, which Kokkos tells between its begin and its end.
+/// Seconds of kernels by label. Kokkos Tools passes the label at the beginning and at the end.
 struct KernelTimes {
   static inline std::map<std::string, double> seconds;
   static inline std::string                   label;
@@ -111,8 +111,8 @@ struct KernelTimes {
   ~KernelTimes() { Kokkos::Tools::Experimental::pause_tools(); }
 };
 
-/// What a level of the tree costs: a chain of twice as many leaves of the same size has one level more, at
-/// the bottom, whose joins are half its leaves. Kernels are told apart by their labels.
+/// Time of each level of the tree. A chain of twice as many leaves of the same size has one more level at
+/// the bottom, with half as many joins as leaves. The labels of kernels tell them apart.
 template <class Solver>
 void measure_levels(int p, const ChainSettings &s, const char *name, Report &report)
 {
@@ -147,7 +147,7 @@ void measure_levels(int p, const ChainSettings &s, const char *name, Report &rep
       const auto fastest = [](const std::vector<double> &t) { return *std::min_element(t.begin(), t.end()); };
       const double of_leaves = fastest(at_leaves), of_joins = fastest(at_joins);
       const char  *what = phase == 0 ? "factor" : "solve";
-      // else one kernel has leaves and joins, and more leaves cost nothing where a device is not full
+      // otherwise one kernel holds leaves and joins, and more leaves are free while a device is not full
       const bool is_apart = leaves == 1 || of_joins > 0;
       report.add(A.shape, {std::string("ribbon ") + name, std::string(what) + " leaves", 1, of_leaves, 0, 0},
                  0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_bench.hpp  What ribbon-bench-chain and the peers of the multifrontal solver
-///   share: a matrix, a measurement.
+/// @file chain_bench.hpp  Common parts of ribbon-bench-chain and the peers of the multifrontal solver: a
+///   matrix, a measurement.
 #pragma once
 
 #include "bench.hpp"
@@ -11,8 +11,8 @@
 
 namespace bench {
 
-/// What a matrix looks like: chains of so many rows, kl entries below and ku above the diagonal of each, or
-/// around a ring of kl + ku + 1 rows at least.
+/// Shape of a matrix: chains of `rows` rows, each with kl entries below and ku above the diagonal, or
+/// around a ring of at least kl + ku + 1 rows.
 struct BandShape {
   std::int64_t rows;
   int          kl, ku;
@@ -20,7 +20,8 @@ struct BandShape {
   std::int64_t chains = 1;
 };
 
-/// Such a matrix, compressed rows on the host: random, the diagonal as large as a row.
+/// A matrix of this shape, in compressed rows on the host. Entries are random. The diagonal is larger by
+/// max(kl, ku) + 1.
 template <class Scalar>
 struct BandOf {
   BandShape                 shape;
@@ -52,7 +53,7 @@ struct BandOf {
   }
 
   std::int64_t rows() const { return static_cast<std::int64_t>(row_begin.size()) - 1; }
-  /// max |b - A x| / (max row sum of |A| max |x| + max |b|), of A^T where `transposed`
+  /// max |b - A x| / (max row sum of |A| max |x| + max |b|), with A^T if `transposed`
   double residual(const Scalar *x, const Scalar *b, bool transposed = false) const
   {
     using ribbon::magnitude;
@@ -75,7 +76,7 @@ struct BandOf {
     return r / (a * xs + bs);
   }
 };
-using Band = BandOf<double>; ///< what peers take
+using Band = BandOf<double>; ///< type of the peers' arguments
 
 /// Right-hand side k at row i: the same for every solver, on every machine.
 inline double load(std::int64_t i, int k)
@@ -83,19 +84,20 @@ inline double load(std::int64_t i, int k)
   return static_cast<double>((i * 7919 + k * 104729) % 1009) / 1009.0 - 0.5;
 }
 
-/// A phase of a solver: "analysis", "factor", "solve", or "factor + solve" where they are one.
+/// A phase of a solver: "analysis", "factor", "solve", or "factor + solve" if they are one phase.
 struct ChainTiming {
   std::string solver, phase;
   int         columns = 1;
   double      ms = 0, error = 0; ///< backward error of the last column
-  double      megabytes = 0;     ///< that the solver keeps, 0 where it does not tell
+  double      megabytes = 0;     ///< that the solver keeps; 0 if it does not report them
 };
 
 /// LAPACK's gbtrf and gbtrs on one core, for one chain.
 std::vector<ChainTiming> chain_lapack(const Band &A, const std::vector<int> &columns, bool transposed,
                                       int repeat);
-/// For one chain with as many entries above the diagonal as below: cuDSS where it was found; cuSPARSE where
-/// it has the bandwidth; cuSOLVER for few rows. Empty without CUDA. What fails says so in its name.
+/// For one chain with as many entries above the diagonal as below: cuDSS if CMake found it, cuSPARSE if it
+/// supports the bandwidth, cuSOLVER for few rows. Empty without CUDA. The name of a solver that fails says
+/// so.
 std::vector<ChainTiming> chain_cuda(const Band &A, const std::vector<int> &columns, int repeat);
 
 } // namespace bench

@@ -10,7 +10,7 @@ std::vector<ChainTiming> chain_cuda(const Band &, const std::vector<int> &, int)
 } // namespace bench
 #else
   #pragma GCC diagnostic ignored                                                                             \
-    "-Wdeprecated-declarations" // cuSOLVER's sparse solvers, for which cuDSS stands in
+    "-Wdeprecated-declarations" // cuSOLVER's sparse solvers, which cuDSS supersedes
 
   #include <cusolverSp.h>
   #include <cusparse.h>
@@ -61,7 +61,7 @@ struct DeviceBand {
                hx   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
     return A.residual(hx.data(), hb.data());
   }
-  /// Entries d places behind the diagonal, place i for row i.
+  /// Entries d columns right of the diagonal. Entry i belongs to row i.
   Vector diagonal(int d) const
   {
     std::vector<double> to(static_cast<std::size_t>(n), 0.0);
@@ -121,13 +121,14 @@ void cudss(const Band &A, const std::vector<int> &columns, int repeat, std::vect
 }
   #endif
 
-/// gtsv2 (tridiagonal, pivots, any right-hand sides) and gpsvInterleavedBatch (pentadiagonal, QR, one thread
-/// a matrix); both factor and solve at once.
+/// gtsv2 (tridiagonal, pivoting, any number of right-hand sides) and gpsvInterleavedBatch (pentadiagonal,
+/// QR, one thread per matrix). Both factor and solve at once.
 void cusparse(const Band &A, const std::vector<int> &columns, int repeat, std::vector<ChainTiming> &result)
 {
   cusparseHandle_t handle;
   std::size_t      bytes = 0;
-  if (A.shape.kl > 2 || (A.shape.kl == 2 && A.rows() > 100000)) return; // one thread takes seconds for more
+  // one thread needs seconds for larger ones
+  if (A.shape.kl > 2 || (A.shape.kl == 2 && A.rows() > 100000)) return;
   check(cusparseCreate(&handle), "cusparseCreate");
   for (int m : columns) {
     if (A.shape.kl == 2 && m > 1) continue;

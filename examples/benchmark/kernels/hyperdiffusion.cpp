@@ -10,15 +10,15 @@
 
 namespace bench {
 
-/// f = (I - sigma D) c on a ring, D of at most five points and symmetric. A device has a thread for
-/// `together` rows of a line, a host goes along a row of all lines.
+/// f = (I - sigma D) c on a ring. D is symmetric and has at most five points. On a device a thread computes
+/// `together` rows of a line, on a host it computes a row of all lines.
 struct ExplicitHalf {
   static constexpr bool device   = ribbon::is_device_space<Exec>;
   static constexpr int  together = device ? 16 : 1;
   const double         *c;
   double               *f;
   std::int64_t          points, lines;
-  /// entries of I - sigma D: of a row itself, of its neighbours, and of theirs
+  /// entries of I - sigma D: diagonal, first neighbours, second neighbours
   double own, beside, behind;
 
   std::int64_t items() const { return (points + together - 1) / together * (device ? lines : 1); }
@@ -140,7 +140,7 @@ nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
     const double sigma = time_step / 2 * std::pow(n, 2 * power), root = 2 - 2 * std::cos(2 * pi * mode / n),
                  decay  = sigma * std::pow(root, power);
     const double factor = std::pow((1 - decay) / (1 + decay), s.steps);
-    // what rounding the matrix alone may do: entries of up to 16 sigma beside an eigenvalue of about 1
+    // Bound of rounding errors of the matrix alone: its entries reach 16 sigma, the eigenvalue is about 1.
     const double bound = 50 * s.steps * (1 + 16 * sigma) * 2.2e-16;
     const Vector c(Kokkos::view_alloc("bench::c", Kokkos::WithoutInitializing), size),
       f(Kokkos::view_alloc("bench::f", Kokkos::WithoutInitializing), size);

@@ -19,14 +19,14 @@ using choice::Algorithm;
 using choice::Layout;
 using choice::Source;
 
-constexpr int shortest_cut = 512; ///< rows of the shortest lines that partition is tried on
+constexpr int shortest_cut = 512; ///< rows of the shortest lines that are timed with partition
 
 bool shared(Source source)
 {
   return source == Source::constant || source == Source::general;
 }
 
-/// Shapes of one_pass: those of tridiagonal and pentadiagonal systems have names.
+/// Shapes of one_pass. Only tridiagonal and pentadiagonal systems have several shapes.
 std::vector<int> shapes(const choice::Key &key)
 {
   if (key.B > 1 || key.K > 2) return {0};
@@ -54,8 +54,8 @@ Case case_of(const choice::Key &key, int rows, std::int64_t lines, double sigma)
   return c;
 }
 
-/// Milliseconds of a solve; negative where the candidate does not take this case. What takes more than twice
-/// as long as `least`, the fastest so far, is timed once.
+/// Milliseconds of a solve; negative if the candidate does not support this case. A candidate that needs
+/// more than twice as long as `least`, the fastest so far, is timed once.
 double time(const Exec &exec, const Case &c, const ribbon::Bands<double, Memory> &bands,
             const Candidate &candidate, double least, const Vector &b, const Vector &x, int repeat)
 {
@@ -69,7 +69,7 @@ double time(const Exec &exec, const Case &c, const ribbon::Bands<double, Memory>
     };
     const double once = sample(1, 1);
     return once > 2 * least ? once : sample(repeat, 4);
-  } catch (const std::invalid_argument &) { // this algorithm does not take this case
+  } catch (const std::invalid_argument &) { // this algorithm does not support this case
     return -1;
   }
 }
@@ -141,7 +141,7 @@ void make_table(const TableSettings &settings)
   TableSettings s = settings;
   std::sort(s.rows.begin(), s.rows.end());
   s.rows.erase(std::unique(s.rows.begin(), s.rows.end()), s.rows.end());
-  // before the minutes that measuring takes
+  // fail before the measurements, which need minutes
   if (!std::ofstream(s.file, std::ios::app)) throw std::runtime_error("cannot write " + s.file);
   const auto  start = std::chrono::steady_clock::now();
   const Exec  exec;
@@ -157,7 +157,7 @@ void make_table(const TableSettings &settings)
     for (Layout layout : {Layout::interleaved, Layout::contiguous})
       for (Source source : {Source::constant, Source::general, Source::per_line, Source::shifted}) {
         const auto [K, B] = systems_known().at(system);
-        // wide systems, with fewer candidates and longer solves, at every second length
+        // Wide systems have fewer candidates and longer solves. Every second length is enough.
         for (std::size_t k = 0; k<s.rows.size(); k += K> 2 || B > 1 ? 2 : 1) {
           const int n = s.rows[k];
           if (n % B != 0) continue;

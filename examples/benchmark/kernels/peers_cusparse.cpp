@@ -23,8 +23,7 @@ void check(cusparseStatus_t status, const char *what)
     throw std::runtime_error(std::string(what) + ": " + cusparseGetErrorString(status));
 }
 
-/// Diagonals of the batch, each as large as the right-hand sides: this is what the
-/// routines read and overwrite.
+/// Diagonals of the batch, each as large as the right-hand sides. The routines read and overwrite them.
 std::vector<Vector> diagonals(const Case &c)
 {
   const int           h = c.half_bandwidth;
@@ -56,7 +55,7 @@ std::vector<Vector> diagonals(const Case &c)
 std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
                              int repeat)
 {
-  if (c.periodic) return {}; // no periodic matrices there
+  if (c.periodic) return {}; // cuSPARSE has no periodic matrices
   std::vector<Timing> result;
   cusparseHandle_t    handle;
   check(cusparseCreate(&handle), "cusparseCreate");
@@ -78,7 +77,7 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
     result.push_back(t);
   };
   std::size_t       bytes   = 0;
-  const char *const kinds[] = {"cuThomas", "LU", "QR"}; // the second exchanges rows, the third is orthogonal
+  const char *const kinds[] = {"cuThomas", "LU", "QR"}; // LU exchanges rows, QR is orthogonal
   for (int algo = 0; c.interleaved && c.half_bandwidth == 1 && algo < 3; ++algo) {
     check(cusparseDgtsvInterleavedBatch_bufferSizeExt(handle, algo, n, d(0), d(1), d(2), x.data(), m, &bytes),
           "gtsvInterleavedBatch");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// ribbon-bench: time of batched line solves beside a copy of the same array and beside what
-/// others publish, all in one run.
+/// ribbon-bench: times of batched line solves, compared with a copy of the same array and with published
+/// solvers, all in one run.
 #include "bench.hpp"
 #include "hyperdiffusion.hpp"
 #include "make_table.hpp"
@@ -15,8 +15,8 @@
 
 namespace bench {
 
-/// Bytes that a solve has to move per unknown: right-hand side, solution, and the matrix where every line has
-/// its own; `scalar` bytes each.
+/// Bytes that a solve has to move per unknown: right-hand side, solution, and the matrix if there is one
+/// matrix per line. A scalar has `scalar` bytes.
 double floor_bytes(const Case &c, std::size_t scalar)
 {
   return static_cast<double>(scalar) * (2 + (c.per_line ? (2 * c.half_bandwidth + 1) * c.block : 0));
@@ -107,7 +107,7 @@ nlohmann::json run(const Settings &s)
                   if (timings.empty()) Kokkos::deep_copy(expected, x);
                   t.error = difference(x, expected);
                   timings.push_back(t);
-                } catch (const std::invalid_argument &) { // this algorithm does not take this case
+                } catch (const std::invalid_argument &) { // this algorithm does not support this case
                 }
               }
               if constexpr (std::is_same_v<Scalar, double>)

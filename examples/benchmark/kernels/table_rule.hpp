@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file table_rule.hpp  From times to the table of `auto`: which candidate is written down, and how.
+/// @file table_rule.hpp  Rule from times to the table of `auto`: the choice of a candidate, and the format.
 #pragma once
 
 #include <ribbon/algorithm/choice.hpp>
@@ -12,7 +12,7 @@ namespace bench {
 
 namespace choice = ribbon::choice;
 
-/// A way to solve. `milliseconds` < 0 stands for "cannot do this case".
+/// A way to solve. `milliseconds` < 0 means that it cannot do this case.
 struct Candidate {
   choice::Algorithm algorithm       = choice::Algorithm::one_pass;
   int               rows_per_thread = 0;
@@ -26,10 +26,10 @@ struct Measurement {
   std::vector<Candidate> candidates;
 };
 
-constexpr double margin = 1.01; ///< what is slower by less is as fast
+constexpr double margin = 1.01; ///< candidates within this factor of the fastest count as equally fast
 
-/// Of the candidates that are as fast as the fastest one the one that is preferred, else the first. Null
-/// where none could do the case.
+/// Of the candidates that are as fast as the fastest one: the preferred one, otherwise the first. Null if
+/// no candidate can do the case.
 template <class Prefer>
 const Candidate *pick(const std::vector<const Candidate *> &candidates, const Prefer &prefer)
 {
@@ -44,9 +44,9 @@ const Candidate *pick(const std::vector<const Candidate *> &candidates, const Pr
   return found;
 }
 
-/// What is written for a measurement: first the shape of one_pass, then that shape against the other
-/// algorithms. What was taken for shorter lines stays where nothing is faster by more than the margin; so
-/// does its shape where no one_pass could do the case.
+/// The entry for a measurement. It first chooses the shape of one_pass, then compares that shape with the
+/// other algorithms. The choice for shorter lines stays unless another candidate is faster by more than the
+/// margin. The shape stays also if no one_pass can do the case.
 /// @param shorter  of the same key; null for the shortest lines
 inline choice::Entry decide(const Measurement &m, const choice::Entry *shorter)
 {
@@ -65,8 +65,8 @@ inline choice::Entry decide(const Measurement &m, const choice::Entry *shorter)
   return entry;
 }
 
-/// The table: an entry where the choice changes, and one for all longer lines.
-/// @param measurements  those of a key side by side, their rows ascending
+/// The table: an entry at every length where the choice changes, and one for all longer lines.
+/// @param measurements  grouped by key, with ascending rows
 inline std::vector<choice::Entry> condense(const std::vector<Measurement> &measurements)
 {
   std::vector<choice::Entry> table;
@@ -94,8 +94,8 @@ inline void write_table(std::ostream &to, const std::vector<choice::Entry> &tabl
     return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
   };
   to << "// SPDX-License-Identifier: BSD-2-Clause\n"
-        "/// @file auto_table.hpp  What `auto` tries first on a device, and the shapes of one_pass. Made by "
-        "ribbon-bench --make-table, not by hand.\n///\n";
+        "/// @file auto_table.hpp  The first choice of `auto` on a device, and the shapes of one_pass. "
+        "Made by\n///   ribbon-bench --make-table.\n///\n";
   for (const auto &line : origin) to << "///     " << line << '\n';
   to << "#pragma once\n\n#include <ribbon/algorithm/choice.hpp>\n\nnamespace ribbon::choice {\n\n// "
         "clang-format off\ninline constexpr Entry auto_table[] = {\n"
