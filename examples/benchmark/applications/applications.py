@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whole applications with Ribbon and with PETSc's own solvers: set-up, refresh, application, time to solution.
+"""Applications with Ribbon and with PETSc's own solvers: set-up, refresh, application, time to solution.
 
-    applications.py measure --build build [--quick] [--device cuda] [--only REGEX]   table; JSON and plot in out/
-    applications.py report out/applications.json   writes applications.json, docs/pictures/applications.png and docs/performance/applications.md
+    applications.py measure --build build [--quick] [--device cuda] [--only REGEX]
+                                                   prints a table; writes JSON and plot to out/
+    applications.py report out/applications.json   writes applications.json, docs/pictures/applications.png
+                                                   and docs/performance/applications.md
     applications.py check out/applications.json    checks a measurement made with --quick, without its times
 
-Times are wall-clock times of PETSc's log (-log_view): the least of several runs, in which the solvers take
-turns. `measure` and `report` need matplotlib for the plot (--no-plot: no plot). All else needs Python's
-standard library.
+Times are wall-clock times of PETSc's log (-log_view): the shortest of several runs, in which the solvers
+alternate. `measure` and `report` need matplotlib for the plot (--no-plot: no plot). Everything else needs
+only Python's standard library.
 """
 import argparse
 import array
@@ -61,7 +63,8 @@ def difference(name, reference):
 
 
 def sentence(text):
-    """The message of a PETSc error, without places and versions; without an error the last line of the text."""
+    """The message of a PETSc error, without places and versions. If there is no error, the last line of
+    the text."""
     lines = [line.split("PETSC ERROR:")[1].strip() for line in text.splitlines() if "PETSC ERROR:" in line]
     said = []
     for line in lines:
@@ -139,7 +142,7 @@ class Application:
 
 
 def merge(old, new):
-    """The least of each time. Values that are no times are those of the last run."""
+    """The shortest of each time. Values other than times are those of the last run."""
     if old is None or "failure" in old or "failure" in new:
         return new if old is None or "failure" not in old else old
     times = {e: [n, min(s, old["events"].get(e, [n, s])[1])] for e, (n, s) in new["events"].items()}
@@ -187,15 +190,15 @@ def main():
     m = commands.add_parser("measure", help="run the applications")
     m.add_argument("--build", default=str(ROOT / "build"), help="build folder, with bin/ and lib/")
     m.add_argument("--out", default=str(ROOT / "out"), help="folder of applications.json and applications.png")
-    m.add_argument("--only", default="", help="cases whose names this regular expression finds")
+    m.add_argument("--only", default="", help="regular expression: only cases whose names match")
     m.add_argument("--quick", action="store_true", help="small sizes, for tests")
     m.add_argument("--device", choices=cases.TYPES, help="types of matrices and vectors on a GPU")
     m.add_argument("--mpi", type=int, default=1, help="ranks")
     m.add_argument("--options", default="", help="more PETSc options for every run")
-    m.add_argument("--repeat", type=int, default=3, help="runs of each kind; the least of each time counts")
+    m.add_argument("--repeat", type=int, default=3, help="runs of each kind; the shortest of each time counts")
     m.add_argument("--limit", type=float, default=300, help="seconds for one run")
     m.add_argument("--label", help="name of this measurement on the page; one of the same name is replaced")
-    m.add_argument("--machine", default=platform.processor() or platform.machine(), help="as the page says it")
+    m.add_argument("--machine", default=platform.processor() or platform.machine(), help="name of the machine on the page")
     m.add_argument("--remark", default="", help="a sentence for the page")
     m.add_argument("--no-plot", action="store_true")
     m.set_defaults(call=measure)
@@ -205,7 +208,7 @@ def main():
     r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)
-    c = commands.add_parser("check", help="judge a measurement made with --quick")
+    c = commands.add_parser("check", help="check a measurement made with --quick")
     c.add_argument("file")
     c.set_defaults(call=check.check)
     args = parser.parse_args()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The applications: programs, solvers as option lists, and tests of the answers. Standard library alone.
+"""The applications: programs, solvers as option lists, and tests of the answers. Needs only the standard
+library.
 
 A case has
   program, options    an executable of bin/, without any code for Ribbon, and its options
   steps               [(steps, options that ask for them)]; the first is one step
-  counted             event whose count is the number of steps, where the program decides this number
+  counted             event whose count is the number of steps, if the program decides this number
   solver              events whose sum is the time to solution; they do not overlap
   error               regular expression of the error in the output of the program, or "reference": the
                       largest difference from the solution of a run with the options `reference`

@@ -4,13 +4,13 @@
 
     /usr/bin/python3 column_sizes.py build/lib/libribbon.so [--only TEXT,...] [--unknowns N] [--json FILE]
 
-A batch consists of columns, one after another: bands of half-bandwidth 1 to 4, or blocks of 2, 3 and 5, with
-10 to 1000 rows (elements) each. Each column has its own coefficients (per_line) or those of one of 5 columns
-(classes), or all columns have the same coefficients (shared). Every step has new values: it multiplies the
-matrix by a constant, sets the PC up and applies it once. The variants take turns. The table has the least time
-of each in milliseconds, next to MatMult of the same matrix. ILU(0) of bands and blocks in natural order is
-exact, as LU is. A relative residual above 1e-10 is marked as wrong and makes the exit status nonzero. Needs
-petsc4py and NumPy.
+A batch consists of columns, one after another: bands of half-bandwidth 1 to 4, or blocks of 2, 3 and 5,
+with 10 to 1000 rows (elements) each. The coefficients have three kinds: one matrix per column (per_line), 5
+matrices for all columns (classes), or one matrix for all columns (shared). Every step has new values: it
+multiplies the matrix by a constant, sets the PC up and applies it once. The variants alternate. The table
+has the shortest time of each in milliseconds, and that of MatMult with the same matrix. ILU(0) of bands and
+blocks in natural order is exact, as LU is. A relative residual above 1e-10 is marked as wrong and makes the
+exit status nonzero. Needs petsc4py and NumPy.
 """
 import argparse
 import json
@@ -95,7 +95,7 @@ def measure(PETSc, args, rows, reach, block, kind):
 
 
 def row(name, found):
-    """A line of the table. SLOWER: set-up and application together take longer than with LU or ILU(0)."""
+    """A row of the table. SLOWER: set-up and application together are slower than with LU or ILU(0)."""
     both = {v: found[v]["set_up"] + found[v]["apply"] for v in VARIANTS}
     best = min(both["lu"], both["ilu"])
     text = f"{name:26} {found['product']:8.3f} | {found['line']['first']:8.2f} "
@@ -109,12 +109,12 @@ def row(name, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", help="libribbon.so, with a / in its path")
-    parser.add_argument("--unknowns", type=int, default=400000, help="of a batch, about")
+    parser.add_argument("--unknowns", type=int, default=400000, help="approximate number of unknowns of a batch")
     parser.add_argument("--rows", default="10,30,80,300,1000", help="rows (elements) of a column")
     parser.add_argument("--repeat", type=int, default=5, help="steps")
-    parser.add_argument("--only", default="", help="batches whose names have one of these in them: band 1,shared 80")
+    parser.add_argument("--only", default="", help="only batches whose names contain one of these: band 1,shared 80")
     parser.add_argument("--options", default="", help="PETSc options of PC line")
-    parser.add_argument("--json", help="file for the numbers")
+    parser.add_argument("--json", help="file for the values")
     args = parser.parse_args()
     petsc4py.init([sys.argv[0], "-dll_append", args.library] + args.options.split())
     from petsc4py import PETSc

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] =
-  "Columns of an atmosphere or an ocean: implicit vertical diffusion, new coefficients every step.\n\
-A plain PETSc program: it knows no plugin and runs with any KSP and PC. Options:\n\
-  -columns M -levels N   columns, one behind another, and unknowns in each\n\
-  -steps K               systems that are solved one after another, each with a matrix of its own\n\
-  -shared                all columns have the same coefficients, which are new in every step, too\n\n";
+  "Implicit vertical diffusion in columns of an atmosphere or an ocean, new coefficients every step.\n\
+A plain PETSc program without code for any plugin. It runs with any KSP and PC. Options:\n\
+  -columns M -levels N   number of columns, one after another, and number of unknowns of each\n\
+  -steps K               systems, which are solved one after another, each with a new matrix\n\
+  -shared                all columns have the same coefficients, which are also new in every step\n\n";
 
-/* (I + dt D) u = b, where D is the difference of the fluxes kappa u_z over layers whose thickness dz grows by
-   3% upwards. Row l is -s[l] / dz[l], 1 + (s[l] + s[l + 1]) / dz[l], -s[l + 1] / dz[l]. There is no flux through
-   the ends: s[0] = s[N] = 0. The diffusivity is the profile z (1 - z) times a hash of the column, the level
-   and the step. b is A times a known vector, and the program compares the solution with this vector. */
+/* (I + dt D) u = b, where D is the difference of the fluxes kappa u_z over layers whose thickness dz
+   grows by 3% upwards. Row l is -s[l] / dz[l], 1 + (s[l] + s[l + 1]) / dz[l], -s[l + 1] / dz[l]. There
+   is no flux through the ends: s[0] = s[N] = 0. The diffusivity is the profile z (1 - z) times a hash of
+   the column, the level and the step. b is A times a known vector, and the program compares the solution
+   with this vector. */
 
 #include <petscksp.h>
 
@@ -18,7 +19,7 @@ typedef struct {
   PetscBool shared;
 } Problem;
 
-/* A number in [0, 1): splitmix64 (G. L. Steele et al., 2014). */
+/* A value in [0, 1): splitmix64 (G. L. Steele et al., 2014). */
 static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c)
 {
   const unsigned long long prime = 0x100000001b3ULL;

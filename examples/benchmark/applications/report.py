@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Table, plot and pages of measurements by applications.py. Standard library; matplotlib for the plot."""
+"""Table, plot and pages of measurements by applications.py. Needs only the standard library, and
+matplotlib for the plot."""
 import json
 import math
 import pathlib
@@ -26,7 +27,7 @@ def read(name):
 
 
 def mean(point, event):
-    """Mean seconds of an event; None: it was not called."""
+    """Mean seconds of an event. None: the event did not occur."""
     count, seconds = point["events"].get(event, [0, 0])
     return seconds / count if count else None
 
@@ -111,7 +112,7 @@ def table(data):
 
 
 def draw_case(axis, case, steps):
-    """Time to k solutions, first + (k - 1) step, as lines (solid: Ribbon); measured times as dots."""
+    """Time to k solutions, first + (k - 1) step, as lines (solid: Ribbon). Measured times are dots."""
     counts = [10 ** (j / 10) for j in range(31)]
     for j, (name, solver) in enumerate(case["solvers"].items()):
         if not is_right(case, solver["points"]):
@@ -166,7 +167,7 @@ def report(args):
             old = next((s for s in data["sets"] if s["label"] == new["label"]), None)
             if old is None:
                 data["sets"].append(new)
-            else:  # cases that were not measured again stay
+            else:  # cases without new measurements stay
                 old.update(new, cases={**old["cases"], **new["cases"]})
     if not data["sets"]:
         sys.exit(f"{args.data} holds nothing: name a file that measure wrote")

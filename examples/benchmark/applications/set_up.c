@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] =
-  "What a PC costs on a grid: first set-up, set-up with new values, application, MatMult.\n\
-A plain PETSc program: it knows no plugin and runs with any PC (-pc_type). Options:\n\
-  -dim D -n N -dof B   a grid of N^D points with B unknowns each, neighbours along the axes\n\
-  -repeats K           number of set-ups with new values; the least time is printed\n\n";
+static char help[] = "Times of a PC on a grid: first set-up, set-up with new values, application, MatMult.\n\
+A plain PETSc program without code for any plugin. It runs with any PC (-pc_type). Options:\n\
+  -dim D -n N -dof B   a grid of N^D points with B unknowns each and neighbours along the axes\n\
+  -repeats K           number of set-ups with new values; the shortest time is printed\n\n";
 
 /* Off-diagonal blocks: -1 on the diagonal, other entries random up to 0.05. Diagonal blocks: 2 D, others up
    to 0.3 D. Every row is multiplied by a random number from 1 to 1.3, so that there is one matrix per
@@ -90,7 +89,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, DM grid, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* The time after all work on the device: a dot product waits for that work. */
+/* The time after all work on the device. A dot product waits for that work. */
 static PetscErrorCode Now(Vec x, PetscLogDouble *time)
 {
   PetscScalar dot;
@@ -119,7 +118,7 @@ static PetscErrorCode FirstSetUp(DM grid, Mat A, Vec b, Vec x, PC *pc, PetscLogD
   PetscFunctionReturn(0);
 }
 
-/* Set-up with new values in the same pattern; the least of several. */
+/* Set-up with new values in the same pattern; the shortest of several. */
 static PetscErrorCode Refresh(const Problem *p, Mat A, Vec b, Vec x, PC pc, PetscLogDouble *seconds)
 {
   PetscFunctionBeginUser;
