@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is measured: problems, smoothers, preconditioners, as option lists of the program `smoothers`. Standard library alone.
+"""Measured cases: problems, smoothers and preconditioners, as option lists of the program `smoothers`.
 
-A table has one problem and one way of solving; its columns are values of a parameter, its rows are solvers. Every cell is one run.
+A table has one problem and one kind of solver. Its columns are values of a parameter, its rows are solvers.
+Every cell is one run. Needs only the standard library.
 """
 import math
 
@@ -13,7 +14,7 @@ CHEBYSHEV = ["-mg_levels_ksp_type", "chebyshev"]
 
 
 def options(prefix, **values):
-    """["-PREFIXNAME", "VALUE", ...]; one underscore at the end of a name keeps it from being a keyword of Python."""
+    """["-PREFIXNAME", "VALUE", ...]. An underscore at the end of a name avoids keywords of Python."""
     return [word for name, value in values.items() for word in (f"-{prefix}{name.rstrip('_')}", str(value))]
 
 
@@ -22,9 +23,10 @@ def lines(prefix, **values):
 
 
 def smoothers(dim, convection=False):
-    """Rows of multigrid tables: name -> options of the levels. `line` stands for PC line with its default options.
+    """Rows of multigrid tables: name -> options of the levels. `line` means PC line with its default options.
 
-    Chebyshev's iteration is for real spectra: with convection the others smooth in Richardson's, Jacobi damped by 2/3.
+    Chebyshev needs real spectra. With convection the other smoothers use Richardson's iteration, Jacobi with
+    damping 2/3.
     """
     p, every = "mg_levels_", "x,y,z" if dim == 3 else "x,y"
     if convection:
@@ -44,7 +46,8 @@ def smoothers(dim, convection=False):
 
 
 def preconditioners(convection=False):
-    """Rows of the tables without multigrid. CG needs symmetric ones: SOR sweeps both ways by default, ILU(0) of a symmetric matrix is symmetric."""
+    """Rows of the tables without multigrid. CG needs symmetric preconditioners. SOR sweeps both ways by
+    default, and ILU(0) of a symmetric matrix is symmetric."""
     rows = {
         "jacobi": options("", pc_type="jacobi"),
         "sor": options("", pc_type="sor"),
@@ -62,7 +65,8 @@ def preconditioners(convection=False):
 
 
 def level_solvers():
-    """Rows of the table of what iterates on the levels, with PC line by default and with other PCs. Outer FGMRES: a level's GMRES is not linear."""
+    """Rows of the table of iterations on the levels, with PC line by default and with other PCs. The outer
+    iteration is FGMRES, because GMRES on a level is not linear."""
     p, narrow = "mg_levels_", CHEBYSHEV + ["-mg_levels_ksp_chebyshev_esteig", "0,0.3,0,1.05"]
     return {
         "Chebyshev, line": CHEBYSHEV + lines(p),
@@ -77,7 +81,7 @@ def level_solvers():
 
 
 def nothing_said():
-    """Rows of the tables of defaults: PETSc's smoother and `line`, with nothing but the iteration."""
+    """Rows of the tables of defaults: PETSc's smoother and `line`, only with the options of the iteration."""
     p = "mg_levels_"
     return {
         "Chebyshev, sor": CHEBYSHEV + options(p, pc_type="sor"),
@@ -88,7 +92,8 @@ def nothing_said():
 
 
 def problems(dim):
-    """Columns of these: isotropic, stretched in one direction or more, rotated; twelve of each dimension."""
+    """Columns of these tables: isotropic, stretched in one direction or more, rotated. There are twelve of
+    each dimension."""
     anisotropic = {"isotropic": 1, "anisotropic 10": 10, "anisotropic 10^4": 10**4} if dim == 2 else {"isotropic": 1, "anisotropic 10^-2": 0.01, "anisotropic 100": 100}
     stretches = ["3,3", "0,5", "-5,-5"] if dim == 2 else ["0,0,3", "0,0,5", "0,0,-5", "2,3,3", "-5,-5,-5"]
     rotations = [(10, 30), (10**3, 5), (10**3, 30), (10**3, 45)] if dim == 2 else [(10**3, 30), (100, 45)]
@@ -111,7 +116,8 @@ def columns(problem, parameter, values, **fixed):
 
 
 def tables(quick=False):
-    """[{id, title, dim, solver, columns, rows}], in the order of the page. `quick`: two columns and few rows of the first one."""
+    """[{id, title, dim, solver, columns, rows}], in the order of the page. `quick`: two columns and few
+    rows of the first table."""
     all_ratios = [10**k for k in range(7)]
     mg2, mg3, flow = smoothers(2), smoothers(3), smoothers(2, convection=True)
     if quick:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and picture of docs/performance/smoothers.md from the runs in smoothers.json. Standard library, and matplotlib for the picture."""
+"""Tables and picture of docs/performance/smoothers.md from the runs in smoothers.json. Needs only the
+standard library, and matplotlib for the picture."""
 import json
 import pathlib
 import re
@@ -12,7 +13,7 @@ END = "<!-- end of tables -->"
 
 
 def write(name, data):
-    """Atomically, a run per line, so that differences can be read."""
+    """Writes atomically, with one run per line, so that differences are readable."""
     runs = [s["runs"] for s in data["sets"]]
     heads = [json.dumps({k: v for k, v in s.items() if k != "runs"}, ensure_ascii=False)[:-1] for s in data["sets"]]
     sets = [head + ', "runs": [\n' + ",\n".join(json.dumps(r, ensure_ascii=False) for r in rs) + "\n]}" for head, rs in zip(heads, runs)]
@@ -41,7 +42,7 @@ def cell(run, show):
 
 
 def table(data, spec, show, mark):
-    """Markdown of one table; the smallest `mark(run)` of each column is bold."""
+    """Markdown of one table. The smallest `mark(run)` of each column is bold."""
     found = {(r["row"], r["column"]): r for r in data["runs"] if r["table"] == spec["id"]}
     rows = [row for row in spec["rows"] if any((row, c) in found for c in spec["columns"])]
     if not rows:
@@ -79,7 +80,8 @@ def chosen(spec, wanted):
 
 
 def section(data, group, wanted):
-    """All tables of one set of runs whose ids are in `group`. wanted: what a marker says (see `fill`)."""
+    """All tables of one set of runs whose ids are in `group`. wanted: the choices of a marker (see
+    `fill`)."""
     out = []
     shown = wanted.get("show", ["iterations", "seconds"])
     for spec in cases.tables():
@@ -99,7 +101,7 @@ def section(data, group, wanted):
 
 
 def fill(page, sets):
-    """The page with everything between the markers written anew.
+    """The page with new text between the markers.
 
     A marker names the tables that follow it, and may choose from them. It may have several lines:
     tables of ID, ID | sets: LABEL | show: iterations; seconds | rows: NAME; NAME | columns: NAME; NAME
@@ -162,7 +164,8 @@ def draw(sets, picture):
 
 
 def merge(sets, new):
-    """A set of a new label joins the others. One of a known label takes its place, but for runs of other cells where all that is said of both is the same."""
+    """Adds a set with a new label. A set with a known label replaces the old one. Runs of other cells stay
+    if all other facts of both sets are the same."""
 
     def said(data):
         return {k: v for k, v in data.items() if k not in ("runs", "date")}

@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Elliptic model problems whose couplings differ much in size, on a 2D or 3D DMDA.\n\
-A plain PETSc program: it knows no plugin and runs with any KSP and PC. The operator is computed on every level of -pc_type mg,\n\
--pc_mg_galerkin both takes products instead; -da_grid_x N -da_refine R as in every program with a DMDA. Options:\n\
+static char help[] = "Elliptic model problems with couplings of very different size, on a 2D or 3D DMDA.\n\
+A plain PETSc program without code for any plugin. It runs with any KSP and PC. It computes\n\
+the operator on every level of -pc_type mg; with -pc_mg_galerkin both, products replace it.\n\
+-da_grid_x N -da_refine R work as in every program with a DMDA. Options:\n\
   -dim 2|3\n\
   -problem anisotropic   -R u_xx - u_yy - u_zz on the unit cube, R: -ratio\n\
-           layer         -laplace u, spacing along y grows exponentially away from y = 0; largest over smallest: -ratio\n\
-           rotated       -div(K grad u), K = R along a direction in the xy plane, 1 across; -ratio, -angle (degrees from x)\n\
-           convection    -laplace u + P w.grad u, |w| = 1, w at -angle degrees from x, P: -peclet; first-order upwind\n\
-           stretched     -laplace u, nodes of direction d at (1 + tanh(S_d (2 t - 1)) / tanh(S_d)) / 2, t = 0..1 uniform: close at both ends;\n\
-                         S_d < 0: at 1 - tanh(S_d (1 - t)) / tanh(S_d), close at t = 0; S: -stretch 0,0,3\n\
-  -cpu_time              seconds are those that rank 0 computed, which other programs on the machine do not lengthen\n\
-  -repeats K             solves timed after a first one, which counts as set-up as far as it took longer; the fastest counts. 0: the first one alone\n\n";
+           layer         -laplace u, spacing along y grows exponentially away from y = 0;\n\
+                         largest over smallest spacing: -ratio\n\
+           rotated       -div(K grad u), K = R along a direction in the xy plane, 1 across;\n\
+                         -ratio, -angle (degrees from x)\n\
+           convection    -laplace u + P w.grad u, |w| = 1, w at -angle degrees from x, P: -peclet;\n\
+                         first-order upwind\n\
+           stretched     -laplace u, S: -stretch 0,0,3; nodes of direction d, with t = 0..1 uniform:\n\
+                         at (1 + tanh(S_d (2 t - 1)) / tanh(S_d)) / 2, dense at both ends;\n\
+                         S_d < 0: at 1 - tanh(S_d (1 - t)) / tanh(S_d), dense at t = 0\n\
+  -cpu_time              CPU seconds of rank 0, which other programs on the machine do not lengthen\n\
+  -repeats K             timed solves after a first one; the fastest counts. The first solve counts\n\
+                         as set-up as far as it took longer. 0: only the first one\n\n";
 
-/* Finite volumes on a tensor grid of nodes: row i, divided by nothing, is the balance of its cell, so that
-   all problems but the last are symmetric and operators of coarser grids fit the transpose of the
-   interpolation. u = 0 on the boundary, whose nodes keep rows of their own that couple with nothing; no row
-   couples with them.
-   The cross derivative of `rotated` is the central difference over the four corners. The right-hand side is a
-   hash of the node's number in [-1, 1): the same for all numbers of ranks and types of vectors, and all
-   frequencies are in it. See U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid (2001), chapters 5 and
-   7; P. Wesseling, An Introduction to Multigrid Methods (1992), chapter 7. */
+/* Finite volumes on a tensor grid of nodes. Row i is the balance of its cell, without a division. Hence all
+   problems but the last are symmetric, and operators of coarser grids fit the transpose of the
+   interpolation. u = 0 on the boundary. Nodes on the boundary keep separate rows: these couple with no
+   other row, and no other row couples with them. The cross derivative of `rotated` is the central
+   difference over the four corners.
+
+   The right-hand side is a hash of the index of the node, in [-1, 1). It is the same for any number of
+   ranks and any type of vectors, and contains all frequencies. See U. Trottenberg, C. W. Oosterlee, A.
+   Schueller, Multigrid (2001), chapters 5 and 7; P. Wesseling, An Introduction to Multigrid Methods (1992),
+   chapter 7. */
 
 #if !defined(_POSIX_C_SOURCE)
   #define _POSIX_C_SOURCE 200809L /* clock_gettime() */
@@ -41,8 +49,7 @@ typedef struct {
   PetscLogDouble assembly; /* seconds so far in ComputeMatrix */
 } Problem;
 
-/* Seconds that this rank has computed; the kernel counts them to the nanosecond (PetscGetCPUTime() to 10
-   ms). */
+/* CPU seconds of this rank. clock_gettime() counts nanoseconds, PetscGetCPUTime() 10 ms. */
 static PetscErrorCode Computed(PetscLogDouble *t)
 {
   struct timespec now;
@@ -80,7 +87,8 @@ static PetscReal Coordinate(const Problem *p, int d, PetscInt i, PetscInt n)
   return (PetscExpReal(b * t) - 1) / (PetscExpReal(b) - 1);
 }
 
-/* Distances of node i to its two neighbours along direction d; the boundary mirrors the one there is. */
+/* Distances of node i to its two neighbours along direction d. The boundary mirrors the existing
+   neighbour. */
 static void Spacing(const Problem *p, int d, PetscInt i, PetscInt n, PetscReal h[2])
 {
   const PetscReal x = Coordinate(p, d, i, n);
@@ -96,7 +104,8 @@ static PetscBool OnBoundary(const Problem *p, const Grid *g, const PetscInt at[3
   return PETSC_FALSE;
 }
 
-/* One row: columns as offsets from its node, and their values; at most 7 and 4 corners. */
+/* One row: columns as offsets from its node, and their values. A row has at most 7 entries and 4
+   corners. */
 typedef struct {
   PetscInt    entries;
   int         offset[11][3];
@@ -110,7 +119,8 @@ static void Add(Row *row, int x, int y, int z, PetscReal value)
   row->value[k] = value;
 }
 
-/* All entries of the row of a node as if it had neighbours on all sides; the first is the diagonal. */
+/* All entries of the row of a node, as if it had neighbours on all sides. The first entry is the
+   diagonal. */
 static void Stencil(const Problem *p, const Grid *g, const PetscInt at[3], Row *row)
 {
   const PetscReal radians = p->angle * PETSC_PI / 180, c = PetscCosReal(radians), s = PetscSinReal(radians);
@@ -184,7 +194,7 @@ static PetscErrorCode ComputeMatrix(KSP ksp, Mat J, Mat A, void *context)
   PetscFunctionReturn(0);
 }
 
-/* A number in [-1, 1) for every node: splitmix64 (G. L. Steele et al., 2014). */
+/* A value in [-1, 1) for every node: splitmix64 (G. L. Steele et al., 2014). */
 static PetscReal Hash(PetscInt node)
 {
   unsigned long long z = ((unsigned long long)node + 1) * 0x9e3779b97f4a7c15ULL;
@@ -210,7 +220,7 @@ static PetscErrorCode FillRightHandSide(const Problem *p, DM da, Vec b)
   PetscFunctionReturn(0);
 }
 
-/* Solves from x = 0, and waits until the device is done: a norm of the result reaches the host. */
+/* Solves from x = 0 and waits until the device is done: a norm of the result reaches the host. */
 static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
@@ -227,7 +237,7 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscLogDouble *seconds)
   PetscFunctionReturn(0);
 }
 
-/* ||b - A x|| / ||b||, whatever norm the KSP watched. */
+/* ||b - A x|| / ||b||, independent of the norm of the KSP. */
 static PetscErrorCode TrueResidual(KSP ksp, Vec b, Vec x, PetscReal *residual)
 {
   Mat       A;
@@ -308,7 +318,7 @@ int main(int argc, char **argv)
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(Now(&t1));
-  PetscCall(Solve(ksp, b, x, &first)); /* estimates of eigenvalues and all else that is done once */
+  PetscCall(Solve(ksp, b, x, &first)); /* with estimates of eigenvalues and all other work done once */
   for (k = 0, solve = first; k < repeats; k++) {
     PetscCall(Solve(ksp, b, x, &again));
     solve = PetscMin(solve, again);

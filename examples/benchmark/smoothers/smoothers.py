@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares smoothers and preconditioners on the problems of the program `smoothers`.
 
-    smoothers.py measure --program build/bin/smoothers --plugin build/lib/libribbon.so --label LABEL --out FILE.json
-    smoothers.py report [FILE.json ...]     smoothers.json and these -> tables and picture of docs/performance/smoothers.md
-    smoothers.py check FILE.json            judges a measurement made with --quick
+    smoothers.py measure --program build/bin/smoothers --plugin build/lib/libribbon.so
+                         --label LABEL --out FILE.json
+    smoothers.py report [FILE.json ...]     adds these to smoothers.json; writes tables and picture of
+                                            docs/performance/smoothers.md
+    smoothers.py check FILE.json            checks a measurement made with --quick
 
-`measure` needs Python's standard library, the program and the plugin alone. `report` draws with matplotlib (--no-plot: does not).
+`measure` needs only Python's standard library, the program and the plugin. `report` needs matplotlib for
+the picture (--no-plot: no picture).
 """
 import argparse
 import csv
@@ -29,7 +32,8 @@ ROOT = HERE.parents[2]
 
 
 def refinements(size):
-    """(nodes per direction of the coarsest grid, -da_refine) of a grid with `size` nodes per direction; the coarsest has 3 to 5 of them."""
+    """(nodes per direction of the coarsest grid, -da_refine) of a grid with `size` nodes per direction.
+    The coarsest grid has 3 to 5 nodes per direction."""
     intervals, refine = size - 1, 0
     while intervals > 4 and intervals % 2 == 0:
         intervals, refine = intervals // 2, refine + 1
@@ -60,15 +64,16 @@ def parse(text):
 
 
 def sentence(text):
-    """The first line of PETSc's report of an error, else the last line there is."""
+    """The first line of PETSc's error report. If there is none, the last line of the text."""
     lines = [line.split("PETSC ERROR:")[-1].strip() for line in text.splitlines() if line.strip()]
     report_of_petsc = [line for line in lines if line and not line.startswith("---")] if "PETSC ERROR" in text else lines[-1:]
     return (report_of_petsc[1] if len(report_of_petsc) > 1 else report_of_petsc[0] if report_of_petsc else "no output")[:200]
 
 
 def run(command, limit):
-    """One run: what it printed, or `status` timeout or error. Nothing is left running."""
-    alone = {} if command[0] == "mpiexec" else {"OMPI_MCA_ess_singleton_isolated": "1"}  # Open MPI starts no daemon of its own, which takes longer than small runs
+    """One run: its results, or `status` timeout or error. No process stays behind."""
+    # no daemon of Open MPI, which takes longer than small runs
+    alone = {} if command[0] == "mpiexec" else {"OMPI_MCA_ess_singleton_isolated": "1"}
     environment = dict(os.environ, **alone, OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", "1"), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
     begin = time.monotonic()
     try:
@@ -88,7 +93,7 @@ def run(command, limit):
 
 def measure(args):
     program = str(pathlib.Path(args.program).resolve())
-    plugin = str(pathlib.Path(args.plugin).resolve())  # a path with a /, else PETSc looks elsewhere
+    plugin = str(pathlib.Path(args.plugin).resolve())  # a path with a /, otherwise PETSc searches elsewhere
     sizes = {2: args.sizes[0], 3: args.sizes[1] if len(args.sizes) > 1 else None}
     launch = ["mpiexec", "-n", str(args.mpi)] if args.mpi > 1 else []
     extra = ["-dm_vec_type", args.vec_type] if args.vec_type else []
@@ -111,14 +116,14 @@ def measure(args):
                     words = []
                 else:
                     words = grid(table["dim"], sizes[table["dim"]]) + problem + table["solver"] + solver + ["-repeats", str(args.repeats)] + extra
-                    if args.mpi > 1:  # one block per rank, whose ILU(0) is that of the default
+                    if args.mpi > 1:  # one block per rank, with the default ILU(0)
                         words = ["bjacobi" if w == "ilu" else w for w in words]
                         words = [str(4 * args.mpi) if words[i - 1].endswith("pc_bjacobi_blocks") else w for i, w in enumerate(words)]
                     result = run(launch + [program, "-dll_append", plugin] + words, args.limit)
                 runs.append(dict(table=table["id"], row=row, column=column, command=" ".join(words), **result))
                 if sys.stderr.isatty() or args.verbose:
                     print(f"[{len(runs)}/{count}] {table['id']} {column} {row}: {result['status']} {result.get('iterations', '')} {result.get('message', '')}", file=sys.stderr, flush=True)
-                report.write(args.out, {"sets": [data]})  # a run that is stopped leaves what it has
+                report.write(args.out, {"sets": [data]})  # a run that is stopped keeps its results
     if args.csv:
         with open(args.csv, "w", newline="") as file:
             names = ["table", "row", "column", "status", "reason", "unknowns", "ranks", "iterations", "true_residual", "assembly_s", "setup_s", "solve_s", "wall_s", "message", "command"]
@@ -143,7 +148,7 @@ def more_than_sor(runs):
 
 
 def check(args):
-    """Judges the quick measurement by counts that theory gives, not by those of an earlier run."""
+    """Checks the quick measurement by counts from theory, not by those of an earlier run."""
     with open(args.file) as file:
         runs = json.load(file)["sets"][0]["runs"]
     wrong = [f"{r['row']} at {r['column']}: {r['status']} {r.get('message', '')}, true residual {r.get('true_residual')}" for r in runs if r["status"] != "converged" or not r["true_residual"] <= 1e-7]
@@ -172,29 +177,29 @@ def main():
     m.add_argument("--out", default="smoothers.json", help="JSON file to write")
     m.add_argument("--csv", help="the same runs as a table")
     m.add_argument("--label", default="CPU", help="name of this set of runs on the page; a set of the same name is replaced")
-    m.add_argument("--machine", help="what it ran on, as the page says it")
-    m.add_argument("--sizes", type=lambda s: [int(x) for x in s.split(",")], default=[257, 33], help="nodes per direction in 2D[,3D]; 3D is left out where it is not given")
+    m.add_argument("--machine", help="name of the machine on the page")
+    m.add_argument("--sizes", type=lambda s: [int(x) for x in s.split(",")], default=[257, 33], help="nodes per direction in 2D[,3D]; without a second value there are no 3D runs")
     m.add_argument("--tables", type=lambda s: s.split(","), default=[], help="only these (see cases.py)")
     m.add_argument("--columns", type=lambda s: s.split(","), default=[], help="only these, by their heads on the page: 1,10^4")
     m.add_argument("--mpi", type=int, default=1, help="ranks")
     m.add_argument("--vec-type", help="-dm_vec_type: cuda, kokkos")
     m.add_argument("--mat-type", help="-dm_mat_type: aijcusparse, aijkokkos")
     m.add_argument("--options", default="", help="more options for every run")
-    m.add_argument("--repeats", type=int, default=1, help="timed solves of every run after a first one (0: that one alone)")
+    m.add_argument("--repeats", type=int, default=1, help="timed solves of every run after a first one (0: only the first one)")
     m.add_argument("--limit", type=float, default=120, help="seconds for one run")
     m.add_argument("--budget", type=float, default=0, help="seconds after which no run is started (0: none)")
-    m.add_argument("--iterations-only", action="store_true", help="the machine is not quiet: the page shows no seconds of this set")
+    m.add_argument("--iterations-only", action="store_true", help="the machine is busy: the page shows no seconds of this set")
     m.add_argument("--quick", action="store_true", help="two ratios and five smoothers, and defaults in seven cases, for a test")
     m.add_argument("--verbose", action="store_true", help="a line for every run")
     m.set_defaults(call=measure)
     r = commands.add_parser("report", help="write the tables and the picture")
-    r.add_argument("files", nargs="*", help="measurements to take into the data file first")
+    r.add_argument("files", nargs="*", help="measurements to add to the data file first")
     r.add_argument("--data", default=str(HERE / "smoothers.json"))
     r.add_argument("--page", default=str(ROOT / "docs/performance/smoothers.md"))
     r.add_argument("--picture", default=str(ROOT / "docs/pictures/smoothers.png"))
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)
-    c = commands.add_parser("check", help="judge a quick measurement")
+    c = commands.add_parser("check", help="check a quick measurement")
     c.add_argument("file")
     c.set_defaults(call=check)
     args = parser.parse_args()
