@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] =
   "The Brusselator with diffusion on the periodic unit square, a stiff reaction-diffusion problem.\n\
-A plain PETSc program: it knows no plugin and runs with any TS; -da_grid_x N -da_grid_y N as in every program with a DMDA. Options:\n\
+A plain PETSc program without code for any plugin. It runs with any TS.\n\
+-da_grid_x N -da_grid_y N work as in every program with a DMDA. Options:\n\
   -alpha A                      diffusivity (default 0.1)\n\
-  -reaction implicit|explicit   the reaction is part of the IFunction, or an RHSFunction beside it\n\n";
+  -reaction implicit|explicit   the reaction is part of the IFunction, or is an RHSFunction\n\n";
 
-/* u_t = 1 + u^2 v - 4.4 u + alpha laplace u, v_t = 3.4 u - u^2 v + alpha laplace v: BRUSS-2D of E. Hairer, G.
-   Wanner, Solving Ordinary Differential Equations II (1996), IV.10, until its inhomogeneity sets in at t =
-   1.1. */
+/* u_t = 1 + u^2 v - 4.4 u + alpha laplace u, v_t = 3.4 u - u^2 v + alpha laplace v: BRUSS-2D of E.
+   Hairer, G. Wanner, Solving Ordinary Differential Equations II (1996), IV.10, before its inhomogeneity
+   starts at t = 1.1. */
 
 #include <petscdmda.h>
 #include <petscts.h>
@@ -124,7 +125,7 @@ int main(int argc, char **argv)
   p.explicit_reaction = (PetscBool)reaction;
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 32,
                          32, PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &da));
-  PetscCall(DMSetMatrixPreallocateOnly(da, PETSC_TRUE)); /* components couple at their point alone */
+  PetscCall(DMSetMatrixPreallocateOnly(da, PETSC_TRUE)); /* components couple only at their point */
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateGlobalVector(da, &x));

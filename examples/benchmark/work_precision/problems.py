@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is measured: problems, and methods as option lists. Standard library alone.
+"""Measured problems, and methods as option lists. Needs only the standard library.
 
-A curve is one method; its points have equal steps, halved from one to the next, or tolerances. Errors are largest differences from a reference on the same grid, which a method of PETSc's computed with small steps.
+A curve belongs to one method. Its points have equal steps, halved from one point to the next, or
+tolerances. Errors are largest differences from a reference on the same grid. One of PETSc's methods
+computed it with small steps.
 """
-ONCE = "-snes_type ksponly -snes_lag_jacobian -2 -snes_lag_jacobian_persists"  # linear problems, equal steps: one Jacobian and one factorization serve all
+# linear problems with equal steps: one Jacobian and one factorization serve all steps
+ONCE = "-snes_type ksponly -snes_lag_jacobian -2 -snes_lag_jacobian_persists"
 LINEAR = "-snes_type ksponly"
 LU, ILU, MG = "-ksp_type preonly -pc_type lu", "-ksp_type gmres -ksp_rtol 1e-6 -pc_type ilu", "-ksp_type gmres -ksp_rtol 1e-6 -pc_type mg -pc_mg_galerkin -pc_mg_levels 4"
 CN, BDF, ROSW = "-ts_type cn", "-ts_type bdf -ts_bdf_order 2", "-ts_type rosw -ts_rosw_type ra34pw2"
@@ -23,7 +26,8 @@ def tolerances(*values):
 
 
 def diffusion(title, boundary, size=129):
-    """ts/tutorials ex15: u_t = u_xx + u_yy, boundary values as algebraic rows, a start that jumps."""
+    """ts/tutorials ex15: u_t = u_xx + u_yy, boundary values as algebraic rows, a discontinuous initial
+    state."""
     kept, start = "-ts_adi_lag_jacobian -1", "-ts_adi_rannacher 2"
     steps, adaptive = equal((8, 16, 32, 64, 128, 256)), tolerances(1e-3, 1e-4, 1e-5)
     return {
@@ -54,7 +58,8 @@ def diffusion(title, boundary, size=129):
 
 
 def brusselator(size=64):
-    """A stiff reaction-diffusion problem; `reaction explicit`: the reaction is an RHSFunction, as IMEX methods take it."""
+    """A stiff reaction-diffusion problem. `reaction explicit`: the reaction is an RHSFunction for IMEX
+    methods."""
     steps, adaptive, imex = equal((16, 32, 64, 128, 256)), tolerances(1e-3, 1e-4, 1e-5), "-reaction explicit"
     kept = f"{imex} -ts_adi_lag_jacobian -1"
     return {
@@ -104,18 +109,19 @@ def heston(m1, m2, petsc=True, reference=400):
 
 
 def few(problem):
-    """The methods that are worth their seconds on larger grids."""
+    """The methods that are affordable on larger grids."""
     costly = ("adaptive", "bdf 2, LU", "bdf 2, GMRES + MG")
     methods = {name: (options, points[:5]) for name, (options, points) in problem["methods"].items() if not any(word in name for word in costly)}
     return problem | {"methods": methods}
 
 
 DEVICE = "-dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
-SMOOTH = "-mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi"  # what a device does by itself
+SMOOTH = "-mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi"  # runs entirely on a device
 
 
 def on_device(problem, methods, small):
-    """Matrices and vectors on a GPU, where ILU and SOR have no place. `small`: a grid whose first steps cost what does not depend on the grid."""
+    """Matrices and vectors on a GPU, without ILU and SOR. `small`: a grid whose first steps have the costs
+    that do not depend on the grid."""
     found = {name: problem["methods"][name] for name in problem["methods"] if name in methods} | {name: m for name, m in methods.items() if m}
     return problem | {"title": problem["title"] + " on a GPU", "device": DEVICE, "small": small, "methods": found}
 
@@ -137,7 +143,7 @@ def brusselator_on_device(size=256):
 
 
 def heat_on_device(size=127):
-    """examples/heat3d, whose function is on the device too; it measures its errors and seconds itself."""
+    """examples/heat3d, whose function also runs on the device. It measures its errors and seconds itself."""
     steps, kept, cg = equal((10, 20, 40, 80, 160)), "-ts_adi_lag_jacobian -1", "-ksp_type cg -ksp_rtol 1e-8"
     return {
         "title": f"heat equation, {size}^3, on a GPU",
@@ -176,6 +182,6 @@ def problems():
 
 
 def heston_case(case):
-    """The four published cases on the grid of the paper: methods of TS adi alone."""
+    """The four published cases on the grid of the paper, only with methods of TS adi."""
     problem = heston(100, 50, petsc=False)
     return problem | {"title": f"case {case}", "surface": case == 1, "options": problem["options"] + f" -case {case}"}

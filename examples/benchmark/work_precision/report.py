@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and pictures from what work_precision.py measured. Standard library, matplotlib for pictures."""
+"""Tables and pictures of the measurements of work_precision.py. Needs only the standard library, and
+matplotlib for pictures."""
 import json
 import math
 import pathlib
@@ -7,7 +8,7 @@ import re
 import sys
 
 BEGIN, END = "<!-- measured: {} -->", "<!-- end -->"
-NOISE = 0.02  # seconds: what starts of programs differ by, where a problem does not say less
+NOISE = 0.02  # seconds: variation of the start of programs, unless a problem has another value
 CASES = [f"heston_case{k}" for k in (1, 2, 3, 4)]
 
 
@@ -18,12 +19,14 @@ def read(name):
 
 def write(name, data):
     lines = json.dumps(data, indent=1)
-    flat = re.sub(r"\{\s+([^{}\[\]]*?)\s+\}", lambda m: "{" + re.sub(r"\s+", " ", m.group(1)) + "}", lines)  # a point is one line
+    # one line per point
+    flat = re.sub(r"\{\s+([^{}\[\]]*?)\s+\}", lambda m: "{" + re.sub(r"\s+", " ", m.group(1)) + "}", lines)
     pathlib.Path(name).write_text(re.sub(r"\[\s+([-0-9.e,\s]*?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m.group(1)) + "]", flat) + "\n", encoding="utf-8")
 
 
 def seconds_to(points, error, noise):
-    """Seconds at which a curve, in the order of its steps, falls to an error and stays: interpolated between two runs in logarithms; None where it does not."""
+    """Seconds at which a curve, in the order of its steps, falls to an error and stays below it. The value
+    is interpolated logarithmically between two runs. None if the curve does not reach the error."""
     for a, b in reversed(list(zip(points, points[1:]))):
         if b["error"] <= error < a["error"]:
             t = math.log(a["error"] / error) / math.log(a["error"] / b["error"])
@@ -32,7 +35,8 @@ def seconds_to(points, error, noise):
 
 
 def speeds(data, errors, shown):
-    """Rows of a table of the curves `shown`: seconds to errors; in bold the shortest and whatever is within a tenth of it, or within the noise. `<`: the first run is better already."""
+    """Rows of a table of the curves `shown`: seconds to errors. Bold: the shortest time, and times within
+    a tenth or within the noise of it. `<`: the first run already has a smaller error."""
     columns, noise = [], data.get("noise", NOISE)
     for error in errors:
         column = {name: seconds_to(curve["points"], error, noise) for name, curve in data["curves"].items()}
@@ -44,7 +48,7 @@ def speeds(data, errors, shown):
 
 
 def orders(data):
-    """Rows of a table: errors of the cases with 100 steps, and the order that 200 show."""
+    """Rows of a table: errors of the cases with 100 steps, and the order between 100 and 200 steps."""
     rows = ["| | " + " | ".join(data[case]["title"] for case in CASES) + " |", "|---" * (len(CASES) + 1) + "|"]
     for name in data[CASES[0]]["curves"]:
         cells = []
@@ -57,7 +61,8 @@ def orders(data):
 
 
 def table(data, said):
-    """What a marker names: `orders NAME` or `speeds PROBLEM`, then ` | CURVE; CURVE` if not all curves are wanted.
+    """The rows that a marker names: `orders NAME` or `speeds PROBLEM`, then ` | CURVE; CURVE` for a choice
+    of curves.
 
     A marker may have several lines.
     """
@@ -83,7 +88,7 @@ def fill(page, data):
 
 
 def curves(axis, data, x="seconds"):
-    """TS adi in full lines, PETSc's methods in broken ones."""
+    """TS adi in solid lines, PETSc's methods in dashed ones."""
     for k, (name, curve) in enumerate(data["curves"].items()):
         points = [(max(p[x], data.get("noise", NOISE)), p["error"]) for p in curve["points"] if x in p]
         if points:

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Error against seconds of TS adi beside PETSc's own methods.
+"""Error against seconds of TS adi, compared with PETSc's own methods.
 
-    work_precision.py measure [PROBLEM ...] --build build     runs the problems of problems.py, adds them to work_precision.json
-    work_precision.py report                                  that file -> tables of docs/performance/time_steppers.md and docs/guide/heston.md, docs/pictures/work_precision.png and docs/pictures/heston.png
+    work_precision.py measure [PROBLEM ...] --build build
+                                runs the problems of problems.py and adds them to work_precision.json
+    work_precision.py report    writes tables of docs/performance/time_steppers.md and docs/guide/heston.md,
+                                docs/pictures/work_precision.png and docs/pictures/heston.png
 
-Seconds are those of the processor, user and system, of one rank, less those of a run without steps: they hold on a machine with other work on it, too. On a GPU they are those of TSStep by the
-clock (-log_view), less those of two steps on a small grid: what libraries do once, for any grid. `measure` needs Python's standard library and the programs alone, `report` matplotlib
-(--no-plot: the tables alone).
+Seconds are CPU seconds, user and system, of one rank, minus those of a run without steps. Other work on the
+machine does not change them. On a GPU they are wall-clock seconds of TSStep (-log_view), minus those of two
+steps on a small grid. This removes the work that libraries do once, for any grid. `measure` needs only
+Python's standard library and the programs, `report` also matplotlib (--no-plot: only the tables).
 """
 import argparse
 import array
@@ -31,7 +34,7 @@ ROOT = HERE.parents[2]
 
 
 def solution(name):
-    """The numbers of a Vec in PETSc's binary format."""
+    """The entries of a Vec in PETSc's binary format."""
     numbers = array.array("d")
     numbers.frombytes(pathlib.Path(name).read_bytes()[8:])
     if sys.byteorder == "little":
@@ -40,7 +43,7 @@ def solution(name):
 
 
 def run(words, limit):
-    """(whether it ended well, seconds of the processor)"""
+    """(whether the run succeeded, CPU seconds)"""
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_ess_singleton_isolated="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
@@ -52,7 +55,8 @@ def run(words, limit):
 
 
 def points_of_heston(command, options, points, folder, limit):
-    """Errors and seconds as the program writes them. The first number of steps comes twice: what a library does once is not counted."""
+    """Errors and seconds in the output of the program. The first number of steps is run twice, so that
+    work that a library does once does not count."""
     steps = [n for _, n in points]
     ok, _ = run(command + options + ["-reference_file", f"{folder}/reference", "-steps", ",".join(map(str, steps[:1] + steps)), "-csv", f"{folder}/rows"], limit)
     if not ok:
@@ -72,7 +76,8 @@ def surface_of_heston(command, folder, limit):
 
 
 def points_of_heat(command, options, points, folder, limit):
-    """As the program writes them: seconds of a step, of which the first two are not counted. The first number of steps comes twice, as above."""
+    """Like points_of_heston(): seconds of a step, without the first two steps. The first number of steps
+    is run twice here, too."""
     steps = [n for _, n in points]
     ok, _ = run(command + options + ["-steps", ",".join(map(str, steps[:1] + steps)), "-csv", f"{folder}/rows"], limit)
     if not ok:
@@ -83,7 +88,7 @@ def points_of_heat(command, options, points, folder, limit):
 
 
 def seconds_of_steps(log):
-    """Of -log_view."""
+    """Seconds of TSStep in the output of -log_view."""
     return float(re.search(r"^TSStep +\d+ +[\d.]+ +([\d.e+-]+)", pathlib.Path(log).read_text(), re.M).group(1))
 
 
@@ -108,7 +113,8 @@ def points_of_tutorial(problem, command, options, points, folder, limit, start):
 
 
 def measure_problem(problem, build, limit, wanted):
-    """Curves of the methods whose names `wanted` finds; points of runs that fail, or end in nonsense, are not there."""
+    """Curves of the methods whose names match `wanted`. Points of runs that fail, or have huge errors, are
+    omitted."""
     command = [f"{build}/bin/{problem['program']}", "-dll_append", f"{build}/lib/libribbon.so"] + problem["options"].split()
     curves, start, measures_itself = {}, 0, {"heston": points_of_heston, "heat3d": points_of_heat}.get(problem["program"])
     with tempfile.TemporaryDirectory() as folder:
@@ -127,7 +133,7 @@ def measure_problem(problem, build, limit, wanted):
                 found = measures_itself(command, options.split(), points, folder, limit)
             else:
                 found = points_of_tutorial(problem, command, options.split(), points, folder, limit, start)
-            curves[name] = {"options": options, "points": [p for p in found if p["error"] < 1e3]}  # NaN is not
+            curves[name] = {"options": options, "points": [p for p in found if p["error"] < 1e3]}  # false for NaN
             print(f"{problem['title']}, {name}: " + "; ".join(f"{p['error']:.1e} in {p['seconds']:.2f} s" for p in curves[name]["points"]), flush=True)
         surface = surface_of_heston(command, folder, limit) if problem.get("surface") else {}
     kept = {key: problem[key] for key in ("title", "options", "device", "noise") if key in problem}
@@ -155,9 +161,9 @@ def main():
     m = commands.add_parser("measure", help="run problems")
     m.add_argument("problems", nargs="*")
     m.add_argument("--build", default=str(ROOT / "build"), help="build folder")
-    m.add_argument("--machine", default=platform.processor() or platform.machine(), help="as the pages say it")
-    m.add_argument("--methods", default="", help="only those whose names this regular expression finds; the others keep their numbers")
-    m.add_argument("--limit", type=float, default=300, help="seconds for one run, by the clock")
+    m.add_argument("--machine", default=platform.processor() or platform.machine(), help="name of the machine on the pages")
+    m.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
+    m.add_argument("--limit", type=float, default=300, help="wall-clock seconds for one run")
     m.set_defaults(call=measure)
     r = commands.add_parser("report", help="write tables and pictures")
     r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
