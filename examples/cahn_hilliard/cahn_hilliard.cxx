@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 static char help[] =
-  "Cahn-Hilliard equation C_t = D lap(C^3 - C - gamma lap C), periodic, semi-implicit, solved along lines.\n\
-A plain PETSc program: it knows no plugin. -pc_type line solves the lines; PETSc's own direct PCs take -assembled, too. Options:\n\
+  "Cahn-Hilliard equation C_t = D lap(C^3 - C - gamma lap C), periodic, by semi-implicit line solves.\n\
+A plain PETSc program without code for any plugin. -pc_type line solves the lines. PETSc's own\n\
+direct PCs need -assembled, too. Options:\n\
   -dim 2|1                the plane, by alternating directions; or a batch of lines\n\
   -n nx,ny                points along x and y; of a batch: problems, and points of a line\n\
   -length l               along y, with the same spacing along x; 0: spacing 1\n\
   -gamma g -mobility D -dt dt -final_time t\n\
   -scheme bdf2|euler      two-step, or one-step semi-implicit\n\
-  -stabilization s        -s D lap (C_next - its extrapolation) is added\n\
-  -start noise|mode       about the mean, or one period of a cosine, whose growth rate is judged\n\
+  -stabilization s        adds -s D lap (C_next - its extrapolation)\n\
+  -start noise|mode       noise about the mean, or one period of a cosine and its growth rate\n\
   -amplitude a -seed k -mean m[,m']\n\
   -study M,F              a batch of M means m to m', each with F forcings f to f'\n\
   -forcing f[,f'] -waves w -speed v   f cos(k (y - v t)), k = 2 pi w / l, in a batch\n\
   -report r               rows at times that grow by this factor\n\
   -fit a,b                times of the growth law (default: from a tenth of the end)\n\
-  -csv file -problems file -snapshots t,... -snapshot_files prefix   to be plotted\n\
-  -assembled              lines along y as one AIJ matrix in place of MATMAIJ\n\n";
+  -csv file -problems file -snapshots t,... -snapshot_files prefix   files for plots\n\
+  -assembled              lines along y as one AIJ matrix instead of MATMAIJ\n\n";
 
 #include "report.hpp"
 
@@ -106,7 +107,7 @@ static PetscErrorCode Run(const Model &model, const Report &report, PetscReal en
 {
   const PetscInt steps =
     static_cast<PetscInt>(PetscCeilReal(end / model.dt * (1 - PETSC_SQRT_MACHINE_EPSILON)));
-  const PetscInt         settled = model.one_steps() + 1; // steps, after which nothing is set up any more
+  const PetscInt         settled = model.one_steps() + 1; // after so many steps nothing is set up any more
   Simulation             simulation(model, PETSC_COMM_WORLD);
   std::vector<Row>       rows;
   std::vector<Integrals> each;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kernels.hpp  Explicit part of a time step, and integrals of a state, each one kernel. No PETSc.
+/// @file kernels.hpp  Kernels without PETSc: the explicit part of a time step, and integrals of a state.
 ///
-/// Layout of a state, on every rank: element (i, j), 0 <= i < nx, 0 <= j < ny, lies at i + nx * j. Planes:
-/// points of the plane, periodic in i; rows j = -2, -1 and ny, ny + 1 are those of the neighbouring ranks, or
-/// of the other end of the ring. Batches: point j of problem i.
+/// Layout of a state on every rank: element (i, j), 0 <= i < nx, 0 <= j < ny, has index i + nx * j. Planes:
+/// points of the plane, periodic in i. Rows j = -2, -1 and ny, ny + 1 belong to the neighbouring ranks, or
+/// to the other end of the ring. Batches: point j of problem i.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -15,7 +15,7 @@ namespace ch {
 
 using Index = std::int64_t;
 
-/// A state with its rows beyond the rank's: two before, two after.
+/// A state with two rows before and two rows after those of this rank.
 template <class Real>
 struct Field {
   const Real                 *rows = nullptr, *before = nullptr, *after = nullptr;
@@ -32,18 +32,18 @@ template <class Real>
 struct Scheme {
   Index nx = 0, ny = 0;
   Real  gamma = 1, stabilization = 0;
-  Real  c  = 0;         ///< step times mobility times the coefficient of the method
+  Real  c  = 0;         ///< time step times mobility times the coefficient of the method
   Real  hx = 1, hy = 1; ///< spacings
   Real  alpha(Real h) const { return c * gamma / (h * h * h * h); }
   Real  beta(Real h) const { return c * stabilization / (h * h); }
 };
 
-constexpr int chunk = 32; ///< rows that a thread goes through; it reads four more
+constexpr int chunk = 32; ///< rows of a thread, which reads four more
 
 /// Plane: right = (4 C_now - C_last) / 3 + c [lap(E^3 - (1 + S) E) - 2 gamma d_x^2 d_y^2 E / (hx hy)^2] +
-/// A_x A_y E: what is left of BDF2 for C_t = D lap(C^3 - C - gamma lap C) when A_x + A_y + A_x A_y, applied
-/// to C_next - E, are implicit. A thread goes up a column with the last five rows in registers: 24 bytes
-/// are moved for each point.
+/// A_x A_y E. This is the explicit rest of BDF2 for C_t = D lap(C^3 - C - gamma lap C) when
+/// A_x + A_y + A_x A_y, applied to C_next - E, is implicit. A thread runs up a column with the last five rows
+/// in registers and moves 24 bytes per point.
 template <class Exec, class Real>
 struct PlaneKernel {
   Index       nx, ny;
@@ -59,8 +59,8 @@ struct PlaneKernel {
   {
   }
 
-  /// What row k of a column contributes: E^3 - (1 + S) E and its second difference along x; that of E; A_x
-  /// E; (4 C_now - C_last) / 3.
+  /// Contributions of row k of a column: E^3 - (1 + S) E and its second difference along x; the second
+  /// difference of E along x; A_x E; (4 C_now - C_last) / 3.
   struct Row {
     Real g, g_xx, e_xx, a, history;
   };
@@ -106,9 +106,9 @@ void plane_right_hand_side(const Exec &exec, const Scheme<Real> &scheme, const F
                        PlaneKernel<Exec, Real>(scheme, now, last, right));
 }
 
-/// Problems side by side, lines along y: right = (4 C_now - C_last) / 3 + c d_y^2 (E^3 - (1 + S)
-/// E) / hy^2 + c / D f_i w_j, f: forcing of the problem, w: its profile at the new time. Nothing
-/// is factored approximately.
+/// Batch of problems with lines along y: right = (4 C_now - C_last) / 3 + c d_y^2 (E^3 - (1 + S) E) / hy^2
+/// + c / D f_i w_j, f: forcing of the problem, w: its profile at the new time. There is no error of an
+/// approximate factorization.
 template <class Exec, class Real>
 void batch_right_hand_side(const Exec &exec, const Scheme<Real> &scheme, const Field<Real> &now,
                            const Field<Real> &last, const Real *forcing, const Real *profile, Real *right)
@@ -132,8 +132,8 @@ void batch_right_hand_side(const Exec &exec, const Scheme<Real> &scheme, const F
     });
 }
 
-/// Sums over the points of a rank: C - mean, (C - mean)^2, and (C^2 - 1)^2 / 4 + gamma / 2 |grad C|^2 with
-/// forward differences, whose variation is the second difference.
+/// Sums over the points of a rank: C - mean, (C - mean)^2, and (C^2 - 1)^2 / 4 + gamma / 2 |grad C|^2. The
+/// gradient uses forward differences, so that its variation is the second difference.
 template <class Real>
 struct Sums {
   Real mass = 0, square = 0, energy = 0;
@@ -159,7 +159,7 @@ Sums<Real> plane_sums(const Exec &exec, const Scheme<Real> &scheme, const Field<
   return sums;
 }
 
-/// The same for each problem of a batch with its mean: out(i, 0) = mass, out(i, 1) =
+/// The same for each problem of a batch, with the mean of the problem: out(i, 0) = mass, out(i, 1) =
 /// square, out(i, 2) = energy.
 template <class Exec, class Real, class In, class Out>
 void batch_sums(const Exec &exec, const Scheme<Real> &scheme, const Field<Real> &field, const In &mean,
@@ -181,7 +181,7 @@ void batch_sums(const Exec &exec, const Scheme<Real> &scheme, const Field<Real> 
     });
 }
 
-/// profile_j = factor cos(2 pi (waves j / n - phase)): the forcing of a batch at one time.
+/// profile_j = factor cos(2 pi (waves j / n - phase)): the forcing of a batch at a given time.
 template <class Exec, class Real, class Profile>
 void fill_profile(const Exec &exec, Index first, Index n, int waves, Real phase, Real factor,
                   const Profile &profile)
@@ -195,7 +195,7 @@ void fill_profile(const Exec &exec, Index first, Index n, int waves, Real phase,
     });
 }
 
-/// A number in [-1, 1) that depends on the key alone (splitmix64): starts are the same on any number
+/// A value in [-1, 1) that depends only on the key (splitmix64). Initial states are the same on any number
 /// of ranks, and on devices.
 inline double hash_uniform(std::uint64_t key)
 {

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws coarsening, its growth law in the plane and on lines, and a study of forced lines.   plot.py PICTURE.png FOLDER
+"""Plots coarsening, its growth law in the plane and on lines, and a study of forced lines.
 
-FOLDER: what `run` leaves: plane.csv with plane-K.bin, lines.csv, study.csv with study-K.bin. Prints the exponent of 1 / k_1, k_1 = sum k S(k) / sum S(k) over rings of the structure factor S.
+   plot.py PICTURE.png FOLDER
+
+FOLDER has the files that `run` writes: plane.csv with plane-K.bin, lines.csv, study.csv with study-K.bin.
+Prints the exponent of 1 / k_1, k_1 = sum k S(k) / sum S(k) over rings of the structure factor S.
 """
 import csv
 import glob

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file report.hpp  What a simulation is asked on its way: rows of a table, growth law,
-///   growth rate, files to plot.
+/// @file report.hpp  Output of a simulation: rows of a table, growth law, growth rate, files to plot.
 #pragma once
 
 #include "simulation.hpp"
 
 struct Report {
-  PetscReal ratio = 1.1, fit[2] = {0, 0}; ///< of the times of rows; window of the fit
+  PetscReal ratio = 1.1, fit[2] = {0, 0}; ///< ratio of the times of rows; window of the fit
   PetscInt  snapshots          = 0;
   PetscReal snapshot[64]       = {}; ///< times
   char csv[PETSC_MAX_PATH_LEN] = "", problems[PETSC_MAX_PATH_LEN] = "", prefix[PETSC_MAX_PATH_LEN] = "state";
@@ -20,20 +19,20 @@ struct Row {
 /// Mean distance of interfaces: surface tension (2 sqrt(2) / 3) sqrt(gamma) over energy density.
 PetscReal TypicalLength(const Model &model, const Integrals &integrals);
 
-/// y = slope x + offset in the least-squares sense, and the correlation of x and y.
+/// Least-squares fit y = slope x + offset, and the correlation of x and y.
 struct LineFit {
   PetscReal slope = 0, offset = 0, correlation = 0;
   int       points = 0;
 };
 LineFit Fit(const std::vector<PetscReal> &x, const std::vector<PetscReal> &y);
 
-/// The state in PETSc's binary format, in PREFIX-K.bin.
+/// Writes the state to PREFIX-K.bin in PETSc's binary format.
 PetscErrorCode WriteSnapshot(const Report &report, PetscInt k, Vec state);
 PetscErrorCode WriteRows(const Report &report, const std::vector<Row> &rows);
-/// mean, forcing, mass, variance, energy of every problem of a batch
+/// Writes mean, forcing, mass, variance and energy of every problem of a batch.
 PetscErrorCode WriteProblems(const Report &report, const Model &model, const std::vector<Integrals> &each);
 /// Growth law of the rows in the window: length ~ t^(1/3) in the plane (Lifshitz, Slyozov 1961), s ~ log t on
 /// lines (Argentina, Clerc, Rojas, Tirapegui 2005).
 PetscErrorCode PrintGrowthLaw(const Report &report, const Model &model, const std::vector<Row> &rows);
-/// Growth rate of the mode that a simulation started as, beside D k^2 (1 - 3 mean^2 - gamma k^2).
+/// Growth rate of the initial mode of a simulation, compared with D k^2 (1 - 3 mean^2 - gamma k^2).
 PetscErrorCode PrintGrowthRate(const Model &model, const Row &first, const Row &last);

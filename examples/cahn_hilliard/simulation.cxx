@@ -8,7 +8,7 @@ using Host   = Kokkos::DefaultHostExecutionSpace;
 
 static_assert(std::is_same_v<PetscScalar, PetscReal>, "concentrations are real");
 
-/// Between get() and restore().
+/// Access to the arrays of a buffer, between get() and restore().
 struct Simulation::Access {
   const Buffer        &buffer;
   ch::Field<PetscReal> field  = {};
@@ -78,7 +78,7 @@ PetscErrorCode Simulation::create_buffers()
     PetscCall(VecSetFromOptions(buffer.state));
     PetscCall(VecSet(buffer.state, 0));
     PetscCall(VecGetType(buffer.state, &type));
-    PetscCall(VecGetArrayAndMemType(buffer.state, &array, &where)); // never moves
+    PetscCall(VecGetArrayAndMemType(buffer.state, &array, &where)); // the array is never moved
     on_device_ = PetscMemTypeDevice(where);
     if (model_.dim == 2) {
 #if PETSC_VERSION_LT(3, 21, 0)
@@ -172,7 +172,7 @@ PetscErrorCode Simulation::exchange()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// 1 + alpha d^4 - beta d^2 around a ring.
+/// 1 + alpha d^4 - beta d^2 on a ring.
 PetscErrorCode Simulation::create_line(MPI_Comm comm, PetscInt mine, PetscInt n, Mat *A) const
 {
   const PetscReal alpha = scheme_.alpha(scheme_.hy), beta = scheme_.beta(scheme_.hy);
@@ -184,7 +184,7 @@ PetscErrorCode Simulation::create_line(MPI_Comm comm, PetscInt mine, PetscInt n,
   PetscCall(MatSetSizes(*A, mine, mine, n, n));
   PetscCall(MatSetType(*A, MATAIJ));
 #if defined(PETSC_HAVE_KOKKOS_KERNELS)
-  if (on_device_) PetscCall(MatSetType(*A, MATAIJKOKKOS)); // MATMAIJ of MATAIJCUSPARSE would be assembled
+  if (on_device_) PetscCall(MatSetType(*A, MATAIJKOKKOS)); // a MATMAIJ of MATAIJCUSPARSE would be assembled
 #endif
   PetscCall(MatSetFromOptions(*A));
   PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
@@ -224,8 +224,8 @@ PetscErrorCode Simulation::destroy_lines()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One matrix of a line's size for all lines along x, whose right-hand sides are columns of a dense matrix,
-/// and one for all along y, whose vectors are interleaved.
+/// One matrix of the size of a line serves all lines along x; their right-hand sides are columns of a dense
+/// matrix. Another one serves all lines along y; their vectors are interleaved.
 PetscErrorCode Simulation::set_up(PetscReal c)
 {
   Mat line, lines;
@@ -281,10 +281,10 @@ PetscErrorCode Simulation::explicit_part(int last)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines along x. A state and its dense matrix have one array, but each keeps account for itself of where
-/// the latest numbers are, and a dense matrix of a device type may have a copy on the host, which PCs on
-/// the host read and write: the matrix is told what was written through the vector, and asked to bring to
-/// the array what was solved.
+/// Lines along x. A state and its dense matrix have one array, but each object tracks the valid copy
+/// separately. A dense matrix of a device type may have a copy on the host, which PCs on the host read and
+/// write. Hence calls tell the matrix about values that were written through the vector, and ask it to copy
+/// the solution to the array.
 PetscErrorCode Simulation::solve_along_x(const Buffer &right, const Buffer &solution)
 {
   const PetscScalar *b;
@@ -314,7 +314,7 @@ PetscErrorCode Simulation::solve_along_x(const Buffer &right, const Buffer &solu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The state before the last is not needed any more, and takes what is solved first.
+/// The state before the last is not needed any more. Its memory receives the first solution.
 PetscErrorCode Simulation::solve()
 {
   PetscFunctionBeginUser;
@@ -341,7 +341,7 @@ PetscErrorCode Simulation::step()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of all ranks: mass, square and energy, each for all problems of a batch.
+/// Sums over all ranks: mass, square and energy, each for all problems of a batch.
 template <class Exec>
 PetscErrorCode Simulation::sum(std::vector<PetscReal> *sums)
 {
