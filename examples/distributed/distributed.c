@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] =
-  "Lines along y that the ranks cut: seconds of an application of the PC, beside a copy of the same vector.\n\
+  "Lines along y that span all ranks: seconds of an application of the PC, and of a copy of its vector.\n\
   -lines <n>    lines, each on all ranks (default 2048)\n\
-  -rows <n>     rows of a line, all ranks together (default 512)\n\
+  -rows <n>     rows of a line on all ranks together (default 512)\n\
   -sigma <s>    the matrix is 1 + s (2, -1 on either side) along the lines (default 0.4)\n\
-  -repeat <n>   applications that are timed, the median counts (default 21)\n\
-  -try <list>   options of the PC, timed one after another, after a blank: \" -pc_line_cut exact; -pc_line_cut local\"\n\
+  -repeat <n>   timed applications; the median counts (default 21)\n\
+  -try <list>   options of the PC, timed one after another. They begin with a blank:\n\
+                \" -pc_line_cut exact; -pc_line_cut local\"\n\
   -ping         seconds and bandwidth of messages between the first two ranks\n";
 
 #include <petscdevice.h>
@@ -36,7 +37,7 @@ static PetscErrorCode Assemble(DM da, PetscReal sigma, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* Waits for what a device does. */
+/* Waits for all work on a device. */
 static PetscErrorCode Finish(void)
 {
   PetscDeviceContext context;
@@ -46,7 +47,8 @@ static PetscErrorCode Finish(void)
   PetscFunctionReturn(0);
 }
 
-/* Seconds of an application, or without a PC of a copy: the median of the slowest rank's. */
+/* Seconds of an application, or of a copy if there is no PC: the median over repeats, for the slowest
+   rank. */
 static PetscErrorCode Time(PC pc, Vec b, Vec x, PetscInt repeat, PetscReal *median)
 {
   PetscReal *seconds;
@@ -91,7 +93,7 @@ static PetscErrorCode Ping(PetscMPIInt rank)
   PetscFunctionReturn(0);
 }
 
-/* One line about the PC as the options have it now, with these `more`. */
+/* One row for the PC with the present options and with `more`. */
 static PetscErrorCode Try(PC pc, Mat A, Vec b, Vec x, Vec r, PetscInt lines, PetscInt rows, PetscInt repeat,
                           const char *more)
 {

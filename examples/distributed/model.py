@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cost model of docs/methods/distributed.md: seconds of the exchange of a solve of lines over P ranks, for each way, from latency and bandwidth. Standard library.
+"""Cost model of docs/methods/distributed.md.
+
+It computes seconds of the exchange in a solve of lines over P ranks from latency and bandwidth, for each
+way. Needs only the standard library.
 
     model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S] [--level S]
 
-L lines of P M rows, M to a rank, tridiagonal; `local` is what a rank does with its pieces at the speed of its memory, 24 bytes an unknown. The set-up of PC line has the same model, with the
-numbers that are the defaults here (petsc_interface/distributed/cut_choices.hpp).
+There are L tridiagonal lines of P M rows, with M rows on a rank. `local` is the time of a rank for its
+sub-lines at memory bandwidth, 24 bytes per unknown. The set-up of PC line uses the same model with the
+defaults of this program (petsc_interface/distributed/cut_choices.hpp).
 """
 import argparse
 import functools
@@ -13,17 +17,17 @@ import math
 
 
 class Model:
-    """Seconds of each way; S = 1, double precision."""
+    """Seconds of each way for S = 1 in double precision."""
 
     def __init__(self, a):
         self.latency, self.byte, self.memory, self.level = a.latency, 1 / a.bandwidth, a.memory, a.level
 
     def solve(self, lines):
-        """To solve for one cut of these lines."""
+        """Seconds of the solve for one cut of these lines."""
         return max(1e-8, 40 * lines / self.memory)
 
     def dealt(self, ranks, lines):
-        """There or back."""
+        """One way, forth or back."""
         return (ranks - 1) * (self.latency + 16 * lines / ranks * self.byte)
 
     def neighbours(self, lines):
@@ -37,7 +41,8 @@ class Model:
 
     @functools.lru_cache(maxsize=None)
     def groups(self, ranks, lines):
-        """In groups of as many ranks as powers of two, the best: seconds, ranks of a group. Their reduced systems in the best way."""
+        """The best way with groups of 2, 4, 8, ... ranks: seconds, ranks of a group. The reduced systems
+        of groups are solved in the best way."""
         found = (math.inf, 0)
         size = 2
         while 2 * size <= ranks:
@@ -56,11 +61,11 @@ class Model:
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--latency", type=float, default=2e-6, help="seconds of an empty message")
-    p.add_argument("--bandwidth", type=float, default=1e10, help="bytes a second")
-    p.add_argument("--memory", type=float, default=2e11, help="bytes a second of a rank's memory")
+    p.add_argument("--bandwidth", type=float, default=1e10, help="bytes per second")
+    p.add_argument("--memory", type=float, default=2e11, help="bytes per second of the memory of a rank")
     p.add_argument("--level", type=float, default=2e-5, help="seconds of the kernels of groups")
     p.add_argument("--lines", type=int, default=4096)
-    p.add_argument("--rows", type=int, default=256, help="of a line, on a rank")
+    p.add_argument("--rows", type=int, default=256, help="rows of a line on a rank")
     a = p.parse_args()
     model = Model(a)
     print("| ranks of a line | neighbours | every rank | dealt out | groups (ranks of one) | whole lines | local | taken |\n" + "|---" * 8 + "|")

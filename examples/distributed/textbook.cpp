@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The textbook method for tridiagonal lines that the ranks cut, to compare with: a modified Thomas algorithm
-// on every piece leaves two unknowns of it, neighbours make one of them, and parallel cyclic reduction over
-// the ranks solves for those, in log2 P exchanges (Laszlo, Giles & Appleyard, ACM TOMS 42, 2016, section 3;
-// Kim, Kang, Pan & Choi, "PaScaL_TDMA", CPC 260, 2021, with an all-to-all in place of the last step; Hockney
-// & Jesshope, Parallel Computers, 1981). Every line brings its own matrix, and nothing is kept from one solve
-// to the next: 136 bytes an unknown.
+// The textbook method for distributed tridiagonal lines, as a reference. A modified Thomas algorithm leaves
+// two unknowns of every sub-line. Neighbours combine them to one unknown. Parallel cyclic reduction over
+// the ranks solves for these in log2 P exchanges (Laszlo, Giles & Appleyard, ACM TOMS 42, 2016, section 3;
+// Kim, Kang, Pan & Choi, "PaScaL_TDMA", CPC 260, 2021, with an all-to-all instead of the last step; Hockney
+// & Jesshope, Parallel Computers, 1981). There is one matrix per line, and no solve reuses results of
+// another one: 136 bytes per unknown.
 //
-//   textbook [-lines <n>] [-rows <n>] [-sigma <s>] [-repeat <n>]   as `distributed`; Kokkos' default device, messages through host memory
+//   textbook [-lines <n>] [-rows <n>] [-sigma <s>] [-repeat <n>]
+//
+// Options are those of `distributed`. It runs on Kokkos' default device with messages through host memory.
 #include <petscsys.h>
 
 #include <Kokkos_Core.hpp>
@@ -20,12 +22,12 @@ using Device = Kokkos::DefaultExecutionSpace;
 using Array  = Kokkos::View<double *, Device>;
 using Lines  = Kokkos::RangePolicy<Device, Kokkos::IndexType<long>>;
 
-/// Pieces of all lines: element (row i, line l) at i lines + l.
+/// Sub-lines of all lines: element (row i, line l) has index i lines + l.
 struct Pieces {
-  long lines, rows, first, all; ///< of this rank; position of the first row; rows of a line
-  /// sub-, main and superdiagonal, right-hand side; d: the solution afterwards
+  long lines, rows, first, all; ///< lines; rows of a sub-line; position of its first row; rows of a line
+  /// sub-, main and superdiagonal, right-hand side; d receives the solution
   Array a, b, c, d;
-  Array p, q, r; ///< p x_first + x_i + q x_last = r, in every row between these two
+  Array p, q, r; ///< p x_first + x_i + q x_last = r, in every row between first and last
 
   KOKKOS_FUNCTION static double given(long i, long l)
   {
@@ -45,33 +47,33 @@ struct FillPieces {
   }
 };
 
-/// Leaves rows first and last of the piece: p x_left + x_first + q x_last = r and p x_first
-/// + x_last + q x_right = r.
+/// Leaves the first and the last row of the sub-line: p x_left + x_first + q x_last = r and p x_first +
+/// x_last + q x_right = r.
 struct ReducePieces {
   Pieces               v;
   KOKKOS_FUNCTION void operator()(const long l) const
   {
     const long n = v.lines, m = v.rows;
     double     p = 0, q = 0, r = 0;
-    for (long i = 0; i < m; ++i) { // from the third row on the unknown before is replaced by the first one
+    for (long i = 0; i < m; ++i) { // from the third row on, x_first replaces the previous unknown
       const long   k = i * n + l;
       const double a = v.a(k), w = 1 / (i < 2 ? v.b(k) : v.b(k) - a * q);
       v.p(k) = p = w * (i < 2 ? a : -a * p), v.q(k) = q = w * v.c(k),
       v.r(k) = r = w * (i < 2 ? v.d(k) : v.d(k) - a * r);
     }
     p = v.p((m - 2) * n + l), q = v.q((m - 2) * n + l), r = v.r((m - 2) * n + l);
-    for (long i = m - 3; i > 0; --i) { // the unknown after by the last one
+    for (long i = m - 3; i > 0; --i) { // x_last replaces the next unknown
       const long   k   = i * n + l;
       const double own = v.q(k);
       v.p(k) = p = v.p(k) - own * p, v.r(k) = r = v.r(k) - own * r, v.q(k) = q = -own * q;
     }
-    const double own = v.q(l), w = 1 / (1 - own * p); // of the first row: the second
+    const double own = v.q(l), w = 1 / (1 - own * p); // eliminates the second unknown from the first row
     v.r(l) = w * (v.r(l) - own * r), v.q(l) = -w * own * q, v.p(l) *= w;
   }
 };
 struct ReplaceUnknowns {
   Pieces               v;
-  Array                left, own; ///< x_last of the piece left of this one, and its own
+  Array                left, own; ///< x_last of the sub-line to the left, and x_last of this one
   KOKKOS_FUNCTION void operator()(const long l) const
   {
     const long   n = v.lines, m = v.rows;
@@ -82,7 +84,7 @@ struct ReplaceUnknowns {
   }
 };
 
-/// A row of the system between the ranks: word w of line l at w lines + l.
+/// A row of the system between ranks: word w of line l has index w lines + l.
 struct FirstRow {
   Pieces               v;
   Array                row;
@@ -91,8 +93,8 @@ struct FirstRow {
     row(l) = v.p(l), row(v.lines + l) = v.q(l), row(2 * v.lines + l) = v.r(l);
   }
 };
-/// a x_last(left) + x_last + c x_last(right) = d, from the last row of a piece and the
-/// first ones of it and the next.
+/// a x_last(left) + x_last + c x_last(right) = d, from the last row of a sub-line, the first row of the
+/// same sub-line and the first row of the next one.
 struct LastRow {
   Pieces               v;
   Array                next, row;
@@ -137,7 +139,8 @@ public:
   {
   }
   bool has(int other) const { return other >= 0 && other < ranks_; }
-  /// What rank - apart has goes here; it gets none from beyond the ends.
+  /// Receives the words of rank - apart in `received`. Beyond the ends there is no rank, and nothing is
+  /// received.
   void from(int apart, const Array &sent, const Array &received)
   {
     const auto out   = Kokkos::subview(out_, std::make_pair(std::size_t(0), sent.size())),

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws what every rank does during the fastest application of PC line: forward, exchange and backward, as -log_trace wrote them.
+"""Plots the timeline of the fastest application of PC line: forward, exchange and backward of every rank.
+
+The data are files of -log_trace:
 
     mpiexec -n 4 distributed -dll_append libribbon.so -pc_type line -pc_line_direction y -log_trace four
     timeline.py --output timeline.png "four ranks=four"         four: files four.0, four.1, ...
 
-Clocks of ranks are set by their common norms at the end. PETSc writes six digits: let programs be short. Needs matplotlib.
+The common norms at the end synchronize the clocks of the ranks. PETSc writes six digits: use short programs.
+Needs matplotlib.
 """
 import argparse
 import glob
@@ -16,7 +19,7 @@ COLOURS = {"PCLineForward": "#4477aa", "PCLineExchange": "#ee6677", "PCLineBackw
 
 
 def events(path):
-    """(name, begin, end) in seconds; those within others are left out."""
+    """(name, begin, end) in seconds, without events inside other events."""
     found, began = [], []
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -32,7 +35,8 @@ def events(path):
 
 
 def applications(path):
-    """Phases of each timed application, between two waits for the device; time 0 is the end of the last common norm."""
+    """Phases of each timed application, between two waits for the device. Time 0 is the end of the last
+    common norm."""
     groups, clock = [], 0.0
     for event in events(path):
         if event[0] == "DCtxSync":
@@ -45,7 +49,7 @@ def applications(path):
 
 
 def fastest(paths):
-    """The application that took the shortest time, phases of every rank."""
+    """The phases of every rank in the fastest application."""
     ranks = [applications(path) for path in paths]
     return min(zip(*ranks), key=lambda phases: max(p[-1][2] for p in phases) - min(p[0][1] for p in phases))
 
