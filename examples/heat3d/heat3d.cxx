@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 static char help[] = "Heat equation u_t = lap u in the unit cube, u = 0 on its boundary.\n\
-A plain PETSc program: it knows no plugin, and any -ts_type takes it. -ts_type adi -ts_adi_type douglas -ts_adi_lag_jacobian -1 steps by\n\
-Douglas and Gunn's alternating directions. Prints errors, their rates and times. Options:\n\
+A plain PETSc program without code for any plugin. It runs with any -ts_type. Alternating directions\n\
+by Douglas and Gunn: -ts_type adi -ts_adi_type douglas -ts_adi_lag_jacobian -1.\n\
+Prints errors, their rates and times. Options:\n\
   -n n,m,...       inner points in each direction, one run for each (default 15,31,63)\n\
-  -steps s,t,...   time steps of each run (default 10,20,40); the last number goes for all that follow\n\
+  -steps s,t,...   time steps of each run (default 10,20,40); the last value serves all further runs\n\
   -final_time t    (default 0.05)\n\
-  -csv file        also writes the rows there\n\n";
+  -csv file        also writes the rows to this file\n\n";
 
-// Two eigenfunctions of the Laplacian, and of its differences: errors are those of the differential equation,
-// and of the equations in time alone.
+// The solution is a sum of two eigenfunctions of the Laplacian, which are also eigenfunctions of its
+// differences. Hence errors are known against the differential equation and against the equations in time
+// alone.
 
 #include "petsc_space.hpp"
 
@@ -22,37 +24,37 @@ Douglas and Gunn's alternating directions. Prints errors, their rates and times.
 
 using Index = std::int64_t;
 
-// with three equal numbers Douglas and Gunn's method would be of order 3
+// with three equal wave numbers Douglas and Gunn's method would have order 3
 constexpr int waves[2][3] = {{1, 1, 2}, {1, 2, 1}};
 
 struct Grid {
   PetscInt n        = 0;                ///< inner points in a direction
   Index    begin[3] = {}, size[3] = {}; ///< points of this rank
-  /// layers of other ranks' points that local vectors have below and above, in each direction
+  /// layers of points of other ranks that local vectors have below and above, in each direction
   Index     lower[3] = {}, upper[3] = {};
-  bool      alone = true; ///< one rank, which needs no local vectors
+  bool      alone = true; ///< a single rank, which needs no local vectors
   DM        da    = NULL;
   PetscReal spacing() const { return PetscReal(1) / static_cast<PetscReal>(n + 1); }
 };
 
-/// Copies of a state that move as much as a step of Douglas and Gunn's has to: function and three solves read
-/// one and write one, the update reads two and writes one.
+/// The least memory traffic of a step of Douglas and Gunn's method, in copies of a state. The function and
+/// the three solves read one vector and write one. The update reads two and writes one.
 constexpr double least = 5.5;
 
-/// Seconds between the ends of steps. The first two are not counted: they set up.
+/// Seconds between the ends of steps. The first two steps do not count: they set up.
 struct Clock {
   PetscLogDouble begin = 0, end = 0;
   PetscInt       steps = -2;
 };
 
 struct Row {
-  /// largest, against the differential equation and against the equations in time
+  /// largest errors, against the differential equation and against the equations in time
   PetscReal error = 0, error_in_time = 0;
   /// of a step; unknowns times steps per second; bytes per second
   PetscLogDouble seconds = 0, rate = 0, copy = 0;
 };
 
-/// f = lap u by second differences; u is a local vector, or the global one of a single rank. Values
+/// f = lap u by second differences. u is a local vector, or the global vector of a single rank. Values
 /// beyond the boundary are 0.
 template <class Exec>
 static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscScalar *f)
@@ -72,8 +74,8 @@ static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscSca
     "heat3d::laplacian", Lines(exec, static_cast<int>(ny * nz), team_size),
     KOKKOS_LAMBDA(const typename Lines::member_type &team) {
       const Index j = team.league_rank() % ny, k = team.league_rank() / ny;
-      // Of neighbours beyond the boundary the point itself is read, times 0: inside, the loop has no
-      // branches and is vectorised.
+      // For neighbours beyond the boundary the loop reads the point itself, times 0. It has no branches
+      // inside and is vectorized.
       const bool         has[4] = {j + y0 > 0, j + 1 < y1, k + z0 > 0, k + 1 < z1};
       const PetscScalar *c = u + x0 + sy * (j + y0) + sz * (k + z0), *south = has[0] ? c - sy : c,
                         *north = has[1] ? c + sy : c;
@@ -154,7 +156,7 @@ static PetscErrorCode CreateJacobian(const Grid &grid, Mat *A)
   PetscFunctionBeginUser;
   PetscCall(DMSetMatrixPreallocateOnly(grid.da, PETSC_TRUE));
   PetscCall(DMCreateMatrix(grid.da, A));
-  PetscCall(DMSetMatrixPreallocateOnly(grid.da, PETSC_FALSE)); // TS makes another one, and shifts it
+  PetscCall(DMSetMatrixPreallocateOnly(grid.da, PETSC_FALSE)); // TS creates another matrix and shifts it
   for (Index row = 0; row < grid.size[0] * grid.size[1] * grid.size[2]; row++) {
     const Index p[3] = {grid.begin[0] + row % grid.size[0], grid.begin[1] + row / grid.size[0] % grid.size[1],
                         grid.begin[2] + row / (grid.size[0] * grid.size[1])};
@@ -163,7 +165,7 @@ static PetscErrorCode CreateJacobian(const Grid &grid, Mat *A)
     PetscInt    count = 0;
     at.i = static_cast<PetscInt>(p[0]), at.j = static_cast<PetscInt>(p[1]),
     at.k = static_cast<PetscInt>(p[2]);
-    for (int way = -3; way <= 3; way++) { // ascending columns: PETSc takes them as they come
+    for (int way = -3; way <= 3; way++) { // ascending columns: PETSc keeps this order
       const int      d    = std::abs(way) - 1;
       const PetscInt step = way < 0 ? -1 : 1;
       if (way != 0 && (p[d] + step < 0 || p[d] + step >= grid.n)) continue;
@@ -178,7 +180,7 @@ static PetscErrorCode CreateJacobian(const Grid &grid, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Decay of an eigenfunction, of the Laplacian or of its differences.
+/// Decay of an eigenfunction under the Laplacian, or under its differences.
 static PetscReal Decay(const Grid &grid, int m, bool differences, PetscReal t)
 {
   PetscReal eigenvalue = 0;
@@ -189,7 +191,8 @@ static PetscReal Decay(const Grid &grid, int m, bool differences, PetscReal t)
   return PetscExpReal(-eigenvalue * t);
 }
 
-/// u = sum of the eigenfunctions, each with its factor; or the largest difference from it.
+/// u = sum of the eigenfunctions, each with its factor. With `error`: the largest difference from this sum
+/// instead.
 static PetscErrorCode Solution(const Grid &grid, const PetscReal (&factor)[2], Vec u, PetscReal *error)
 {
   std::vector<PetscReal> sine[2][3];
@@ -285,7 +288,7 @@ static PetscErrorCode Run(PetscInt n, PetscInt steps, PetscReal end, Row *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// log2 of how much smaller it got, for twice as fine; empty for the first.
+/// log2 of the ratio of two errors, for twice the resolution; empty for the first.
 static PetscErrorCode Rate(PetscReal last, PetscReal now, char (&text)[16])
 {
   PetscFunctionBeginUser;

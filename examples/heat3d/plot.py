@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws the errors of heat3d: plot.py PICTURE.png BOTH.csv TIME.csv
+"""Plots the errors of heat3d: plot.py PICTURE.png BOTH.csv TIME.csv
 
-BOTH: runs with space and time refined together, TIME: with more and more steps on one grid.
+BOTH: runs that refine space and time together. TIME: runs with more and more steps on one grid.
 """
 import csv
 import sys
