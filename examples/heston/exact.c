@@ -2,10 +2,11 @@
 /* With F = s exp((rd - rf) T) and phi the characteristic function of ln(s_T / F), A. L. Lewis, A simple
    option formula for general jump-diffusion processes (2001), has
 
-     price = exp(-rd T) (F - sqrt(F K) / pi int_0^inf Re(exp(i u ln(F / K)) phi(u - i/2)) / (u^2 + 1/4) du),   phi = exp(C(u) + D(u) v),
+     price = exp(-rd T) (F - sqrt(F K) / pi int_0^inf Re(exp(i u ln(F / K)) phi(u - i/2)) / (u^2 + 1/4) du),
+     phi = exp(C(u) + D(u) v).
 
-   with the sign of the root for which the logarithm needs no branch: H. Albrecher, P. Mayer, W. Schoutens, J.
-   Tistaert, The little Heston trap, Wilmott (2007). */
+   The sign of the root is the one for which the logarithm needs no branch: H. Albrecher, P. Mayer,
+   W. Schoutens, J. Tistaert, The little Heston trap, Wilmott (2007). */
 #include "heston.h"
 
 #include <petscdt.h>
@@ -65,7 +66,7 @@ PetscErrorCode ExactPrices(const Model *m, PetscInt ns, const PetscReal s[], Pet
   PetscFunctionBeginUser;
   if (ns * nv == 0) PetscFunctionReturn(0);
   for (k = 0; k < nv; k++) smallest = PetscMin(smallest, v[k]);
-  for (; end < 1e6; end *= 2) { /* what is left of the integral beyond: at most |phi| / u */
+  for (; end < 1e6; end *= 2) { /* the rest of the integral is at most |phi| / u */
     Exponents(m, end, &C, &D);
     if (PetscExpReal(PetscRealPartComplex(C + D * smallest)) * m->K < 0.01 * tolerance * end) break;
   }

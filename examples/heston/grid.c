@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heston.h"
 
-/* x_k = centre + width sinh(xi_k), xi uniform: nodes are dense around the centre. */
+/* x_k = centre + width sinh(xi_k), xi uniform: nodes are dense near the centre. */
 static PetscErrorCode CreateAxis(PetscInt n, PetscReal end, PetscReal centre, PetscReal width, Axis *axis)
 {
   const PetscReal first = PetscAsinhReal(-centre / width), last = PetscAsinhReal((end - centre) / width);
@@ -23,7 +23,7 @@ static PetscErrorCode DestroyAxis(Axis *axis)
   PetscFunctionReturn(0);
 }
 
-/* Derivatives at node k of the parabola through the nodes k + l, k + l + 1 and k + l + 2. */
+/* Derivatives at node k of the parabola through nodes k + l, k + l + 1 and k + l + 2. */
 static void Parabola(const Axis *axis, PetscInt k, PetscInt l, PetscReal *first, PetscReal *second)
 {
   const PetscReal *y = axis->x + k + l, x = axis->x[k];
@@ -35,8 +35,9 @@ static void Parabola(const Axis *axis, PetscInt k, PetscInt l, PetscReal *first,
   }
 }
 
-/* Central differences, but against the wind kappa (eta - v) beyond v = 1, and one-sided at v = 0, where there
-   is no diffusion. At the end of s the derivative is given, so that a mirrored node serves the second one. */
+/* Central differences. Exceptions: upwind differences for kappa (eta - v) beyond v = 1, and one-sided
+   ones at v = 0, where there is no diffusion. At the end of s the derivative is known, and the second
+   derivative uses a mirrored node. */
 static void CreateDifferences(Problem *p)
 {
   const PetscReal end = p->s.x[p->s.n] - p->s.x[p->s.n - 1];
@@ -57,8 +58,8 @@ void NodeOf(const Problem *p, PetscInt i, PetscInt j, PetscInt *node_s, PetscInt
   *node_v = j;
 }
 
-/* The row of an inner node: entries w[l + 2][k + 2] of the nodes (a + k, b + l), and what the derivative 1 at
-   the end of s adds. */
+/* The row of an inner node: entries w[l + 2][k + 2] of the nodes (a + k, b + l), and the contribution of
+   the derivative 1 at the end of s. */
 static void Differences(const Problem *p, PetscInt a, PetscInt b, PetscReal w[5][5], PetscReal *g)
 {
   const Model    *m = &p->model;
@@ -114,8 +115,8 @@ static PetscErrorCode Assemble(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* A matrix of a device type multiplies vectors of the same type alone. PETSc checks that with debugging
-   only. */
+/* A matrix of a device type multiplies only vectors of the same type. PETSc checks this only in
+   debugging builds. */
 static PetscErrorCode CheckTypes(Mat A, Vec v)
 {
   PetscBool plain, same;
@@ -145,7 +146,7 @@ PetscErrorCode CreateProblem(PetscInt m1, PetscInt m2, PetscReal S, PetscReal V,
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX,
                          p->algebraic ? m1 + 1 : m1, p->algebraic ? m2 + 1 : m2, PETSC_DECIDE, PETSC_DECIDE,
                          1, 2, NULL, NULL, &p->da));
-  PetscCall(DMSetMatrixPreallocateOnly(p->da, PETSC_TRUE)); /* 9 to 13 of 25 entries are there */
+  PetscCall(DMSetMatrixPreallocateOnly(p->da, PETSC_TRUE)); /* 9 to 13 of 25 entries exist */
   PetscCall(DMSetFromOptions(p->da));
   PetscCall(DMSetUp(p->da));
   PetscCall(DMCreateMatrix(p->da, &p->A));

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] =
-  "European call options under Heston's model: a parabolic equation in price and variance with a mixed derivative.\n\
-A plain PETSc program: it knows no plugin and runs with any TS. Options:\n\
-  -case 1|2|3|4          parameters of In 't Hout & Foulon (2010), table 1; any of them may be given instead:\n\
+  "European call options under Heston's model: a parabolic equation in price and variance with a mixed\n\
+derivative. A plain PETSc program without code for any plugin. It runs with any TS. Options:\n\
+  -case 1|2|3|4          parameters of In 't Hout & Foulon (2010), table 1; options for single ones:\n\
   -kappa -eta -sigma -rho -rd -rf -maturity -strike\n\
   -m1 N -m2 N            intervals of the grid in price and variance (default 100 and 50)\n\
-  -end_s S -end_v V      where it ends (default 8 times the strike, and 5)\n\
-  -boundary eliminated|algebraic   boundary values are no unknowns, or have rows without a time derivative\n\
-  -function implicit|rhs what TS is given: an IFunction, or an RHSFunction (eliminated boundary values only)\n\
-  -payoff_average 0|1    start with averages of the payoff over cells, not with its values (default 1)\n\
-  -steps N,N,...         a run for each, of N equal time steps where no -ts_adapt_type says otherwise (default 25,50,100)\n\
-  -damping N             the first N steps of each run are two half steps of backward Euler each, with the options of\n\
-                         the TS damping_ (default 0)\n\
-  -reference_steps N     steps of the run that errors in time are measured against, on the same grid (default 400; 0: none);\n\
-                         its options have the prefix reference_, its default is rosw ra34pw2 with one LU factorization\n\
-  -reference_file F      read that solution from F, or write it there where there is no such file\n\
-  -price s,v             print the semi-analytic price there, and do nothing else\n\
-  -csv F -surface F      write the rows of the table, and s,v,price,exact where errors are measured\n\
+  -end_s S -end_v V      ends of the grid (default 8 times the strike, and 5)\n\
+  -boundary eliminated|algebraic   without unknowns for boundary values, or with rows for them that\n\
+                         have no time derivative\n\
+  -function implicit|rhs TS gets an IFunction, or an RHSFunction (eliminated boundary values only)\n\
+  -payoff_average 0|1    start with averages of the payoff over cells instead of values (default 1)\n\
+  -steps N,N,...         a run for each, of N equal time steps unless -ts_adapt_type says otherwise\n\
+                         (default 25,50,100)\n\
+  -damping N             the first N steps of each run are two half steps of backward Euler each,\n\
+                         with the options of the TS damping_ (default 0)\n\
+  -reference_steps N     steps of the reference run for errors in time, on the same grid\n\
+                         (default 400; 0: no reference). Its options have the prefix\n\
+                         reference_; its default is rosw ra34pw2 with one LU factorization\n\
+  -reference_file F      read the reference from F, or write it there if there is no such file\n\
+  -price s,v             print only the semi-analytic price there\n\
+  -csv F -surface F      write the rows of the table, and s,v,price,exact in the region of errors\n\
 Errors are the largest ones for s in (K/2, 3K/2) and v in [0, 1).\n\n";
 
 #include "heston.h"
@@ -57,8 +60,8 @@ static PetscErrorCode RHSFunction(TS ts, PetscReal t, Vec u, Vec f, void *ctx)
   PetscFunctionReturn(0);
 }
 
-/* Not TSComputeRHSJacobianConstant, for which TS shifts J in place and takes that back when it asks for the
-   function: methods that keep a Jacobian need it as it was. */
+/* Not TSComputeRHSJacobianConstant: TS then shifts J in place and undoes this when it evaluates the
+   function. Methods that keep a Jacobian need the unshifted one. */
 static PetscErrorCode RHSJacobian(TS ts, PetscReal t, Vec u, Mat J, Mat P, void *ctx)
 {
   Problem *p = (Problem *)ctx;
@@ -127,7 +130,7 @@ static PetscErrorCode CreateTS(Problem *p, const char *prefix, TSType type, Pets
   PetscFunctionReturn(0);
 }
 
-/* Equal steps, unless options ask for control. One set-up serves all steps of the reference. */
+/* Equal steps, unless options ask for step size control. One set-up serves all steps of the reference. */
 static PetscErrorCode SetOptions(TS ts, PetscBool factor_once)
 {
   TSAdapt adapt;
@@ -186,7 +189,7 @@ static PetscErrorCode Run(Problem *p, const char *prefix, PetscInt steps, PetscI
   PetscFunctionReturn(0);
 }
 
-/* The solution with small steps, from a file or into it. */
+/* Solution with small steps. It is read from a file, or computed and written to it. */
 static PetscErrorCode Reference(Problem *p, PetscInt steps, const char *name, Vec payoff, Vec w)
 {
   PetscViewer viewer;
