@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] =
   "A batch of 1D periodic hyperdiffusion problems u_t = -D u_xxxx, Crank-Nicolson in time.\n\
-A plain PETSc program: it knows no plugin and runs with any PC. Options:\n\
+A plain PETSc program without code for any plugin. It runs with any PC. Options:\n\
   -lines M -points N -steps K   size of the batch and number of time steps\n\
   -final_time T -diffusivity D  the modes decay like exp(-D (2 pi k)^4 t)\n\
   -batch contiguous|interleaved|dense   one AIJ matrix with 5 entries per row, line after line;\n\
                                 the same with a 2D DMDA, point after point; or one 1D matrix and\n\
                                 KSPMatSolve with a dense matrix of right-hand sides\n\
-  -solvers line,lu,lu:mumps,bjacobi,ilu   PC types, with the package of a factorization after a colon, to run one after\n\
-                                another (default: what -pc_type says). bjacobi and pbjacobi take a line per block,\n\
-                                which a contiguous batch has; PCs that are not direct are GMRES's to 1e-12.\n\
-                                Each takes a step of a few lines first: starts of libraries are not timed\n\
-  -refine R                     also R resolutions, each twice as fine, from 16 points on\n\
-  -amplitudes F -refinement F   write what is plotted to these files\n\n";
+  -solvers line,lu,lu:mumps,bjacobi,ilu   PC types to run one after another, with the package of a\n\
+                                factorization after a colon (default: the PC of -pc_type).\n\
+                                bjacobi and pbjacobi need one line per block, as in a contiguous\n\
+                                batch. PCs that are not direct precondition GMRES to 1e-12.\n\
+                                Each solver first does a step of a few lines, so that the start of\n\
+                                libraries is not timed\n\
+  -refine R                     also R resolutions from 16 points on, each twice as fine\n\
+  -amplitudes F -refinement F   files for the data of plots\n\n";
 
 /* u^(n+1) solves (I + s) u^(n+1) = (I - s) u^n with s = dt D / 2 times the fourth difference. With v =
-   (u^(n+1) + u^n) / 2 this is (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and one update per step. See
-   A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch
-   (2019), eqs. 5-7. Line m starts as cos(2 pi k x), k = 1 + m mod 4. */
+   (u^(n+1) + u^n) / 2 this is (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and one update per
+   step. See A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch (2019), eqs. 5-7. Line m starts as
+   cos(2 pi k x), k = 1 + m mod 4. */
 
 #include <petscksp.h>
 #include <petscdmda.h>
@@ -44,7 +46,7 @@ static PetscReal Exact(const Problem *p, PetscInt line, PetscInt i, PetscReal t)
   return PetscCosReal(k * (PetscReal)i / (PetscReal)p->points) * PetscExpReal(-p->D * k * k * k * k * t);
 }
 
-/* Row of point i of local line l, and place of (l, i) in the local array. */
+/* Row of point i of local line l, and position of (l, i) in the local array. */
 static PetscInt Place(const Problem *p, PetscInt l, PetscInt i)
 {
   return p->batch == INTERLEAVED ? l + p->mine * i : i + p->points * l;
@@ -169,7 +171,7 @@ static PetscErrorCode Step(const Problem *p, KSP ksp, State *s)
   PetscFunctionReturn(0);
 }
 
-/* Waits until queued device work is done: a number of the result must reach the host. */
+/* Waits until queued device work is done: a norm of the result has to reach the host. */
 static PetscErrorCode Finish(const Problem *p, const State *s)
 {
   PetscReal norm;
@@ -209,14 +211,14 @@ static PetscErrorCode SetSolver(const Problem *p, const char *solver, Mat A, KSP
              "-solvers %s: its blocks are consecutive rows, which are no lines with -batch interleaved",
              solver);
   PetscCall(KSPGetPC(ksp, &pc));
-  if (pbjacobi) PetscCall(MatSetBlockSize(A, p->points)); /* before the type, which looks at it */
+  if (pbjacobi) PetscCall(MatSetBlockSize(A, p->points)); /* before PCSetType(), which reads it */
   PetscCall(PCSetType(pc, type));
   if (package) PetscCall(PCFactorSetMatSolverType(pc, package));
   if (bjacobi) {
     KSP     *blocks;
     PetscInt k, count;
     PetscCall(PCBJacobiSetLocalBlocks(pc, p->batch == DENSE ? 1 : p->mine, NULL));
-    PetscCall(KSPSetUp(ksp)); /* makes the blocks */
+    PetscCall(KSPSetUp(ksp)); /* creates the blocks */
     PetscCall(PCBJacobiGetSubKSP(pc, &count, NULL, &blocks));
     for (k = 0; k < count; k++) {
       PC block;
@@ -250,7 +252,7 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (p->batch ==
-      INTERLEAVED) { /* the DMDA tells where the lines are; its own matrix would hold 9 entries per row */
+      INTERLEAVED) { /* the DMDA gives the layout of lines; its own matrix would have 9 entries per row */
     PetscCall(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, p->lines,
                            p->points, size, 1, 1, 1, NULL, NULL, &da));
     PetscCall(DMSetUp(da));
@@ -274,7 +276,7 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   PetscCall(KSPSetType(ksp, KSPPREONLY));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(PetscTime(&t0));
-  if (solver) PetscCall(SetSolver(p, solver, A, ksp)); /* some of the set-up of bjacobi is here */
+  if (solver) PetscCall(SetSolver(p, solver, A, ksp)); /* includes a part of the set-up of bjacobi */
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(Finish(p, &s));
@@ -326,7 +328,7 @@ static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *solver
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   p.lines = PetscMax(size, PetscMin(p.lines, 8));
-  p.steps = 400; /* the time step is so small that the error is that of space */
+  p.steps = 400; /* a time step so small that the error in space dominates */
   p.T     = 2e-5;
   if (filename) PetscCall(PetscFOpen(PETSC_COMM_WORLD, filename, "w", &file));
   if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "points,error\n"));

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws the decay of the modes and the refinement study of hyperdiffusion: plot.py AMPLITUDES.csv REFINEMENT.csv PICTURE.png"""
+"""Plots the decay of the modes and the refinement study of hyperdiffusion.
+
+   plot.py AMPLITUDES.csv REFINEMENT.csv PICTURE.png
+"""
 import csv
 import sys
 
