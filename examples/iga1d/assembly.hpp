@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file assembly.hpp  Kernels that compute matrices and right-hand sides where they will live, in the order
-///   of a list of coordinates, and errors. No PETSc.
+/// @file assembly.hpp  Kernels without PETSc that compute matrices and right-hand sides in place, in the
+///   order of a list of coordinates, and errors.
 #pragma once
 
 #include "model.hpp"
@@ -14,8 +14,8 @@ struct Quadrature {
   Real x[max_degree + 2], w[max_degree + 2];
 };
 
-/// A problem in a spline space on a curve. Galerkin: items are elements, with p + 1 rows each. Collocation:
-/// items are functions, whose row holds at their Greville abscissa.
+/// A problem in a spline space on a curve. Galerkin: items are elements with p + 1 rows each. Collocation:
+/// items are functions, each with the row of its Greville abscissa.
 template <class Real>
 struct Discretization {
   SplineSpace<Real> space;
@@ -24,7 +24,7 @@ struct Discretization {
   Quadrature<Real>  gauss; ///< p + 1 points
   bool              collocation = false;
 
-  /// Matrix entries of an item, the columns of a row one after another; entries of a right-hand side.
+  /// Matrix entries of an item, row by row; entries of a right-hand side.
   int matrix_entries() const
   {
     return collocation ? space.degree + 1 : (space.degree + 1) * (space.degree + 1);
@@ -32,8 +32,8 @@ struct Discretization {
   int vector_entries() const { return collocation ? 1 : space.degree + 1; }
 };
 
-/// One kernel for matrices and right-hand sides of items begin, ..., begin + count - 1. values(k * entries +
-/// m): entry m of the k-th item.
+/// One kernel computes matrices and right-hand sides of items begin, ..., begin + count - 1. values(k *
+/// entries + m) is entry m of the k-th item.
 template <class Exec, class Real, class Scalar>
 struct GalerkinKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
@@ -42,13 +42,13 @@ struct GalerkinKernel {
 
   Discretization<Real>                                d;
   Index                                               begin, count;
-  bool                                                matrix; // else the right-hand side with this phase
+  bool                                                matrix; // otherwise the right-hand side with this phase
   Real                                                phase;
   Kokkos::View<Scalar *, typename Exec::memory_space> values;
   int                                                 batch; // elements of a team
 
-  // A row of the table belongs to one (element, point): values and derivatives of the p + 1 functions, then
-  // the factors of N_i' N_j', N_i N_j', N_i N_j and N_i.
+  // A row of the table belongs to one (element, point). It has the values and derivatives of the p + 1
+  // functions, then the factors of N_i' N_j', N_i N_j', N_i N_j and N_i.
   KOKKOS_FUNCTION int columns() const { return 2 * (d.space.degree + 1) + 4; }
 
   KOKKOS_FUNCTION void operator()(const Member &team) const
@@ -126,7 +126,8 @@ struct CollocationKernel {
   }
 };
 
-/// Entries of the matrix, or of the right-hand side with this phase, of count items from begin on.
+/// Computes entries of the matrix, or of the right-hand side with this phase, for `count` items from
+/// `begin` on.
 template <class Exec, class Real, class Scalar>
 void assemble(const Exec &exec, const Discretization<Real> &d, Index begin, Index count, bool matrix,
               Real phase, const Kokkos::View<Scalar *, typename Exec::memory_space> &values)
@@ -137,7 +138,7 @@ void assemble(const Exec &exec, const Discretization<Real> &d, Index begin, Inde
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<Index>>(exec, 0, count),
                          CollocationKernel<Exec, Real, Scalar>{d, begin, matrix, phase, values});
   } else {
-    // 128 points or a few more, at most 27 KB of scratch
+    // 128 points or slightly more, at most 27 KB of scratch
     const int                                batch = (128 + d.space.degree) / (d.space.degree + 1);
     const GalerkinKernel<Exec, Real, Scalar> kernel{d, begin, count, matrix, phase, values, batch};
     Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>((count + batch - 1) / batch), Kokkos::AUTO);
@@ -148,14 +149,14 @@ void assemble(const Exec &exec, const Discretization<Real> &d, Index begin, Inde
   }
 }
 
-/// Integrals along the curve: of |u_h - u|^2, |u_h' - u'|^2, u^2 and u'^2.
+/// Integrals along the curve of |u_h - u|^2, |u_h' - u'|^2, u^2 and u'^2.
 template <class Real>
 struct Squares {
   Real error = 0, slope_error = 0, u = 0, slope = 0;
 };
 
-/// Over count elements from begin on, with this quadrature. coefficients[i]: of function
-/// first_function(begin) + i, on the host.
+/// Integrals over `count` elements from `begin` on, with this quadrature. coefficients[i] belongs to
+/// function first_function(begin) + i and is on the host.
 template <class Real, class Scalar>
 Squares<Real> squares(const Discretization<Real> &d, const Quadrature<Real> &gauss, Index begin, Index count,
                       Real phase, const Scalar *coefficients)
@@ -165,7 +166,7 @@ Squares<Real> squares(const Discretization<Real> &d, const Quadrature<Real> &gau
     const LocalKnots<Real> t = d.space.local_knots(begin + k);
     const Scalar *c = coefficients + (d.space.first_function(begin + k) - d.space.first_function(begin));
     const Real    length = t.right[0] - t.left[0];
-    using std::abs; // or that of PETSc's complex numbers
+    using std::abs; // std::abs, or abs of PETSc's complex numbers
     for (int q = 0; q < gauss.points; ++q) {
       const auto      point = d.curve.at(d.space.degree, t, t.left[0] + gauss.x[q] * length);
       const Jet<Real> exact = d.problem.exact(point.length, phase);

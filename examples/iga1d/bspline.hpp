@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file bspline.hpp  B-splines on [0, 1]: the functions that live on an element with their derivatives, and
-///   spaces of any continuity. No PETSc; Real is float or double.
+/// @file bspline.hpp  B-splines on [0, 1]: the functions with support on an element and their derivatives,
+///   and spaces of any continuity. No PETSc. Real is float or double.
 ///
-/// A space of degree p over the breakpoints 0 = x_0 < ... < x_N = 1 has knots t_0 <= t_1 <= ...:
-/// breakpoint x_e is repeated m_e times, 1 <= m_e <= p, which leaves continuity C^(p - m_e) there.
-/// Function i lives on [t_i, t_(i+p+1)]. With t_s = x_e the last copy, element e = [x_e, x_(e+1)] carries
-/// the p + 1 functions s - p, ..., s.
+/// A space of degree p over the breakpoints 0 = x_0 < ... < x_N = 1 has knots t_0 <= t_1 <= ...: breakpoint
+/// x_e is repeated m_e times, 1 <= m_e <= p, which leaves continuity C^(p - m_e) there. The support of
+/// function i is [t_i, t_(i+p+1)]. If t_s is the last copy of x_e, functions s - p, ..., s have support on
+/// element e = [x_e, x_(e+1)].
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -19,13 +19,13 @@ using Index = std::int64_t;
 
 inline constexpr int max_degree = 10;
 
-/// The 2 p knots that the functions of one element depend on: left[k] = t_(s-k) and right[k] = t_(s+1+k), k <
-/// p. left[0] < right[0] are the ends of the element.
+/// The 2 p knots on which the functions of one element depend: left[k] = t_(s-k) and right[k] = t_(s+1+k),
+/// k < p. left[0] < right[0] are the ends of the element.
 template <class Real>
 struct LocalKnots {
   Real left[max_degree], right[max_degree];
 
-  /// Knots t_(i+1), ..., t_(i+p) of function i = s - p + r: the k-th of them, k < p.
+  /// The k-th, k < p, of the knots t_(i+1), ..., t_(i+p) of function i = s - p + r.
   KOKKOS_INLINE_FUNCTION Real of_function(int p, int r, int k) const
   {
     return k < p - r ? left[p - r - 1 - k] : right[k - p + r];
@@ -46,11 +46,12 @@ struct BasisValues {
   Real value[max_degree + 1], first[max_degree + 1], second[max_degree + 1];
 };
 
-/// All functions of an element at x, degree by degree in place (the triangular table of de Boor, A Practical
-/// Guide to Splines, ch. X):
+/// All functions of an element at x, degree by degree in place (the triangular table of de Boor, A
+/// Practical Guide to Splines, ch. X):
 ///   N_(i,d) = (x - t_i) w_i N_(i,d-1) + (t_(i+d+1) - x) w_(i+1) N_(i+1,d-1),
 ///   its derivative = d (w_i N_(i,d-1) - w_(i+1) N_(i+1,d-1)),   w_i = 1 / (t_(i+d) - t_i).
-/// No w is infinite: every knot span that enters holds the element. p^2 / 2 divisions, no recursion.
+/// Every knot span in these formulas contains the element, so that no w is infinite. The cost is p^2 / 2
+/// divisions, without recursion.
 template <class Real>
 KOKKOS_INLINE_FUNCTION BasisValues<Real> evaluate(int p, const LocalKnots<Real> &t, Real x)
 {
@@ -58,7 +59,7 @@ KOKKOS_INLINE_FUNCTION BasisValues<Real> evaluate(int p, const LocalKnots<Real> 
   N.value[0] = 1;
   N.first[0] = N.second[0] = 0;
   for (int d = 1; d <= p; ++d) {
-    Real value = 0, slope = 0, bend = 0; // what the neighbour on the left hands on
+    Real value = 0, slope = 0, bend = 0; // contributions of the left neighbour
     for (int r = 0; r < d; ++r) {
       const Real w = 1 / (t.right[r] - t.left[d - 1 - r]), a = w * N.value[r], b = Real(d) * w * N.value[r],
                  c = Real(d) * w * N.first[r];
@@ -78,23 +79,23 @@ KOKKOS_INLINE_FUNCTION BasisValues<Real> evaluate(int p, const LocalKnots<Real> 
 
 enum class Breakpoints { uniform, graded, random };
 
-/// A spline space. Everything about it is a formula in the number of an element, so that it is passed to
-/// kernels by value and costs no memory. Open (the end knots p + 1 times, the first function alone is not
-/// zero at 0, the last one alone at 1), or periodic with period 1.
+/// A spline space. All its properties are formulas in the index of an element. Kernels receive it by value,
+/// and it needs no memory. It is periodic with period 1, or open: the end knots occur p + 1 times, only the
+/// first function is nonzero at 0, and only the last one at 1.
 template <class Real>
 struct SplineSpace {
   int   degree       = 1; ///< p, 1 to max_degree
   int   multiplicity = 1; ///< of breakpoints: C^(p - multiplicity)
   Index elements     = 1; ///< N
-  /// every so many elements a breakpoint is repeated p times (C^0); 0: none. Divides N
-  /// where the space is periodic
+  /// a breakpoint is repeated p times (C^0) after every `separators` elements; 0: no such breakpoints. It
+  /// divides N if the space is periodic
   Index       separators  = 0;
   bool        periodic    = false;
   Breakpoints breakpoints = Breakpoints::uniform;
-  /// of graded: the last element's length over the first's, exponential in between
+  /// for `graded`: length of the last element over that of the first, exponential in between
   Real grading = 100;
 
-  /// x_e. Periodic spaces have one for every integer e; others end at 0 and N.
+  /// x_e. In a periodic space e is any integer. Otherwise breakpoints end at 0 and N.
   KOKKOS_INLINE_FUNCTION Real breakpoint(Index e) const
   {
     if (!periodic) return e <= 0 ? Real(0) : e >= elements ? Real(1) : inner_breakpoint(e);
@@ -108,8 +109,8 @@ struct SplineSpace {
     return separators > 0 && e % separators == 0 ? degree : multiplicity;
   }
 
-  /// Number of the first function that lives on element e, 0 <= e < N. Periodic: function i
-  /// is function i mod size().
+  /// Index of the first function with support on element e, 0 <= e < N. In a periodic space function i is
+  /// function i mod size().
   KOKKOS_INLINE_FUNCTION Index first_function(Index e) const
   {
     return e * multiplicity + (separators > 0 ? e / separators * (degree - multiplicity) : 0);
@@ -136,11 +137,11 @@ struct SplineSpace {
     return t;
   }
 
-  /// Greville abscissa of function i < size(), and the element it lies in: the right one of two where it is a
-  /// breakpoint, up to rounding, so that host and device agree.
+  /// Greville abscissa of function i < size(), and its element. At a breakpoint, up to rounding, this is
+  /// the right one of two elements, so that host and device agree.
   KOKKOS_INLINE_FUNCTION Real greville(Index i, Index *element) const
   {
-    Index low = 0, high = elements - 1; // the last element whose first function is no later than i
+    Index low = 0, high = elements - 1; // searches the last element whose first function is at most i
     while (low < high) {
       const Index middle = (low + high + 1) / 2;
       if (first_function(middle) <= i) low = middle;
@@ -149,7 +150,7 @@ struct SplineSpace {
     Real x      = local_knots(low).greville(degree, static_cast<int>(i - first_function(low))),
          nearly = Real(16) * (sizeof(Real) == 4 ? Real(1.2e-7) : Real(2.3e-16));
     while (breakpoint(low) > x + nearly) --low;
-    for (; low < 0; low += elements) x += 1; // of a periodic space
+    for (; low < 0; low += elements) x += 1; // in a periodic space
     *element = low;
     return x;
   }
@@ -164,7 +165,7 @@ private:
     case Breakpoints::graded:
       return grading == 1 ? s : (std::pow(grading, s) - 1) / (grading - 1);
     case Breakpoints::random:
-      break; // moved by up to 0.4 of the uniform spacing, to where depends on e alone
+      break; // moved by up to 0.4 of the uniform spacing, by a hash of e
     }
     std::uint64_t h = static_cast<std::uint64_t>(e) * 0x9e3779b97f4a7c15u; // splitmix64
     h               = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;

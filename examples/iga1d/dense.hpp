@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file dense.hpp  What PETSc's versions differ in: dense matrices in the memory of vectors.
+/// @file dense.hpp  Differences between versions of PETSc: dense matrices in the memory of vectors.
 #pragma once
 
 #include <petscmat.h>
@@ -10,8 +10,9 @@
 
 namespace iga {
 
-/// A dense matrix where vectors of this type are, on the host before PETSc 3.21. rows: of this rank. Not for
-/// Kokkos types on a device: PETSc (3.24) takes columns there for CUDA or HIP vectors, and crashes.
+/// Creates a dense matrix in the memory of vectors of this type, on the host before PETSc 3.21. `rows` is
+/// the local number of rows. Kokkos types on a device are not supported: PETSc (3.24) treats columns there
+/// as CUDA or HIP vectors, and crashes.
 inline PetscErrorCode CreateDense(MPI_Comm comm, VecType type, PetscInt rows, PetscInt global_rows,
                                   PetscInt columns, Mat *A)
 {
@@ -33,7 +34,7 @@ inline PetscErrorCode CreateDense(MPI_Comm comm, VecType type, PetscInt rows, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns one after another, where they are. Return it by RestoreDense().
+/// Array of the columns, one after another, in the memory of the matrix. Call RestoreDense() afterwards.
 inline PetscErrorCode GetDense(Mat A, PetscScalar **array, PetscMemType *memory)
 {
   PetscFunctionBeginUser;

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 static char help[] =
-  "Isogeometric analysis in 1D: -(a u')' + b u' + c u = f, u(0) = 0 and a u' + beta u = gamma at 1, in B-splines.\n\
-A plain PETSc program: it knows no plugin, and any -mat_type, -ksp_type and -pc_type solve it. Default: preonly with LU, on several\n\
-ranks a redundant one. Prints relative errors, their rates and times. Options:\n\
-  -degree p,q,...  -elements n,m,...   degrees (1 to 10) and numbers of elements, each with each\n\
+  "Isogeometric analysis in 1D: -(a u')' + b u' + c u = f, u(0) = 0 and a u' + beta u = gamma at 1, in\n\
+B-splines. A plain PETSc program without code for any plugin. It runs with any -mat_type, -ksp_type\n\
+and -pc_type. Default: preonly with LU, a redundant one on several ranks. Prints relative errors,\n\
+their rates and times. Options:\n\
+  -degree p,q,...  -elements n,m,...   degrees (1 to 10) and numbers of elements, all combinations\n\
   -continuity k  -separators s         C^k at breakpoints (default p - 1), C^0 at every s-th of them\n\
-  -breakpoints uniform|graded|random  -grading g   with graded the last element is g times as long as the first\n\
+  -breakpoints uniform|graded|random  -grading g   graded: the last element is g times as long as\n\
+                                       the first\n\
   -periodic                            instead of boundary conditions\n\
-  -curve line|arc                      an interval, or a quarter of a circle as a NURBS, both of length 1\n\
+  -curve line|arc                      an interval, or a quarter of a circle as a NURBS; length 1\n\
   -method galerkin|collocation         collocation: at Greville abscissae\n\
-  -problem thesis|constant|helmholtz   a, b, c: sin x, x, -x; -coefficients a,b,c; 1, 0, -k^2 with -wavenumber k\n\
+  -problem thesis|constant|helmholtz   a, b, c: sin x, x, -x; -coefficients a,b,c; 1, 0, -k^2 with\n\
+                                       -wavenumber k\n\
   -beta beta                           of the boundary condition\n\
   -rhs n                               right-hand sides, solved together by KSPMatSolve()\n\
-  -repeat n                            times are the shortest of n runs; all but the first keep what depends on the pattern alone\n\
-  -lapack                              one rank: LAPACK's band LU (gbtrf, gbtrs) instead of the KSP; filling the band is not timed\n\
-  -cpu_time                            times of the processor instead of the clock, for machines with other work\n\
-  -csv file                            also writes the rows there\n\
-  -field file                          writes degree, elements, x, u(x) and the exact u(x) of the first right-hand side at the points of quadrature\n\n";
+  -repeat n                            times are the shortest of n runs; all but the first keep\n\
+                                       objects that depend only on the pattern\n\
+  -lapack                              one rank: LAPACK's band LU (gbtrf, gbtrs) instead of the KSP;\n\
+                                       filling the band is not timed\n\
+  -cpu_time                            CPU times instead of wall-clock times, for busy machines\n\
+  -csv file                            also writes the rows to this file\n\
+  -field file                          writes degree, elements, x, u(x) and the exact u(x) of the\n\
+                                       first right-hand side at the quadrature points\n\n";
 
 #include "run.hpp"
 
@@ -107,7 +113,7 @@ static PetscErrorCode ReadOptions(Options *options, Run *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A degree and a number of elements that go with the other options.
+// Sets a degree and a number of elements, with the other options.
 static PetscErrorCode SetSize(const Options &options, PetscInt degree, PetscInt elements, Run *run)
 {
   const PetscInt continuity          = options.continuity == PETSC_DECIDE ? degree - 1 : options.continuity;

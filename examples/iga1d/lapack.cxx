@@ -3,7 +3,7 @@
 
 #include <petscblaslapack.h>
 
-// PETSc declares neither.
+// PETSc does not declare these functions.
 extern "C" {
 void PETSCBLAS(gbtrf, GBTRF)(const PetscBLASInt *m, const PetscBLASInt *n, const PetscBLASInt *kl,
                              const PetscBLASInt *ku, PetscScalar *ab, const PetscBLASInt *ldab,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file model.hpp  What is solved: -(a u')' + b u' + c u = f on a curve of length 1, with solutions that are
-///   known; and the curve, a NURBS. No PETSc; Real is float or double.
+/// @file model.hpp  The problem: -(a u')' + b u' + c u = f on a curve of length 1, with known solutions;
+///   and the curve, a NURBS. No PETSc. Real is float or double.
 #pragma once
 
 #include "bspline.hpp"
@@ -9,7 +9,7 @@
 
 namespace iga {
 
-/// A function with two derivatives at a point.
+/// Value and two derivatives of a function at a point.
 template <class Real>
 struct Jet {
   Real value, first, second;
@@ -24,12 +24,12 @@ struct Coefficients {
 enum class Equation { thesis, constant };
 
 /// Boundary conditions u(0) = 0 and a u' + beta u = gamma at 1, or period 1. The exact solution is u = x
-/// sin(15 x) cos(24 x + phase) for `thesis`, whose coefficients are sin x, x, -x, and sin(6 pi x) cos(2 pi x
-/// + phase) for constant coefficients; f and gamma follow. Right-hand sides differ in their phase.
+/// sin(15 x) cos(24 x + phase) for `thesis`, whose coefficients are sin x, x, -x, and sin(6 pi x) cos(2 pi
+/// x + phase) for constant coefficients. It determines f and gamma. Right-hand sides differ in their phase.
 template <class Real>
 struct Problem {
   Equation equation = Equation::thesis;
-  Real     a = 1, b = 0, c = 1; ///< of constant coefficients
+  Real     a = 1, b = 0, c = 1; ///< of `constant`
   Real     beta = 0;
 
   KOKKOS_INLINE_FUNCTION Coefficients<Real> coefficients(Real x) const
@@ -66,9 +66,9 @@ struct Problem {
   }
 };
 
-/// A line, or a quarter of a circle: in rational quadratics with weights 1, sqrt(1/2), 1, and so exactly in
-/// every spline space of degree p >= 2. Both have length 1. The basis on an arc is R_i = w_i N_i / W with W =
-/// sum w_i N_i; derivatives are along its length.
+/// A line, or a quarter of a circle. The arc is a rational quadratic with weights 1, sqrt(1/2), 1, so that
+/// every spline space of degree p >= 2 contains it exactly. Both have length 1. The basis on an arc is R_i
+/// = w_i N_i / W with W = sum w_i N_i. Derivatives are along its length.
 template <class Real>
 struct Curve {
   bool arc = false;
@@ -95,9 +95,9 @@ struct Curve {
     return point;
   }
 
-  /// Weight w and w times the control point of function r of the element. Coefficients of a quadratic in a
-  /// space of degree p are means of its polar form q over pairs of the function's inner knots: with m1 = mean
-  /// t_j and m2 = mean of t_j t_k over pairs, q = Q0 (1 - 2 m1 + m2) + Q1 (2 m1 - 2 m2) + Q2 m2.
+  /// Weight w, and w times the control point, of function r of the element. Coefficients of a quadratic in
+  /// a space of degree p are means of its polar form q over pairs of the function's inner knots: with m1 =
+  /// mean t_j and m2 = mean of t_j t_k over pairs, q = Q0 (1 - 2 m1 + m2) + Q1 (2 m1 - 2 m2) + Q2 m2.
   KOKKOS_INLINE_FUNCTION void control(int p, const LocalKnots<Real> &k, int r, Real *w, Real *x,
                                       Real *y) const
   {

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws what iga1d -csv and experiments write.
-plot.py convergence PICTURE.png ROWS.csv              errors against the number of elements
-plot.py solutions PICTURE.png FIELD.csv               solutions at the points of quadrature, of iga1d -field
-plot.py scaling PICTURE.png EXPERIMENTS.json [LABEL=CHAINS.json...]   times of solvers against the number of elements, and of ribbon-bench-chain --json beside them
-plot.py levels PICTURE.png LEVELS.json                what each level of the tree costs, of factorizations
+"""Plots the output of iga1d -csv and of experiments.
+
+plot.py convergence PICTURE.png ROWS.csv    errors against the number of elements
+plot.py solutions PICTURE.png FIELD.csv     solutions at quadrature points, of iga1d -field
+plot.py scaling PICTURE.png EXPERIMENTS.json [LABEL=CHAINS.json...]
+                                            times of solvers against the number of elements, with the rows of
+                                            ribbon-bench-chain --json
+plot.py levels PICTURE.png LEVELS.json      time of each level of the tree, in factorizations
 """
 import csv
 import json
@@ -32,7 +35,7 @@ def convergence(picture, name):
             mine = [row for row in rows if row["degree"] == p]
             n, error = [row["elements"] for row in mine], [row[norm] for row in mine]
             (line,) = axis.loglog(n, error, "o-", ms=3, lw=1, label=f"p = {p}")
-            # the rate of theory through the last error that rounding has not reached
+            # the theoretical rate through the last error above rounding
             last = max((k for k in range(len(n)) if error[k] > 1e-9), default=0)
             axis.loglog(n, [error[last] * (n[last] / m) ** (p + extra) for m in n], ":", lw=1, color=line.get_color())
         axis.set(xlabel="elements", ylabel=f"relative error in {norm.upper()}", ylim=(1e-13, 30), title=f"dotted: rate p{' + 1' if extra else ''}")
@@ -67,7 +70,7 @@ def scaling(picture, name, *labelled):
         rows = [row for row in json.load(file) if row["rhs"] == 1 and not row["label"].startswith("tree")]
     sizes = {row["elements"] for row in rows if row["label"] != "multifrontal"}
     rows = [row for row in rows if row["elements"] in sizes]
-    for label, _, name in (text.partition("=") for text in labelled):  # what ribbon-bench-chain found, rows for elements
+    for label, _, name in (text.partition("=") for text in labelled):  # rows of ribbon-bench-chain are elements
         with open(name) as file:
             for row in json.load(file):
                 if row["columns"] == 1 and row["solver"] == "ribbon QR":

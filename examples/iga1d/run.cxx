@@ -14,16 +14,16 @@
 
 using iga::Index;
 
-// What is this rank's: consecutive elements, the functions that begin in them, and the items that it
-// assembles, which are one or the other.
+// Part of this rank: consecutive elements, the functions that begin in them, and the items that it
+// assembles, which are elements or functions.
 struct Part {
   Index begin, end;  // elements
-  Index first, last; // functions, without the one that is no unknown
+  Index first, last; // functions, without the one that is not an unknown
   Index first_item, items;
 };
 
 struct Objects {
-  Mat A = NULL, B = NULL, X = NULL; // B, X: of several right-hand sides
+  Mat A = NULL, B = NULL, X = NULL; // B, X: several right-hand sides and solutions
   Vec b = NULL, x = NULL;
   KSP ksp = NULL;
 };
@@ -46,7 +46,7 @@ static PetscErrorCode Distribute(const Run &run, Part *part)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Objects, and the places of the values that assemble() computes, in its order.
+// Creates the objects, with the coordinates of the values that assemble() computes, in its order.
 static PetscErrorCode Create(const Run &run, const Part &part, Objects *o)
 {
   const iga::SplineSpace<PetscReal> &space = run.d.space;
@@ -104,14 +104,14 @@ static PetscErrorCode Destroy(Objects *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Solutions differ in it from one right-hand side to the next.
+// Phase of right-hand side k. Solutions differ only in this phase.
 static PetscReal Phase(const Run &run, PetscInt k)
 {
   return 2 * PETSC_PI * static_cast<PetscReal>(k) / static_cast<PetscReal>(run.rhs);
 }
 
-// Waits for all ranks and devices; *fastest becomes the seconds since *since where they are
-// fewer, *since becomes now.
+// Waits for all ranks and devices. *fastest becomes the minimum of itself and the seconds since *since.
+// *since becomes the current time.
 static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble *fastest)
 {
   PetscLogDouble now;
@@ -119,7 +119,7 @@ static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble 
   PetscFunctionBeginUser;
   PetscCallCXX(Kokkos::fence());
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  if (run.cpu_time) { // PETSc's own counts hundredths of seconds
+  if (run.cpu_time) { // PETSc's CPU time has a resolution of hundredths of seconds
     timespec t;
     PetscCheck(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
                "-cpu_time: the system does not tell");
@@ -130,11 +130,11 @@ static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Bytes of this process in memory; PETSc tells the most there ever were. 0 where there is no /proc.
+// Resident memory of this process in bytes; PETSc only reports the maximum so far. 0 if there is no /proc.
 static PetscLogDouble Resident()
 {
 #ifdef __GLIBC__
-  malloc_trim(0); // what was freed is no longer there
+  malloc_trim(0); // freed memory must not count
 #endif
   std::ifstream  file("/proc/self/statm");
   PetscLogDouble pages = 0;
@@ -142,7 +142,7 @@ static PetscLogDouble Resident()
   return file ? pages * static_cast<PetscLogDouble>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
-// What -lapack does instead of a KSP.
+// Solves by LAPACK instead of a KSP (-lapack).
 static PetscErrorCode SolveByLapack(const Run &run, const Objects &o, PetscLogDouble *time, Result *result)
 {
   LapackBand   band;
@@ -166,7 +166,7 @@ static PetscErrorCode SolveByLapack(const Run &run, const Objects &o, PetscLogDo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Assembles, sets up and solves in the memory of Exec, which is that of the matrix.
+// Assembles, sets up and solves in the memory space of Exec, which is also that of the matrix.
 template <class Exec>
 static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, Result *result)
 {
@@ -174,7 +174,7 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
   const Exec     exec;
   Values         matrix, vector;
   PetscLogDouble time = 0;
-  // PETSc (3.24) reads those of vectors that ranks share on the host, wherever they are
+  // PETSc (3.24) reads values for distributed vectors of CUDA or HIP on the host
   PetscBool host_values;
 
   PetscFunctionBeginUser;
@@ -220,7 +220,8 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Coefficients of the functions that live on the elements of this rank, zero for what is no unknown.
+// Coefficients of the functions with support on elements of this rank; zero for a function that is not an
+// unknown.
 static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x,
                                    std::vector<PetscScalar> *coefficients)
 {
@@ -256,13 +257,14 @@ static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The larger of two numbers, NaN where one is that: a solve that failed has no small error.
+// The larger of two values, or NaN if one of them is NaN: a failed solve has no small error.
 static PetscReal Larger(PetscReal a, PetscReal b)
 {
   return a >= b || PetscIsNanReal(a) ? a : b;
 }
 
-// Relative errors of the spline with coefficients x, with one more point of quadrature than the matrix has.
+// Relative errors of the spline with coefficients x. The quadrature has one more point than that of the
+// matrix.
 static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal phase, Result *result)
 {
   std::vector<PetscScalar>   coefficients;
@@ -280,7 +282,7 @@ static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The spline with coefficients x and the exact solution at the points of quadrature of the matrix.
+// Writes the spline with coefficients x and the exact solution at the quadrature points of the matrix.
 static PetscErrorCode WriteField(const Run &run, const Part &part, Vec x, PetscReal phase)
 {
   std::vector<PetscScalar> coefficients;
