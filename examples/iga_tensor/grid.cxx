@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-// C = B^T W, W: the weights times f at the points.
+// C = B^T W. W is diagonal: the quadrature weights times f at the points.
 static PetscErrorCode Weighted(const Direction &direction, Mat B, PetscReal (*f)(PetscReal), Mat *C)
 {
   Vec          weights;
@@ -38,7 +38,7 @@ PetscErrorCode PhiWeighted(const Direction &direction, Mat B, Mat *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// PETSc may change i and j.
+// By value, because PETSc may change i and j.
 static PetscErrorCode CreateMatrix(const Direction &direction, std::vector<PetscInt> i,
                                    std::vector<PetscInt> j, const std::vector<PetscScalar> &values, Mat *A)
 {
@@ -129,7 +129,7 @@ PetscErrorCode GridVector(const Grid &grid, PetscInt size, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// f(number, coordinates, weight) of all points in the order of vectors.
+// f(index, coordinates, weight) for all points in the order of vectors.
 template <class Function>
 static void ForPoints(const Grid &grid, Function f)
 {
@@ -153,7 +153,8 @@ static PetscReal Exact(int dim, const PetscReal x[], int derivative)
   return -PetscCosReal(s) * k * PetscSinReal(k * x[derivative]);
 }
 
-// The Kronecker product of values, or of weighted values, with slopes in one direction (none: -1), once.
+// Applies the Kronecker product of values, or of weighted values, with slopes in one direction (-1: in no
+// direction), once.
 static PetscErrorCode Apply(const Grid &grid, bool weighted, int slope, Vec x, Vec y)
 {
   Mat       A[3] = {};

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 static char help[] =
-  "Isogeometric analysis in 2D and 3D by alternating directions: B-splines on the unit square or cube, solved one direction after another\n\
-with many right-hand sides. A plain PETSc program on one rank; the solvers of the directions take options with the prefix -direction_\n\
-(default: preonly with LU). Prints relative errors, their rates and times. Options:\n\
-  -problem projection|heat|elliptic    L2 projection; u_t - div grad u = f; -div(a grad u) + u = f with a = 1 + v prod sin(pi x_d)\n\
-  -dim 2|3  -degree p,q,...  -elements n,m,...   each degree (1 to 10) with each number of elements in a direction\n\
+  "Isogeometric analysis in 2D and 3D by alternating directions: B-splines on the unit square or cube,\n\
+solved one direction after another with many right-hand sides. A plain PETSc program on one rank.\n\
+Options of the solvers of the directions have the prefix -direction_ (default: preonly with LU).\n\
+Prints relative errors, their rates and times. Options:\n\
+  -problem projection|heat|elliptic    L2 projection; u_t - div grad u = f; -div(a grad u) + u = f\n\
+                                       with a = 1 + v prod sin(pi x_d)\n\
+  -dim 2|3  -degree p,q,...  -elements n,m,...   all combinations of degrees (1 to 10) and numbers\n\
+                                       of elements in a direction\n\
   -aspect a,b,c                        elements of each direction over -elements\n\
-  -time t  -steps n,m,...              of heat: end, and numbers of steps, each with each\n\
+  -time t  -steps n,m,...              for heat: final time, and numbers of steps, all combinations\n\
   -variation v                         of the coefficient of elliptic\n\
-  -assembled                           the sum of Kronecker products itself, by a KSP: CG with fast diagonalization or any options; elliptic always\n\
+  -assembled                           solves with the assembled sum of Kronecker products by a KSP:\n\
+                                       CG with fast diagonalization, or any options; always for\n\
+                                       elliptic\n\
   -repeat n                            times are the shortest of n runs\n\
-  -csv file  -field file               rows; the last solution and its error at the points of quadrature\n\n";
+  -csv file  -field file               rows; the last solution and its error at quadrature points\n\n";
 
 #include "measure.hpp"
 
@@ -89,7 +94,7 @@ static PetscErrorCode ReadOptions(Options *options, Run *run)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// log(last / now) / log(finer), or nothing in the first row.
+// log(last / now) / log(finer), or an empty text in the first row.
 static PetscErrorCode Rate(PetscReal last, PetscReal now, PetscReal finer, char text[], std::size_t size)
 {
   PetscFunctionBeginUser;
@@ -124,7 +129,7 @@ int main(int argc, char **argv)
                         "L2 error", "rate", "H1 error", "rate"));
   for (PetscInt p = 0; p < o.degrees; p++) {
     Result last;
-    // than the row before: in time if several numbers of steps were asked for, else in space
+    // Refinement since the previous row: in time if -steps has several values, otherwise in space.
     PetscReal finer = 0;
     for (PetscInt n = 0; n < o.sizes; n++)
       for (PetscInt k = 0; k < o.times; k++) {

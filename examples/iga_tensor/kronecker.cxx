@@ -52,7 +52,7 @@ PetscErrorCode KroneckerDestroy(Kronecker *product)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// to, columns x rows, becomes the transpose of from; both have their columns one after another.
+// `to`, columns x rows, becomes the transpose of `from`. Both store their columns one after another.
 template <class Exec>
 static void Transpose(PetscInt rows, PetscInt columns, const PetscScalar *from, PetscScalar *to)
 {
@@ -62,7 +62,7 @@ static void Transpose(PetscInt rows, PetscInt columns, const PetscScalar *from, 
     from, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   const Kokkos::View<PetscScalar **, Kokkos::LayoutRight, Space, Traits> target(
     to, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  Kokkos::fence(); // PETSc's streams
+  Kokkos::fence(); // wait for the streams of PETSc
   Kokkos::deep_copy(Exec(), target, source);
   Kokkos::fence();
 }
@@ -120,7 +120,7 @@ PetscErrorCode KroneckerAssemble(int dim, const Mat A[], Mat *C)
 
   PetscFunctionBeginUser;
   PetscCall(MatGetType(A[0], &type));
-  PetscCall(MatConvert(A[0], MATSEQAIJ, MAT_INITIAL_MATRIX, C)); // PETSc has the product of these alone
+  PetscCall(MatConvert(A[0], MATSEQAIJ, MAT_INITIAL_MATRIX, C)); // PETSc has a product only of this type
   for (int k = 1; k < dim; k++) {
     smaller = *C;
     PetscCall(MatConvert(A[k], MATSEQAIJ, MAT_INITIAL_MATRIX, &factor));

@@ -4,7 +4,8 @@
 #include <Kokkos_Core.hpp>
 #include <petsctime.h>
 
-// Waits for devices; *fastest becomes the seconds since *since where they are fewer, *since becomes now.
+// Waits for devices. *fastest becomes the minimum of itself and the seconds since *since. *since becomes
+// the current time.
 static PetscErrorCode Lap(PetscLogDouble *since, PetscLogDouble *fastest)
 {
   PetscLogDouble now;
@@ -48,7 +49,7 @@ static PetscErrorCode Stationary(const Run &run, const Grid &grid, Vec b, Vec u,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Steps of Crank and Nicolson from the projection of r at t = 0, A_- and A_+ the mass plus tau/2 times the
+// Crank-Nicolson steps from the projection of r at t = 0. A_- and A_+ are the mass plus tau/2 times the
 // (negative) stiffness, or their factored forms:
 //   A_+ u_(n+1) = A_- u_n + tau l(t_n + tau/2),   l = g' (r, .) + g (grad r, grad .)
 static PetscErrorCode Heat(const Run &run, const Grid &grid, PetscInt steps, Vec b, Vec u, Result *result)

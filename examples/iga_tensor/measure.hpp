@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file measure.hpp  One run: a problem in one tensor product space, solved, timed and judged.
+/// @file measure.hpp  One run: a problem in one tensor product space, solved, timed, with its errors.
 #pragma once
 
 #include "solvers.hpp"
@@ -14,7 +14,7 @@ struct Run {
   PetscReal time      = 1;   ///< of heat
   PetscReal variation = 0.5; ///< of the coefficient of elliptic
   PetscInt  repeat    = 1;
-  FILE     *field     = NULL; ///< gets the solution
+  FILE     *field     = NULL; ///< receives the solution
 };
 
 struct Result {

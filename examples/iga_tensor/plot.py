@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws what iga_tensor writes: the spline of -field with its error, and errors against the number of elements.
-plot.py PICTURE.png FIELD.csv LABEL=ROWS.csv LABEL=ROWS.csv           FIELD: in 2D; ROWS: of -csv, a panel for each
+"""Plots the output of iga_tensor: the spline of -field with its error, and errors against elements.
+
+plot.py PICTURE.png FIELD.csv LABEL=ROWS.csv LABEL=ROWS.csv     FIELD: in 2D; ROWS: of -csv, a panel for each
 """
 import csv
 import math

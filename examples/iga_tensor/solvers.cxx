@@ -3,7 +3,7 @@
 
 #include <petscblaslapack.h>
 
-// Eigenvectors, a column each, as a dense matrix and its transpose in the memory of vectors.
+// Eigenvectors as columns of a dense matrix, and its transpose, in the memory of vectors.
 static PetscErrorCode Eigenvectors(const Direction &direction, std::vector<PetscReal> *lambda, Mat *V,
                                    Mat *transposed)
 {
@@ -109,8 +109,8 @@ static PetscErrorCode ApplyShell(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A += factor times the product of slopes in one direction and of values in the others,
-// which have the same pattern.
+// A += factor times the product of slopes in one direction and of values in the others. All terms have the
+// same pattern.
 static PetscErrorCode AddTerm(int dim, int direction, PetscReal factor, const Mat values[],
                               const Mat slopes[], Mat A)
 {
