@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file petsc_space.hpp  Kokkos kernels beside PETSc's own work, and the speed of copies to compare with.
-///   For programs that know PETSc and Kokkos alone.
+/// @file petsc_space.hpp  The queue that PETSc shares with Kokkos kernels, and the bandwidth of copies as a
+///   reference. For programs that use PETSc and Kokkos only.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -32,7 +32,7 @@ PetscErrorCode GetSpace(Exec *exec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Waits for all that is queued, on all ranks, and looks at the clock.
+/// Waits on all ranks for all queued work and reads the clock.
 inline PetscErrorCode Now(MPI_Comm comm, PetscLogDouble *now)
 {
   PetscFunctionBeginUser;
@@ -42,7 +42,7 @@ inline PetscErrorCode Now(MPI_Comm comm, PetscLogDouble *now)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Bytes that copies of x into y read and write in a second, on all ranks together.
+/// Bytes per second that copies of x into y read and write, on all ranks together.
 inline PetscErrorCode CopySpeed(Vec x, Vec y, PetscLogDouble *bytes_per_second)
 {
   const int      copies = 20;

@@ -5,7 +5,7 @@
     /usr/bin/python3 examples/benchmark/plots.py [FOLDER]    writes copy_bandwidth.svg and peers.svg to
                                                              FOLDER, or to docs/pictures
 
-Needs matplotlib. Backgrounds are transparent and texts grey: the plots suit bright and dark pages.
+Needs matplotlib. Backgrounds are transparent and texts grey, so that plots suit bright and dark pages.
 """
 import pathlib
 import re
@@ -67,7 +67,7 @@ def cells(file, name, *keys):
 
 
 def total(cell):
-    """Set-up + solve."""
+    """Sum of set-up and solve."""
     return sum(float(part) for part in cell.replace("*", "").split(" + "))
 
 

@@ -3,22 +3,22 @@
 """Tables of measurements in docs/, from the data in examples/benchmark/results.
 
     tables.py write    fills every block of every page
-    tables.py check    exit status 1 and the names of page and block where a page differs
+    tables.py check    exit status 1 and the names of page and block if a page differs
 
-A block of a page; its marker may be broken after a comma and before columns= and rows=:
+Form of a block of a page. Its marker may be broken after a comma and before columns= and rows=:
 
     <!-- results: FILE.json#ID columns=NAME,NAME rows=NAME,NAME -->
     <!-- end of results -->
 
 Without columns or rows the table has all of them. The name of a row is its first cell, or its first two
-cells joined by a slash; several rows may share a name. A comma separates names if no space follows it.
+cells joined by a slash. Several rows may share a name. A comma separates names if no space follows it.
 
 FILE.json is a list of tables:
     id, title   names within the file and in words
-    machine, command, date, revision   how the table was measured; the last two may be absent
+    machine, command, date, revision   conditions of the measurement; the last two may be absent
     columns     names of the columns
     rows        lists of cells, one cell for each column
-    notes       a string or a list of strings: how it was measured, and results outside the table
+    notes       a string or a list of strings: details of the measurement, and results outside the table
 """
 import argparse
 import json

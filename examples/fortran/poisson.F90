@@ -1,8 +1,9 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Anisotropic Poisson's equation -u_xx - c u_yy = f in the unit square, u = 0 around it, by second differences on a DMDA, which are exact for the
-! solution, u = x (1 - x) y (1 - y). This program knows nothing of Ribbon:
+! Anisotropic Poisson equation -u_xx - c u_yy = f in the unit square with u = 0 on the boundary. Second
+! differences on a DMDA are exact for the solution u = x (1 - x) y (1 - y). The program has no code for
+! Ribbon:
 !   mpiexec -n 4 poisson_fortran -dll_append .../libribbon.so -pc_type line -ksp_converged_reason
-! Options: -c <1000>, those of PETSc. Fails where the answer is another.
+! Options: -c <1000>, and those of PETSc. The exit status is nonzero if the solution is wrong.
 program poisson
 #include <petsc/finclude/petscdmda.h>
 #include <petsc/finclude/petscksp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batched line solves without PETSc: implicit diffusion along the y-lines of a 64 x
-// 100 grid, x running fastest.
+// Batched line solves without PETSc: implicit diffusion along the y-lines of a 64 x 100 grid with x
+// fastest.
 #include <ribbon/line_solver.hpp>
 #include <cstdio>
 
@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
   Kokkos::ScopeGuard                  kokkos(argc, argv);
   const Kokkos::DefaultExecutionSpace exec;
-  // 64 lines of 100 rows, wherever they lie
+  // 64 lines of 100 rows, along y
   const auto lines = ribbon::LineSet::box({64, 100, 1}, 1);
 
   ribbon::LineSolver<double>::bands_type bands; // one matrix for all lines: I - 10 d^2/dy^2
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 
   Kokkos::View<double *> u("u", 6400);
   Kokkos::deep_copy(u, 1.0);
-  // solve as often as wanted, in place or not
+  // any number of solves, in place or not
   for (int step = 0; step < 10; ++step) solver.solve(exec, u.data(), u.data());
   exec.fence();
   std::printf("backward error %.1e, reciprocal condition %.1e\n", solver.report().probe_error,

@@ -1,6 +1,10 @@
-"""A batch of heat equations, one per line of a DMDA, each with its own diffusivity: an implicit step from u + 2 r to u = (i + 1) (rows - i), whose second
-difference is -2. Fails where the answer is another. Knows nothing of Ribbon:
-    mpiexec -n 2 /usr/bin/python3 heat.py -dll_append .../libribbon.so -ksp_type preonly -pc_type line"""
+"""A batch of heat equations, one per line of a DMDA, each with its own diffusivity.
+
+An implicit step goes from u + 2 r to u = (i + 1) (rows - i), whose second difference is -2. The exit status
+is nonzero if the solution is wrong. The program has no code for Ribbon:
+
+    mpiexec -n 2 /usr/bin/python3 heat.py -dll_append .../libribbon.so -ksp_type preonly -pc_type line
+"""
 import sys, petsc4py
 petsc4py.init(sys.argv)
 from petsc4py import PETSc
