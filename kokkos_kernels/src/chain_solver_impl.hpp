@@ -34,7 +34,7 @@ ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
     refuse("a ring of " + std::to_string(chain.rows) +
            " rows, fewer than kl + ku + 1 = " + std::to_string(W + 1));
   if ((chain.open_left || chain.open_right) && (chain.ring || chain.chains != 1 || chain.rows < W))
-    refuse("a piece of a chain has at least kl + ku rows and is neither a ring nor one of several");
+    refuse("a sub-chain has at least kl + ku rows and is neither a ring nor one of several");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot))
     refuse("zero_pivot " + std::to_string(options.zero_pivot));

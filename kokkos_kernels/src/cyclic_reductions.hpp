@@ -103,7 +103,7 @@ Made<Scalar, Exec> make_factored_reduction(const Exec &exec, const LineSet &line
     return again;
   using Plan = FactoredReduction<Scalar, Exec>;
   if (!Plan::takes(bands))
-    why = "it takes matrices of their own, one per line, that are not periodic, with at most 8 unknowns "
+    why = "it takes one matrix per line, not periodic, with at most 8 unknowns "
           "coupled to either side";
   else if (Plan::scratch(lines.rows, bands) > device::scratch_limit(exec))
     why = "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";

@@ -323,7 +323,7 @@ LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &A, const LinesOfGr
                                 " rows do not divide into blocks of " + std::to_string(options.block));
   if (!(options.threshold >= 0) || !(options.anisotropy >= 0) || !(options.least >= 0))
     throw std::invalid_argument(
-      "ribbon::lines_from_graph: threshold, anisotropy and least are numbers that are not negative");
+      "ribbon::lines_from_graph: threshold, anisotropy and least have to be nonnegative");
   const Couplings<Index> all    = symmetric_part(relative_sizes(A, options.block, options.least)),
                          strong = strong_ones(all, options);
   return PathCover<Index>(all, strong).lines();

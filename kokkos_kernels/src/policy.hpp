@@ -250,7 +250,7 @@ private:
   std::string reason_of_own() const
   {
     return !problem_.automatic()                ? "asked for"
-           : problem_.bands.lhs == Lhs::shifted ? "one matrix per line, made of two"
+           : problem_.bands.lhs == Lhs::shifted ? "one matrix per line, shifted"
                                                 : "one matrix per line";
   }
 

@@ -63,7 +63,7 @@ SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
     refuse("negative kl, ku, rows or number of chains");
   if (chain.ring && chain.rows < chain.width() + 1)
     refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1");
-  if (chain.open_left || chain.open_right) refuse("a piece of a chain");
+  if (chain.open_left || chain.open_right) refuse("a sub-chain");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   if (options.threads < 0) refuse("threads " + std::to_string(options.threads));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);

@@ -59,7 +59,7 @@ PetscErrorCode ReadBounds(KSP ksp, RibbonOptionItems PetscOptionsObject)
     "-ksp_adi_bounds", "Smallest and largest eigenvalue of every one-direction operator (0,0: estimated)",
     "KSPADISetBounds", bounds, &n, &set));
   PetscCheck(!set || n == 2, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "KSP adi: -ksp_adi_bounds takes two numbers");
+             "KSP adi: -ksp_adi_bounds takes two values");
   if (set) PetscCall(KSPADISetBounds(ksp, bounds[0], bounds[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -73,7 +73,7 @@ PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
   int aligned = plane > 0 && rows > 0 && rows % plane == 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &aligned, 1, MPI_INT, MPI_LAND, comm));
   PetscCheck(aligned, comm, PETSC_ERR_SUP,
-             "ADI: ranks own pieces of the %s of a grid that has no DMDA; give the matrix a DMDA, or each "
+             "ADI: ranks own parts of the %s of a grid that has no DMDA; give the matrix a DMDA, or each "
              "rank whole %s",
              dim > 2 ? "planes" : "lines", dim > 2 ? "planes" : "lines");
   std::vector<PetscInt> planes(static_cast<std::size_t>(ranks));

@@ -55,7 +55,7 @@ public:
     for (PetscMPIInt q = 0; q < place_.size(); ++q)
       if (place_.chain->pieces[static_cast<std::size_t>(q)].rows < piece.K &&
           (periodic || q + 1 < place_.size()))
-        *why_not = "couplings reach further than a piece is long";
+        *why_not = "couplings reach further than a sub-line";
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands)
                                    : std::vector<Scalar>(),
@@ -182,7 +182,7 @@ private:
     if (rcond_ <= 1000 * static_cast<double>(unit_roundoff<Scalar>()))
       *why_not = "a line is singular, or nearly so";
     else if (!(probe_error_ <= sound) && cut != PC_LINE_CUT_DROP)
-      *why_not = "the probe found the reduced system to lose digits";
+      *why_not = "the probe found the reduced system inaccurate";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

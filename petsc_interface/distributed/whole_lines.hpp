@@ -116,8 +116,7 @@ private:
   {
     Counts     all;
     const auto count = [](std::int64_t n) {
-      if (n > PETSC_MPI_INT_MAX)
-        throw std::length_error("pieces of lines are too long for one message of MPI");
+      if (n > PETSC_MPI_INT_MAX) throw std::length_error("sub-lines are too long for one message of MPI");
       return static_cast<PetscMPIInt>(n);
     };
     const std::int64_t mine = chain_->mine().rows, lines = shares_.count(chain_->own);

@@ -88,9 +88,8 @@ std::string describe_failure(PetscInt rbegin, const LineRequest &request, const 
   const auto          which = static_cast<long long>(r.line), row = static_cast<long long>(r.row);
   std::string         place, matrix;
   if (facts.whole) { // counted along the whole line
-    place =
-      format("row %lld of a line along %s that the partition cuts", row, request.direction.name.c_str());
-    matrix = "the matrix of a line along " + request.direction.name + " that the partition cuts";
+    place  = format("row %lld of a line along %s that spans ranks", row, request.direction.name.c_str());
+    matrix = "the matrix of a line along " + request.direction.name + " that spans ranks";
   } else {
     switch (facts.lhs) {
     case Lhs::shared:
@@ -123,7 +122,7 @@ std::string describe_failure(PetscInt rbegin, const LineRequest &request, const 
         "PC line: -pc_line_precision single: refinement of lines along %s stagnates, their condition "
         "number is too large for single precision; -pc_line_precision same has more digits",
         request.direction.name.c_str());
-    return format("PC line: %s loses its digits in algorithm %s (backward error %.1e)%s", matrix.c_str(),
+    return format("PC line: %s is inaccurate with algorithm %s (backward error %.1e)%s", matrix.c_str(),
                   r.algorithm.c_str(), r.probe_error,
                   facts.rounded ? "; -pc_line_precision same has more digits" : "");
   case FactorStatus::ok:

@@ -203,7 +203,7 @@ PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer)
                                      !line->solved                    ? "nothing is solved"
                                      : ksp->normtype == KSP_NORM_NONE ? "no norms are asked for"
                                      : ksp->reason == KSP_DIVERGED_NANORINF
-                                       ? "numbers are not finite"
+                                       ? "values are not finite"
                                        : "the PC is not the inverse of separate lines"));
     if (detailed) PetscCall(ViewBackwardErrors(ksp, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);

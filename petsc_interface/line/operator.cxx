@@ -262,7 +262,7 @@ private:
     PetscCall(pieces->factor(exec, bands, request.solver, &why_not));
     facts->joined = why_not.empty() ? pieces->facts() : why_not;
     facts->exact  = !why_not.empty() || pieces->is_exact();
-    PetscCall(PetscInfo(nullptr, "PC line: pieces of %lld rows of %lld lines: %s\n",
+    PetscCall(PetscInfo(nullptr, "PC line: sub-lines of %lld rows of %lld lines: %s\n",
                         static_cast<long long>(lines_.rows), static_cast<long long>(lines_.lines()),
                         facts->joined.c_str()));
     if (why_not.empty()) {

@@ -135,11 +135,11 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
                                      way.colours.empty() ? ", as jacobi" : ""));
   if (size > 1)
     PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut,
+      viewer, "  lines that span ranks: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut,
       way.lines_all,
       way.lines_cut == 0   ? ""
       : way.place.joinable ? ", solved as one"
-                           : ", each piece is solved on its rank"));
+                           : ", each sub-line is solved on its rank"));
   if (h.first && !h.first->facts.joined.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  joined: %s%s%s\n", rank,
                                      h.first->facts.whole ? "each line is brought to one rank, because " : "",

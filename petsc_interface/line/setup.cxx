@@ -156,15 +156,14 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     const auto           count = static_cast<long long>(d.lines_cut);
     std::string          refusal; // ranks may find different grids
     if (line->cut == PC_LINE_CUT_ERROR && d.lines_cut != 0)
-      refusal = format(
-        "PC line: the partition cuts %lld lines along %s among %d ranks; %s, or use -pc_line_cut local",
-        count, d.name.c_str(), static_cast<int>(d.processes),
-        d.name == "rows" ? "give each rank whole lines"
-                         : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+      refusal = format("PC line: lines span ranks: %lld along %s, %d ranks; %s, or use -pc_line_cut local",
+                       count, d.name.c_str(), static_cast<int>(d.processes),
+                       d.name == "rows" ? "give each rank whole lines"
+                                        : format("use -da_processors_%s 1", d.name.c_str()).c_str());
     if ((line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP) && d.lines_cut != 0 &&
         !d.place.joinable)
-      refusal = format("PC line: the partition cuts %lld lines along %s, and the %s does not tell which "
-                       "pieces belong together; give the matrix a DMDA, or use -pc_line_cut local",
+      refusal = format("PC line: lines span ranks: %lld along %s, and the %s does not tell which "
+                       "sub-lines belong together; give the matrix a DMDA, or use -pc_line_cut local",
                        count, d.name.c_str(), line->source.c_str());
     PetscCall(CollectiveError(comm, PETSC_ERR_SUP, refusal));
     LineRequest request;

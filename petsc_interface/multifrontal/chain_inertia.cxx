@@ -17,7 +17,7 @@ std::string refusal_for(double asymmetry)
   if (!(asymmetry <= 1e-6))
     return "multifrontal: MatGetInertia() of a matrix that is not " + kind + ": opposite entries differ by " +
            std::to_string(asymmetry) + " of the largest in their rows";
-  return "multifrontal: MatGetInertia() cannot tell the signs of the eigenvalues: numbers grow too much in "
+  return "multifrontal: MatGetInertia() cannot tell the signs of the eigenvalues: entries grow too much in "
          "elimination, or are none";
 }
 

@@ -67,7 +67,7 @@ PetscErrorCode JudgeFactors(Mat F, Mat A)
     if (!(f->backward_error <= 1e4 * PETSC_MACHINE_EPSILON)) { // or NaN
       PetscCall(
         Refuse(F, A,
-               "elimination without pivots loses the digits of this matrix: -mat_multifrontal_pivot qr; "
+               "elimination without pivots is inaccurate for this matrix: -mat_multifrontal_pivot qr; "
                "backward error of the probe",
                f->backward_error));
       PetscFunctionReturn(PETSC_SUCCESS);

@@ -179,7 +179,7 @@ PetscErrorCode CheckPetscBuild(const void *caller)
   const Image brought  = Image::of(self.find("PetscInitialize"));
   std::string sentence = "libribbon was built for " + mine.text();
   if (brought.base && brought.base != running.image.base)
-    sentence += ", brings along a second PETSc (" + brought.path + ")";
+    sentence += ", loads a second PETSc (" + brought.path + ")";
   sentence += ", and runs with " + theirs.text() + " of " + running.image.path +
               ": rebuild it with the PETSC_DIR and PETSC_ARCH of the latter";
   if (mine.same_mpi(theirs)) // the PETSc of libribbon is not initialized, and would not print

@@ -226,10 +226,11 @@ TEST(FactoredReduction, WhatItDoesNotTakeIsNamed)
     }
     return std::string();
   };
-  const std::string takes = "ribbon: algorithm factored_reduction: it takes matrices of their own, one per "
-                            "line, that are not periodic, with at most 8 unknowns coupled to either side";
-  auto              ring  = random_system<double>(g, 4, 20, 1, 1, 4, true);
-  ring.lhs                = ribbon::Lhs::per_line;
+  const std::string takes =
+    "ribbon: algorithm factored_reduction: it takes one matrix per line, not periodic, with "
+    "at most 8 unknowns coupled to either side";
+  auto ring = random_system<double>(g, 4, 20, 1, 1, 4, true);
+  ring.lhs  = ribbon::Lhs::per_line;
   EXPECT_EQ(refusal(ring, 4), takes);
   EXPECT_EQ(refusal(random_system<double>(g, 1, 20, 2, 2, 1, false), 4), takes) << "one matrix for all lines";
   auto own = random_system<double>(g, 4, 20, 1, 1, 2, false);

@@ -84,7 +84,7 @@ inline bool is_to_the_point(const std::string &text, const Options &o, const Pro
     const char *part;
     bool        may_be;
   } sentences[] = {
-    {"PC line: the partition cuts ", (o.cut == "error" || o.cut == "exact") && ranks > 1},
+    {"PC line: lines span ranks: ", (o.cut == "error" || o.cut == "exact") && ranks > 1},
     {"PC line: -pc_line_lhs shared, but lines ", o.lhs == "shared"},
     {"PC line: -pc_line_algorithm one_pass: ", o.algorithm == "one_pass"},
     {" needs a grid, but ", named && !p.da},

@@ -267,7 +267,7 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
     OK(PCSetUp(line.pc));
     OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
     EXPECT_NE(PCSetUp(line.pc), 0);
-    EXPECT_TRUE(contains(last_error(), "does not tell which pieces belong together")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "does not tell which sub-lines belong together")) << last_error();
   }
   OK(MatDestroy(&A));
 }
@@ -295,7 +295,7 @@ TEST_F(PCLineCuts, RanksThatSeeDifferentGridsRaiseOneError)
     char first[1000] = "";
     last_error().copy(first, sizeof first - 1);
     OK(MPI_Bcast(first, sizeof first, MPI_CHAR, 0, PETSC_COMM_WORLD));
-    EXPECT_TRUE(contains(last_error(), "does not tell which pieces belong together")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "does not tell which sub-lines belong together")) << last_error();
     EXPECT_EQ(last_error(), first);
   }
   OK(MatDestroy(&A));

@@ -91,7 +91,7 @@ TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
       OK(PCSetUp(line.pc));
       const bool in_pieces = ranks > 1 && n > 9;
       EXPECT_LT(line.residual(A), in_pieces ? 0.6 : 1e-13) << n;
-      EXPECT_EQ(contains(line.view(), "each piece is solved on its rank"), in_pieces) << line.view();
+      EXPECT_EQ(contains(line.view(), "each sub-line is solved on its rank"), in_pieces) << line.view();
     }
     OK(MatDestroy(&A));
   }

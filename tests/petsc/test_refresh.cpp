@@ -226,7 +226,7 @@ TEST_F(PCLineRefresh, DirectionsThatAutoChose)
     EXPECT_FALSE(refreshed(line)) << "lines along y, now";
     of_new();
     grid.fill({wide, high * ranks}, {0.2, 2}, 0.7);
-    EXPECT_EQ(refreshed(line), ranks == 1) << "lines that the partition cuts are set up anew";
+    EXPECT_EQ(refreshed(line), ranks == 1) << "lines that span ranks are set up anew";
     of_new();
     grid.fill({wide, high * ranks}, {1, 1}, 0.7); // both directions
     EXPECT_FALSE(refreshed(line));

@@ -204,10 +204,10 @@ TEST_F(PCLineSetUp, CutLinesAreSolvedPieceByPieceAndCounted)
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "x");
   if (ranks > 1) {
-    EXPECT_TRUE(contains(line.view(), "cut by the partition: 5 of 5 lines")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "lines that span ranks: 5 of 5 lines")) << line.view();
     OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR));
     EXPECT_NE(PCSetUp(line.pc), 0);
-    EXPECT_TRUE(contains(last_error(), "the partition cuts 5 lines along x among " + std::to_string(ranks) +
+    EXPECT_TRUE(contains(last_error(), "lines span ranks: 5 along x, " + std::to_string(ranks) +
                                          " ranks; use -da_processors_x 1"))
       << last_error();
   } else {

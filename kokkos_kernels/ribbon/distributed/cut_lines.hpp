@@ -95,7 +95,7 @@ public:
                          typename Kernels::RowsKernel{parts_.A, piece, interior.values});
     solver_ = LineSolver<Scalar, Exec>(exec, piece.inside(lines), interior, options);
     if (!solver_.report().ok()) {
-      failure = "a piece cannot be solved by itself";
+      failure = "a sub-line cannot be solved alone";
       return;
     }
     spikes(exec, interior, options);

@@ -103,7 +103,7 @@ public:
       find(solver_[k].report(),
            [&](std::int64_t line, std::int64_t row) { return place_of(part, k, line, row); });
       if (shared && !solver_[k].report().ok()) { // otherwise the other lines are solved
-        failure = tails ? "a tail is singular" : "a piece is singular";
+        failure = tails ? "a tail is singular" : "a segment is singular";
         return;
       }
       spikes(exec, k, part, rows);
