@@ -231,6 +231,25 @@ PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Linearise() of a TS whose RHSFunction has a Jacobian matrix: A = dRHS/dU, and M = I.
+static PetscErrorCode LineariseRHS(TS ts, PetscReal t, Vec U, Mat A, Mat B, Vec R, bool *ok)
+{
+  TS_ADI *adi = adi_of(ts);
+  SNES    snes;
+  bool    changed;
+  PetscFunctionBegin;
+  PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(Evaluate(ts, t, U, R));
+  PetscCall(CheckFinite(ts, R, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  snes->jacobiandomainerror = PETSC_FALSE;
+  PetscCall(TSComputeRHSJacobian(ts, t, U, A, B));
+  PetscCall(CheckJacobianDomain(ts, ok));
+  if (*ok) PetscCall(Split(ts, t, U, B, 0, -1, &changed));
+  if (*ok) adi->age = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok)
 {
   TS_ADI *adi = adi_of(ts);
@@ -248,15 +267,8 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetRHSMatrices(ts, &A, &B));
-  if (B) { // A = dRHS/dU, and M = I
-    PetscCall(Evaluate(ts, t, U, R));
-    PetscCall(CheckFinite(ts, R, ok));
-    if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-    snes->jacobiandomainerror = PETSC_FALSE;
-    PetscCall(TSComputeRHSJacobian(ts, t, U, A, B));
-    PetscCall(CheckJacobianDomain(ts, ok));
-    if (*ok) PetscCall(Split(ts, t, U, B, 0, -1, &changed));
-    if (*ok) adi->age = 0;
+  if (B) {
+    PetscCall(LineariseRHS(ts, t, U, A, B, R, ok));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GiveMatrices(ts, true));

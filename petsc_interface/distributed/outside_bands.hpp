@@ -42,33 +42,21 @@ void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries,
   exec.fence(); // the lifetime of the tables ends here
 }
 
-/// The sub-lines of the transposed lines, from the sub-lines of all ranks. The entries of A that couple a
-/// rank to the next one couple the next one to it in A^T. Sub-lines are at least as long as their couplings
-/// reach, except the last one of an open line. Collective on the chain.
-template <class Exec>
-PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool periodic, std::int64_t lines,
-                               const Bands<Scalar, typename Exec::memory_space> &pieces,
-                               Bands<Scalar, typename Exec::memory_space>       *transposed)
+/// Couplings of the sub-lines of a rank to the next ones: blocks of S x S, S = K B, for each of `count` matrices.
+/// Entry (a, e), a among the K rows of the rank on the left, e among those of the rank on the right, is at
+/// (a S + e) count + l.
+struct OutsideBlocks {
+  std::int64_t        S = 0, count = 0;
+  std::vector<Scalar> to_left, to_right;
+};
+
+/// The entries of A in rows of this rank and columns of its neighbours.
+/// @param matrix_of(l)  the matrix of line l
+template <class HostBands, class MatrixOf>
+OutsideBlocks outside_blocks(const HostBands &from, std::int64_t count, const MatrixOf &matrix_of)
 {
-  using Input            = Bands<Scalar, typename Exec::memory_space>;
-  const PetscMPIInt left = chain.left(periodic), right = chain.right(periodic);
-  const auto        from  = to_host(pieces);
-  const auto        inner = to_host(ribbon::transpose<Scalar>(exec, pieces));
-  const int         kl = pieces.kl(), ku = pieces.ku(), K = std::max(kl, ku), B = pieces.block;
-  const auto m = static_cast<std::int64_t>(pieces.values.extent(1)), S = static_cast<std::int64_t>(K) * B;
-  int        several = pieces.lhs != Lhs::shared;
-  PetscFunctionBegin;
-  exec.fence();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, chain.comm));
-  const std::int64_t count     = several ? lines : std::min<std::int64_t>(lines, 1);
-  const auto         matrix_of = [&](std::int64_t l) {
-    return static_cast<std::size_t>(pieces.lhs == Lhs::shared ? 0
-                                            : pieces.lhs == Lhs::classes
-                                              ? from.class_of_line(static_cast<std::size_t>(l))
-                                              : l);
-  };
-  // entry (row, column) of A, for rows of this rank and columns beyond its end. Its index is (a S + e)
-  // count + l, with a among the K rows of the rank on the left, and e among those of the rank on the right
+  const int  kl = from.kl(), ku = from.ku(), K = std::max(kl, ku), B = from.block;
+  const auto m = static_cast<std::int64_t>(from.values.extent(1)), S = static_cast<std::int64_t>(K) * B;
   const auto beyond = [&](bool to_right) {
     std::vector<Scalar> words(static_cast<std::size_t>(S * S * count), Scalar(0));
     for (std::int64_t k = 0; k < S * S * count; ++k) {
@@ -82,14 +70,53 @@ PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool pe
     }
     return words;
   };
-  const std::vector<Scalar> to_right = beyond(true), to_left = beyond(false);
-  std::vector<Scalar>       from_left(to_right.size(), Scalar(0)), from_right(to_left.size(), Scalar(0));
-  PetscMPIInt               n;
-  PetscCall(PetscMPIIntCast(static_cast<PetscInt>(to_right.size()), &n));
-  PetscCallMPI(MPI_Sendrecv(to_right.data(), n, MPIU_SCALAR, right, 0, from_left.data(), n, MPIU_SCALAR, left,
-                            0, chain.comm, MPI_STATUS_IGNORE));
-  PetscCallMPI(MPI_Sendrecv(to_left.data(), n, MPIU_SCALAR, left, 1, from_right.data(), n, MPIU_SCALAR, right,
-                            1, chain.comm, MPI_STATUS_IGNORE));
+  return {S, count, beyond(false), beyond(true)};
+}
+
+/// Replaces the blocks by those that the neighbours sent: to_left comes from the left. Collective on the chain.
+inline PetscErrorCode ExchangeBlocks(const LineChain &chain, bool periodic, OutsideBlocks *blocks)
+{
+  const PetscMPIInt   left = chain.left(periodic), right = chain.right(periodic);
+  std::vector<Scalar> from_left(blocks->to_right.size(), Scalar(0)), from_right(from_left);
+  PetscMPIInt         n;
+  PetscFunctionBegin;
+  PetscCall(PetscMPIIntCast(static_cast<PetscInt>(from_left.size()), &n));
+  PetscCallMPI(MPI_Sendrecv(blocks->to_right.data(), n, MPIU_SCALAR, right, 0, from_left.data(), n,
+                            MPIU_SCALAR, left, 0, chain.comm, MPI_STATUS_IGNORE));
+  PetscCallMPI(MPI_Sendrecv(blocks->to_left.data(), n, MPIU_SCALAR, left, 1, from_right.data(), n,
+                            MPIU_SCALAR, right, 1, chain.comm, MPI_STATUS_IGNORE));
+  blocks->to_left = std::move(from_left), blocks->to_right = std::move(from_right);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The sub-lines of the transposed lines, from the sub-lines of all ranks. The entries of A that couple a
+/// rank to the next one couple the next one to it in A^T. Sub-lines are at least as long as their couplings
+/// reach, except the last one of an open line. Collective on the chain.
+template <class Exec>
+PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool periodic, std::int64_t lines,
+                               const Bands<Scalar, typename Exec::memory_space> &pieces,
+                               Bands<Scalar, typename Exec::memory_space>       *transposed)
+{
+  using Input          = Bands<Scalar, typename Exec::memory_space>;
+  const bool has_left  = chain.left(periodic) != MPI_PROC_NULL,
+             has_right = chain.right(periodic) != MPI_PROC_NULL;
+  const auto from      = to_host(pieces);
+  const auto inner     = to_host(ribbon::transpose<Scalar>(exec, pieces));
+  const int  kl = pieces.kl(), ku = pieces.ku(), K = std::max(kl, ku), B = pieces.block;
+  const auto m       = static_cast<std::int64_t>(pieces.values.extent(1));
+  int        several = pieces.lhs != Lhs::shared;
+  PetscFunctionBegin;
+  exec.fence();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, chain.comm));
+  const std::int64_t count     = several ? lines : std::min<std::int64_t>(lines, 1);
+  const auto         matrix_of = [&](std::int64_t l) {
+    return static_cast<std::size_t>(pieces.lhs == Lhs::shared ? 0
+                                            : pieces.lhs == Lhs::classes
+                                              ? from.class_of_line(static_cast<std::size_t>(l))
+                                              : l);
+  };
+  OutsideBlocks outside = outside_blocks(from, count, matrix_of);
+  PetscCall(ExchangeBlocks(chain, periodic, &outside));
   Bands<Scalar, Kokkos::HostSpace> all;
   all.values = decltype(all.values)("ribbon::transposed bands", static_cast<std::size_t>(count),
                                     static_cast<std::size_t>(m), inner.values.extent(2));
@@ -98,17 +125,17 @@ PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool pe
     for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i)
       for (std::size_t d = 0; d < inner.values.extent(2); ++d)
         all.values(c, i, d) = inner.values(matrix_of(l), i, d);
-    for (std::int64_t k = 0; k < S * S; ++k) { // A^T has ku sub- and kl superdiagonals
-      const std::int64_t a = k / S, e = k % S, up = a / B - K - e / B, down = -up, first = e / B,
-                         last = m - K + a / B;
+    for (std::int64_t k = 0; k < outside.S * outside.S; ++k) { // A^T has ku sub- and kl superdiagonals
+      const std::int64_t a = k / outside.S, e = k % outside.S, up = a / B - K - e / B, down = -up,
+                         first = e / B, last = m - K + a / B;
       const auto entry = [&](std::int64_t i, std::int64_t d, std::int64_t r, std::int64_t s) -> Scalar & {
         return all.values(c, static_cast<std::size_t>(i),
                           static_cast<std::size_t>(((d + ku) * B + r) * B + s));
       };
-      if (left != MPI_PROC_NULL && first < m && up >= -ku && up <= kl)
-        entry(first, up, e % B, a % B) = from_left[static_cast<std::size_t>(k * count + l)];
-      if (right != MPI_PROC_NULL && last >= 0 && down >= -ku && down <= kl)
-        entry(last, down, a % B, e % B) = from_right[static_cast<std::size_t>(k * count + l)];
+      if (has_left && first < m && up >= -ku && up <= kl)
+        entry(first, up, e % B, a % B) = outside.to_left[static_cast<std::size_t>(k * count + l)];
+      if (has_right && last >= 0 && down >= -ku && down <= kl)
+        entry(last, down, a % B, e % B) = outside.to_right[static_cast<std::size_t>(k * count + l)];
     }
   }
   *transposed       = Input();

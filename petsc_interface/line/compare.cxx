@@ -116,6 +116,38 @@ std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Sc
   return x;
 }
 
+/// Adds the entries of rows of this rank to their lines.
+template <class Lines>
+void add_rows(const HostRows &A, const LineSource &source, const LineRequest &request,
+              const std::vector<Place> &places, Lines *lines)
+{
+  const LineDirection            &direction = request.direction;
+  const KroneckerFactors<Scalar> &f         = source.factors;
+  for (std::int64_t row = 0; row < A.rows; ++row) {
+    const Place &own = places[static_cast<std::size_t>(row)];
+    if (own.line < 0) continue;
+    auto      &line = (*lines)[static_cast<std::size_t>(own.line)];
+    const auto add  = [&](const Place &column, const Scalar &value, const std::vector<Scalar> &factors) {
+      for (int c = 0; c < f.p; ++c)
+        for (int d = 0; d < f.p; ++d) {
+          const Scalar v = value * entry(f, factors, c, d);
+          if (v != Scalar(0))
+            line.rows[static_cast<std::size_t>(own.number * f.p + c)].emplace_back(column.number * f.p + d,
+                                                                                    v);
+        }
+    };
+    for (int c = 0; c < f.p; ++c)
+      line.at[static_cast<std::size_t>(own.number * f.p + c)] =
+        static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
+    if (source.kronecker) add(own, Scalar(1), f.S);
+    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const Place &column = places[static_cast<std::size_t>(A.column[e])];
+      if (on_line(own, column, direction, request.half_bandwidth, request.periodic))
+        add(column, A.value[e], f.T);
+    }
+  }
+}
+
 } // namespace
 
 PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, const LineRequest &request,
@@ -136,29 +168,7 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
   for (std::size_t l = 0; l < lengths.size(); ++l)
     r.lines_[l].at.resize(static_cast<std::size_t>(lengths[l] * f.p)),
       r.lines_[l].rows.resize(r.lines_[l].at.size());
-  for (std::int64_t row = 0; row < A.rows; ++row) {
-    const Place &own = places[static_cast<std::size_t>(row)];
-    if (own.line < 0) continue;
-    OneLine   &line = r.lines_[static_cast<std::size_t>(own.line)];
-    const auto add  = [&](const Place &column, const Scalar &value, const std::vector<Scalar> &factors) {
-      for (int c = 0; c < f.p; ++c)
-        for (int d = 0; d < f.p; ++d) {
-          const Scalar v = value * entry(f, factors, c, d);
-          if (v != Scalar(0))
-            line.rows[static_cast<std::size_t>(own.number * f.p + c)].emplace_back(column.number * f.p + d,
-                                                                                    v);
-        }
-    };
-    for (int c = 0; c < f.p; ++c)
-      line.at[static_cast<std::size_t>(own.number * f.p + c)] =
-        static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
-    if (source.kronecker) add(own, Scalar(1), f.S);
-    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
-      const Place &column = places[static_cast<std::size_t>(A.column[e])];
-      if (on_line(own, column, direction, request.half_bandwidth, request.periodic))
-        add(column, A.value[e], f.T);
-    }
-  }
+  add_rows(A, source, request, places, &r.lines_);
   PetscCall(RestoreHostRows(source.block, &A));
   if (direction.chain) {
     const LineChain   &chain = *direction.chain;

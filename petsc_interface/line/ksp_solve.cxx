@@ -71,6 +71,41 @@ PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The columns of the right-hand sides at the start of an iteration.
+/// @param sub_lines  as many as a line may have
+std::vector<Column> columns_of(const Block &k, bool direct, bool spares, PetscMPIInt sub_lines)
+{
+  std::vector<Column> columns(static_cast<std::size_t>(k.columns));
+  // with an approximate M residuals may grow first, for as many iterations as a line has sub-lines
+  for (Column &column : columns) {
+    column.all    = direct ? Progress(1, 0.5, 2) : Progress(30 + sub_lines, 1, 1);
+    column.lines  = Progress(1, 0.5, 2);
+    column.spares = spares;
+  }
+  return columns;
+}
+
+/// Without norms no test ends the iteration: a direct solve is refined once, in single precision three times.
+PetscInt most_iterations(KSP ksp, bool direct, bool single)
+{
+  return ksp->normtype != KSP_NORM_NONE || !direct || ksp->converged == KSPConvergedSkip
+           ? ksp->max_it
+           : PetscMin(ksp->max_it, single ? 4 : 2);
+}
+
+/// The reason of a solve: the one of the first column, or of the first that did not converge.
+PetscErrorCode ReasonOfAll(KSP ksp, const std::vector<Column> &columns)
+{
+  PCFailedReason reason;
+  PetscFunctionBegin;
+  for (const Column &column : columns)
+    if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
+  if (ksp->normtype != KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AgreedFailure(ksp, &reason));
+  if (reason) ksp->reason = KSP_DIVERGED_PC_FAILED;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Iterate(KSP ksp, Block &k)
 {
   auto       *line   = static_cast<KSP_Line *>(ksp->data);
@@ -92,19 +127,8 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   PetscBool            is_line;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
   const RefinedOutside refined(is_line ? static_cast<PC_Line *>(ksp->pc->data) : nullptr, normed);
-  // without norms no test ends the iteration: a direct solve is refined once, in single precision three
-  // times
-  const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip
-                               ? ksp->max_it
-                               : PetscMin(ksp->max_it, single ? 4 : 2);
-  std::vector<Column> columns(static_cast<std::size_t>(k.columns));
-  // with an approximate M residuals may grow first, for as many iterations as a line has sub-lines
-  for (Column &column : columns) {
-    column.all    = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1);
-    column.lines  = Progress(1, 0.5, 2);
-    column.spares = lines && ksp->converged == KSPConvergedDefault;
-  }
-
+  const PetscInt       most    = most_iterations(ksp, direct, single);
+  std::vector<Column>  columns = columns_of(k, direct, lines && ksp->converged == KSPConvergedDefault, size);
   ksp->its = 0, ksp->reason = k.columns > 0 ? KSP_CONVERGED_ITERATING : KSP_CONVERGED_ATOL;
   for (bool done = k.columns == 0; !done;) {
     const bool start = zero && ksp->its == 0, last = ksp->its >= most;
@@ -139,13 +163,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
     ++ksp->its;
   }
   if (lines && ksp->converged == KSPConvergedDefault) PetscCall(EndAtRounding(ksp, k, lines, columns));
-  for (const Column &column : columns) // the first column, or the first that did not converge
-    if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
-  if (!normed) {
-    PCFailedReason reason;
-    PetscCall(AgreedFailure(ksp, &reason));
-    if (reason) ksp->reason = KSP_DIVERGED_PC_FAILED;
-  }
+  PetscCall(ReasonOfAll(ksp, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -133,10 +133,76 @@ PetscErrorCode DropFailing(MPI_Comm comm, PC_Line *line, bool *dropped)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether the option -pc_line_cut takes lines of this direction: one error on all ranks where it does not.
+PetscErrorCode CheckCut(MPI_Comm comm, const PC_Line *line, const LineDirection &d)
+{
+  const auto  count = static_cast<long long>(d.lines_cut);
+  std::string refusal; // ranks may find different grids
+  PetscFunctionBegin;
+  if (line->cut == PC_LINE_CUT_ERROR && d.lines_cut != 0)
+    refusal = format("PC line: lines span ranks: %lld along %s, %d ranks; %s, or use -pc_line_cut local",
+                     count, d.name.c_str(), static_cast<int>(d.processes),
+                     d.name == "rows" ? "give each rank whole lines"
+                                      : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+  if ((line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP) && d.lines_cut != 0 &&
+      !d.place.joinable)
+    refusal = format("PC line: lines span ranks: %lld along %s, and the %s does not tell which "
+                     "sub-lines belong together; give the matrix a DMDA, or use -pc_line_cut local",
+                     count, d.name.c_str(), line->source.c_str());
+  PetscCall(CollectiveError(comm, PETSC_ERR_SUP, refusal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The options of the PC for the lines of one direction.
+void set_options(const PC_Line *line, LineRequest *request)
+{
+  request->lhs               = line->lhs;
+  request->cut               = {line->cut, line->cut_exchange};
+  request->solver.algorithm  = PCLineAlgorithms[line->algorithm];
+  request->solver.probe      = PCLineProbes[line->probe];
+  request->solver.zero_pivot = static_cast<double>(line->zero_pivot);
+  request->lhs_tol           = static_cast<double>(line->lhs_tol);
+  if (line->shift_type == PC_LINE_SHIFT_NONZERO)
+    request->shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
+  // a search of every matrix, so only if it is needed
+  if (!line->pinned.empty() && request->zero_sums && request->block == 1)
+    request->solver.singular = "zero_mean";
+}
+
+/// Factors the lines of all directions. Directions that `auto` chose and that fail are dropped, and the rest
+/// is factored again. `error` is a sentence of this rank. Collective.
+PetscErrorCode BuildSweep(PC pc, PC_Line *line, const LineSource &source, bool on_device, std::string *error)
+{
+  const bool        is_auto    = line->directions[0] == PC_LINE_DIRECTION_AUTO;
+  const std::string not_finite = line->failure;
+  PetscInt          rbegin;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  line->not_finite = !not_finite.empty();
+  for (bool again = true; again;) {
+    const bool found = is_auto && line->requests.size() > 1;
+    PetscReal  omega = line->omega;
+    again            = false;
+    error->clear(), line->failure = not_finite;
+    line->composed = line->composition;
+    if (line->composition == PC_LINE_COMPOSITION_AUTO) PetscCall(AutoComposition(pc, line, &line->composed));
+    if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
+    for (LineRequest &request : line->requests) request.omega = omega, request.not_finite = line->not_finite;
+    line->sweep.omega = omega;
+    PetscCallCXX(DivideIntoGroups(line, source));
+    PetscCallCXX(ComposeSweep(line));
+    line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
+    for (LineGroup &group : line->sweep.groups)
+      for (LineBatch &batch : group.batches)
+        PetscCall(Build(line, source, rbegin, on_device, &batch, error)); // even if an entry is not finite
+    if (found) PetscCall(DropFailing(PetscObjectComm((PetscObject)pc), line, &again));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
 {
-  const MPI_Comm comm    = PetscObjectComm((PetscObject)pc);
-  const bool     is_auto = line->directions[0] == PC_LINE_DIRECTION_AUTO;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bool           on_device;
   PetscInt       rbegin;
   PetscFunctionBegin;
@@ -152,62 +218,20 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   for (const ChosenDirection &chosen : directions) {
-    const LineDirection &d     = chosen.direction;
-    const auto           count = static_cast<long long>(d.lines_cut);
-    std::string          refusal; // ranks may find different grids
-    if (line->cut == PC_LINE_CUT_ERROR && d.lines_cut != 0)
-      refusal = format("PC line: lines span ranks: %lld along %s, %d ranks; %s, or use -pc_line_cut local",
-                       count, d.name.c_str(), static_cast<int>(d.processes),
-                       d.name == "rows" ? "give each rank whole lines"
-                                        : format("use -da_processors_%s 1", d.name.c_str()).c_str());
-    if ((line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP) && d.lines_cut != 0 &&
-        !d.place.joinable)
-      refusal = format("PC line: lines span ranks: %lld along %s, and the %s does not tell which "
-                       "sub-lines belong together; give the matrix a DMDA, or use -pc_line_cut local",
-                       count, d.name.c_str(), line->source.c_str());
-    PetscCall(CollectiveError(comm, PETSC_ERR_SUP, refusal));
     LineRequest request;
+    PetscCall(CheckCut(comm, line, chosen.direction));
     PetscCall(Request(chosen, source, &request));
     // a failure, not an error
     if (chosen.found.not_finite >= 0)
       line->failure = format("PC line: row %lld has an entry that is not a finite number",
                              static_cast<long long>(rbegin + chosen.found.not_finite));
-    request.lhs               = line->lhs;
-    request.cut               = {line->cut, line->cut_exchange};
-    request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
-    request.solver.probe      = PCLineProbes[line->probe];
-    request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
-    request.lhs_tol           = static_cast<double>(line->lhs_tol);
-    if (line->shift_type == PC_LINE_SHIFT_NONZERO)
-      request.shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
-    // a search of every matrix, so only if it is needed
-    if (!line->pinned.empty() && request.zero_sums && request.block == 1)
-      request.solver.singular = "zero_mean";
+    set_options(line, &request);
     line->requests.push_back(request);
   }
   int number = static_cast<int>(FactorStatus::not_finite);
   PetscCall(AgreeOnSentence(comm, &line->failure, &number)); // all ranks continue, or none does
-  const std::string not_finite = line->failure;
-  line->not_finite             = !not_finite.empty();
   std::string error;
-  for (bool again = true; again;) {
-    const bool found = is_auto && line->requests.size() > 1;
-    PetscReal  omega = line->omega;
-    again            = false;
-    error.clear(), line->failure = not_finite;
-    line->composed = line->composition;
-    if (line->composition == PC_LINE_COMPOSITION_AUTO) PetscCall(AutoComposition(pc, line, &line->composed));
-    if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
-    for (LineRequest &request : line->requests) request.omega = omega, request.not_finite = line->not_finite;
-    line->sweep.omega = omega;
-    PetscCallCXX(DivideIntoGroups(line, source));
-    PetscCallCXX(ComposeSweep(line));
-    line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
-    for (LineGroup &group : line->sweep.groups)
-      for (LineBatch &batch : group.batches)
-        PetscCall(Build(line, source, rbegin, on_device, &batch, &error)); // even if an entry is not finite
-    if (found) PetscCall(DropFailing(comm, line, &again));                 // auto chose these directions
-  }
+  PetscCall(BuildSweep(pc, line, source, on_device, &error));
   for (const LineRequest &request : line->requests)
     line->names += (line->names.empty() ? "" : ",") + request.direction.name;
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));

@@ -159,23 +159,25 @@ PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, int d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace
+/// How the rows of a rank number the elements of a grid.
+struct Numbering {
+  PetscInt nx = 0, ny = 0;                   ///< elements of a line, lines of a plane; 0: not found
+  PetscInt elements = 0, first = 0, all = 0; ///< of this rank; global number of its first; of all ranks
+  PetscInt x0 = 0, lines = 0; ///< where it begins on its first line; lines that it has a part of
+  bool     natural = false, natural_planes = false; ///< whether ranks divide lines, and planes, in this order
+};
 
-PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, LineMap *map)
+PetscErrorCode FindNumbering(const LineSource &source, PetscInt components, Numbering *n)
 {
-  const MPI_Comm comm       = PetscObjectComm((PetscObject)source.rows);
-  const PetscInt components = element.components;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
   Pattern        pattern{{}, components};
-  PetscInt       all, rbegin, nx, ny = 0;
-  PetscMPIInt    size, rank;
-  bool           natural, natural_planes = false;
+  PetscInt       rbegin;
+  Things         things, grid_lines;
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  PetscCall(MatGetSize(source.rows, &n->all, nullptr));
   PetscCall(GetHostRows(source.block, false, &pattern.A));
-  const PetscInt elements = pattern.elements(), first = rbegin / components;
+  n->elements = pattern.elements(), n->first = rbegin / components, n->all /= components;
   // ties of things of `length` elements that begin with element -x0, and the number of things that couple
   // at distance d
   const auto look = [&](Things &t, PetscInt length, PetscInt x) {
@@ -194,89 +196,124 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
       return static_cast<PetscInt>(std::count(has.begin(), has.end(), 1));
     };
   };
-  all /= components;
-  Things things, grid_lines;
-  things.count = elements, things.first = first, things.all = all;
+  things.count = n->elements, things.first = n->first, things.all = n->all;
   PetscCall(TiedBefore(source.rows, components, &things.tied_before));
-  PetscCall(FindPeriod(comm, things, true, look(things, 1, 0), &nx, &natural));
-  const PetscInt x0 = natural ? first % nx : 0, lines = nx > 0 ? (x0 + elements + nx - 1) / nx : 0;
+  PetscCall(FindPeriod(comm, things, true, look(things, 1, 0), &n->nx, &n->natural));
+  const PetscInt nx = n->nx;
+  n->x0 = n->natural ? n->first % nx : 0, n->lines = nx > 0 ? (n->x0 + n->elements + nx - 1) / nx : 0;
   if (nx > 0) { // on all ranks
-    grid_lines.count = lines, grid_lines.first = natural ? first / nx : 0, grid_lines.all = all / nx;
+    grid_lines.count = n->lines, grid_lines.first = n->natural ? n->first / nx : 0,
+    grid_lines.all = n->all / nx;
     PetscCall(TiedBefore(source.rows, components * nx, &grid_lines.tied_before));
-    PetscCall(FindPeriod(comm, grid_lines, natural, look(grid_lines, nx, x0), &ny, &natural_planes));
+    PetscCall(
+      FindPeriod(comm, grid_lines, n->natural, look(grid_lines, nx, n->x0), &n->ny, &n->natural_planes));
   }
   PetscCall(RestoreHostRows(source.block, &pattern.A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The grid of a rank in this numbering, and the planes of all ranks: 1 in two dimensions. Collective.
+PetscErrorCode MakeGrid(MPI_Comm comm, const Numbering &n, Grid *g, PetscInt *planes)
+{
+  // without planes of one size, all elements are one plane
+  int one_plane = n.ny == 0 || (n.natural_planes && (n.all / n.nx) % n.ny != 0) ||
+                  (n.natural && !n.natural_planes && n.x0 + n.elements != n.nx * n.lines);
+  PetscFunctionBegin;
+  *planes = n.ny == 0 ? 1 : n.natural_planes ? n.all / n.nx / n.ny : n.lines / n.ny;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &one_plane, 1, MPI_INT, MPI_LOR, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, planes, 1, MPIU_INT, MPI_MAX, comm));
+  if (one_plane) *planes = 1;
+  g->dimensions         = *planes > 1 ? 3 : 2;
+  const std::int64_t y0 = *planes > 1 && n.natural_planes ? (n.first / n.nx) % n.ny : 0;
+  g->box[0]             = n.nx;
+  g->box[1]             = *planes > 1 ? n.ny : n.lines;
+  g->box[2]             = *planes > 1 ? (y0 + n.lines + n.ny - 1) / n.ny : 1;
+  g->shift              = n.x0 + y0 * n.nx;
+  g->count              = n.elements;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Direction d of the grid. Collective.
+/// @param slabs  ranks hold whole lines along all dimensions except the last
+PetscErrorCode DescribeDirection(MPI_Comm comm, const Numbering &n, const Grid &g, PetscInt planes, int d,
+                                 bool slabs, bool coloured, LineDirection *direction)
+{
+  // colours by global numbers if these are known
+  const PetscInt     begin[3] = {0, n.natural && planes == 1 ? n.first / n.nx : 0,
+                             n.natural && n.natural_planes && planes > 1 ? n.first / n.nx / n.ny : 0};
+  const std::int64_t length   = d == 0   ? n.nx
+                                : d == 1 ? (planes > 1 ? n.ny : n.all / n.nx)
+                                         : n.all / n.nx / PetscMax(n.ny, 1);
+  LinesOfGraph       lines_along;
+  PetscMPIInt        size, rank;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  direction->name      = std::string(1, "xyz"[d]);
+  direction->processes = size;
+  if (g.is_full()) {
+    direction->lines = LineSet::box(g.box, d);
+    direction->wrap  = size == 1 || d < g.dimensions - 1;
+  } else {
+    PetscCallCXX(lines_along = LinesAlong(g, d));
+    PetscCallCXX(static_cast<LineLayout &>(*direction) = packed(lines_along));
+    direction->partial = true;
+  }
+  if (n.natural) {
+    direction->lines_all = static_cast<PetscInt>(n.all / PetscMax(length, 1));
+    PetscCall(CountCutLines(comm, g, n.first, d, &direction->lines_cut));
+  } else { // the numbering does not show which
+    direction->lines_all =
+      static_cast<PetscInt>(g.is_full() ? direction->lines.lines() : lines_along.lines());
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction->lines_all, 1, MPIU_INT, MPI_SUM, comm));
+    direction->lines_cut = size > 1 ? direction->lines_all : 0;
+  }
+  if (slabs && d == g.dimensions - 1 && direction->lines_cut > 0)
+    direction->place = {true, true, n.elements > 0 ? 0 : MPI_UNDEFINED, rank};
+  if (!coloured || direction->lines_all <= 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!g.is_full())
+    PetscCallCXX(direction->colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2,
+                                                       direction->lines.rows));
+  else
+    for (int colour = 0; colour < 2; ++colour)
+      direction->colours.push_back(every_second_line(g.box, begin, d, colour));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, LineMap *map)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  Numbering      n;
+  Grid           g;
+  PetscInt       planes;
+  PetscMPIInt    size;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(FindNumbering(source, element.components, &n));
   // a grid has lines of more than one element, and more than one of them
-  int is_grid = nx > 1 && lines != 1;
+  int is_grid = n.nx > 1 && n.lines != 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is_grid, 1, MPI_INT, MPI_LOR, comm));
-  if (nx == 0 || !is_grid || (natural && all % nx != 0)) {
+  if (n.nx == 0 || !is_grid || (n.natural && n.all % n.nx != 0)) {
     map->why_not = "its numbering shows no grid";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Grid g;
-  // without planes of one size, all elements are one plane
-  int one_plane = ny == 0 || (natural_planes && (all / nx) % ny != 0) ||
-                  (natural && !natural_planes && x0 + elements != nx * lines);
-  PetscInt planes = ny == 0 ? 1 : natural_planes ? all / nx / ny : lines / ny;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &one_plane, 1, MPI_INT, MPI_LOR, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &planes, 1, MPIU_INT, MPI_MAX, comm));
-  if (one_plane) planes = 1;
-  g.dimensions          = planes > 1 ? 3 : 2;
-  const std::int64_t y0 = planes > 1 && natural_planes ? (first / nx) % ny : 0;
-  g.box[0]              = nx;
-  g.box[1]              = planes > 1 ? ny : lines;
-  g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
-  g.shift               = x0 + y0 * nx;
-  g.count               = elements;
-  // ranks hold whole lines along all dimensions except the last
-  int slabs = map->joined && natural && g.is_full() && (planes == 1 || natural_planes);
+  PetscCall(MakeGrid(comm, n, &g, &planes));
+  const bool whole_planes = n.natural && (planes == 1 || n.natural_planes);
+  int        slabs        = map->joined && whole_planes && g.is_full();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &slabs, 1, MPI_INT, MPI_LAND, comm));
-  // colours by global numbers if these are known
-  const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0,
-                             natural && natural_planes && planes > 1 ? first / nx / ny : 0};
   for (int d = 0; d < g.dimensions; ++d) {
     LineDirection direction;
-    LinesOfGraph  lines_along;
-    direction.name            = std::string(1, "xyz"[d]);
-    direction.components      = static_cast<int>(components);
-    direction.processes       = size;
-    const std::int64_t length = d == 0   ? nx
-                                : d == 1 ? (planes > 1 ? ny : all / nx)
-                                         : all / nx / PetscMax(ny, 1);
-    if (g.is_full()) {
-      direction.lines = LineSet::box(g.box, d);
-      direction.wrap  = size == 1 || d < g.dimensions - 1;
-    } else {
-      PetscCallCXX(lines_along = LinesAlong(g, d));
-      PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines_along));
-      direction.partial = true;
-    }
-    if (natural) {
-      direction.lines_all = static_cast<PetscInt>(all / PetscMax(length, 1));
-      PetscCall(CountCutLines(comm, g, first, d, &direction.lines_cut));
-    } else { // the numbering does not show which
-      direction.lines_all =
-        static_cast<PetscInt>(g.is_full() ? direction.lines.lines() : lines_along.lines());
-      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
-      direction.lines_cut = size > 1 ? direction.lines_all : 0;
-    }
-    if (slabs && d == g.dimensions - 1 && direction.lines_cut > 0)
-      direction.place = {true, true, elements > 0 ? 0 : MPI_UNDEFINED, rank};
-    if (map->coloured && direction.lines_all > 1) {
-      if (!g.is_full())
-        PetscCallCXX(direction.colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2,
-                                                          direction.lines.rows));
-      else
-        for (int colour = 0; colour < 2; ++colour)
-          direction.colours.push_back(every_second_line(g.box, begin, d, colour));
-    }
+    direction.components = static_cast<int>(element.components);
+    PetscCall(DescribeDirection(comm, n, g, planes, d, slabs, map->coloured, &direction));
     map->directions.push_back(direction);
   }
-  if (size == 1 || (natural && (planes == 1 || natural_planes)))
-    map->natural[0] = nx, map->natural[1] = planes > 1 ? ny : all / nx,
-    map->natural[2] = planes > 1 ? all / nx / ny : 1;
-  map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " +
-                (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";
+  if (size == 1 || whole_planes)
+    map->natural[0] = n.nx, map->natural[1] = planes > 1 ? n.ny : n.all / n.nx,
+    map->natural[2] = planes > 1 ? n.all / n.nx / n.ny : 1;
+  map->source = "matrix pattern, a grid of " + std::to_string(n.nx) + " x " +
+                (planes > 1 ? std::to_string(n.ny) + " x " : "") + "... elements";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

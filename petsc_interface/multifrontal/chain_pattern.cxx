@@ -194,29 +194,22 @@ PetscErrorCode GatherOnFirstRank(Mat aij, Mat *gathered)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
+/// The values of the rows of this rank, in ascending columns.
+static PetscErrorCode CollectOwnValues(Mat aij, std::vector<Scalar> *values)
 {
-  const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
-  PetscMPIInt     size, rank, count;
   PetscInt        rows, first;
   Mat             local, outside;
   const PetscInt *columns;
-  HostRows        near, far, whole;
-  std::string     changed;
-  PetscScalar    *all = nullptr;
+  HostRows        near, far;
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MatGetLocalSize(aij, &rows, nullptr));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &columns));
   PetscCall(GetHostRows(local, true, &near));
   PetscCall(GetHostRows(outside, true, &far));
-  const PetscInt entries = rows > 0 ? near.row_begin[rows] + far.row_begin[rows] : 0;
-  count                  = entries <= PETSC_MPI_INT_MAX ? static_cast<PetscMPIInt>(entries) : 0;
-  room->mine.resize(static_cast<std::size_t>(entries));
-  Scalar *to = room->mine.data();
-  for (PetscInt r = 0; r < rows; ++r) { // columns ascend
+  values->resize(static_cast<std::size_t>(rows > 0 ? near.row_begin[rows] + far.row_begin[rows] : 0));
+  Scalar *to = values->data();
+  for (PetscInt r = 0; r < rows; ++r) {
     PetscInt e = far.row_begin[r];
     for (; e < far.row_begin[r + 1] && columns[far.column[e]] < first; ++e) *to++ = far.value[e];
     to = std::copy(near.value + near.row_begin[r], near.value + near.row_begin[r + 1], to);
@@ -224,6 +217,22 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
   }
   PetscCall(RestoreHostRows(outside, &far));
   PetscCall(RestoreHostRows(local, &near));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)aij);
+  PetscMPIInt    size, rank, count;
+  HostRows       whole;
+  std::string    changed;
+  PetscScalar   *all = nullptr;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(CollectOwnValues(aij, &room->mine));
+  const auto entries = static_cast<PetscInt>(room->mine.size());
+  count              = entries <= PETSC_MPI_INT_MAX ? static_cast<PetscMPIInt>(entries) : 0;
   if (entries != count)
     changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(entries) +
               " entries, more than a message of MPI has, and this matrix has to be gathered";

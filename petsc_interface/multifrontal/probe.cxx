@@ -33,35 +33,39 @@ PetscErrorCode InverseIsFinite(Mat F, bool *is_finite)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Makes the vectors of QuickProbe(): v is 1 to 2 along the chain, u is random.
+static PetscErrorCode MakeProbeVectors(Mat F, MultifrontalFactor *f)
+{
+  const auto &place_of = f->pattern.place_of;
+  PetscMPIInt rank;
+  PetscInt    begin, end;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)F), &rank));
+  PetscCall(MatCreateVecs(f->aij, &f->probe_v, &f->probe_r));
+  PetscCall(VecDuplicate(f->probe_v, &f->probe_u));
+  PetscCall(VecDuplicate(f->probe_v, &f->probe_x));
+  PetscCall(VecDuplicate(f->probe_v, &f->probe_b));
+  PetscCall(VecSetRandom(f->probe_u, nullptr));
+  PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
+  // rank 0 has the order of the rows
+  if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0;
+  for (PetscInt i = begin; i < end; ++i) {
+    const PetscReal place = place_of.empty() ? static_cast<PetscReal>(i)
+                                             : static_cast<PetscReal>(place_of[static_cast<std::size_t>(i)]);
+    PetscCall(VecSetValue(f->probe_v, i, 1 + place / static_cast<PetscReal>(f->aij->rmap->N), INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(f->probe_v));
+  PetscCall(VecAssemblyEnd(f->probe_v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error)
 {
   MultifrontalFactor *f = Data(F);
   const Mat           A = FactoredMatrix(f);
   PetscReal           as, us, bs, xs, rs;
   PetscFunctionBegin;
-  if (!f->probe_v) {
-    const auto &place_of = f->pattern.place_of;
-    PetscMPIInt rank;
-    PetscInt    begin, end;
-    PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)F), &rank));
-    PetscCall(MatCreateVecs(f->aij, &f->probe_v, &f->probe_r));
-    PetscCall(VecDuplicate(f->probe_v, &f->probe_u));
-    PetscCall(VecDuplicate(f->probe_v, &f->probe_x));
-    PetscCall(VecDuplicate(f->probe_v, &f->probe_b));
-    PetscCall(VecSetRandom(f->probe_u, nullptr));
-    PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
-    // rank 0 has the order of the rows
-    if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0;
-    for (PetscInt i = begin; i < end; ++i) {
-      const PetscReal place = place_of.empty()
-                                ? static_cast<PetscReal>(i)
-                                : static_cast<PetscReal>(place_of[static_cast<std::size_t>(i)]);
-      PetscCall(
-        VecSetValue(f->probe_v, i, 1 + place / static_cast<PetscReal>(f->aij->rmap->N), INSERT_VALUES));
-    }
-    PetscCall(VecAssemblyBegin(f->probe_v));
-    PetscCall(VecAssemblyEnd(f->probe_v));
-  }
+  if (!f->probe_v) PetscCall(MakeProbeVectors(F, f));
   PetscCall(MatMult(A, f->probe_u, f->probe_r));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
   PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
