@@ -227,23 +227,24 @@ int main(int argc, char **argv)
     app
       .add_option(
         "--upper", s.upper,
-        "entries above the diagonal, where they are not as many as below; of the others LAPACK alone")
+        "superdiagonals, if there are more or fewer than subdiagonals; of the peers only LAPACK runs")
       ->check(CLI::Range(0, 32));
   auto *chains =
-    app.add_option("--chains", s.chains, "chains that the rows are divided among, without LAPACK and peers")
+    app.add_option("--chains", s.chains, "divide the rows among this many chains, without LAPACK and peers")
       ->check(CLI::PositiveNumber);
   auto *transposed = app.add_flag("--transposed", s.transposed,
-                                  "solves with the transposed matrix; of the others LAPACK alone");
+                                  "solves with the transposed matrix; of the peers only LAPACK runs");
   auto *in_float   = app.add_flag("--float", s.in_float, "single precision, without LAPACK and peers");
-  auto *in_complex = app.add_flag("--complex", s.in_complex, "complex numbers in double precision, likewise")
-                       ->excludes(in_float);
+  auto *in_complex =
+    app.add_flag("--complex", s.in_complex, "complex scalars in double precision, without LAPACK and peers")
+      ->excludes(in_float);
   app.add_option("--leaf-size", s.leaf_size, "rows of a leaf, 0 for the solver's choice")
     ->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", s.repeat, "samples; the median counts")->check(CLI::PositiveNumber);
   app
     .add_flag("--levels", s.levels,
-              "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number "
-              "of joins on the level")
+              "print the cost of each level of the tree, for trees of up to this many rows; the column rhs "
+              "is the number of joins of the level")
     ->excludes(ring)
     ->excludes(upper)
     ->excludes(chains)

@@ -186,14 +186,16 @@ int main(int argc, char **argv)
   app.add_option(
     "--switch-rows", s.switch_rows,
     "cr_pcr: equations that are left when parallel cyclic reduction takes over, 0 for the solver's choice");
-  app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")
+  app
+    .add_option(
+      "--sigma", s.sigmas,
+      "matrix I + sigma D with a difference operator D; its inverse decays fast for 0.4, slowly for 5000")
     ->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
   const auto *repeat = app.add_option("--repeat", s.repeat, "samples; the median counts");
   app
     .add_option("--rest", bench::rest_ms,
-                "milliseconds without work before each sample, so that the limit of a device's power does "
-                "not lower its clocks")
+                "idle milliseconds before each sample, which keep a device below its power limit")
     ->check(CLI::NonNegativeNumber);
   app.add_option(
     "--rows-per-thread", s.rows_per_thread,
@@ -201,27 +203,27 @@ int main(int argc, char **argv)
   app.add_option("--lines-per-team", s.lines_per_team,
                  "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_option("--rows-per-piece", s.rows_per_piece,
-                 "rows of a piece of partition, 0 for the solver's choice");
-  app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
+                 "rows of a segment of partition, 0 for the solver's choice");
+  app.add_flag("--in-place", s.in_place, "solve in place (b == x)");
   app.add_flag("--factor-and-solve", s.factor_and_solve,
-               "matrices and right-hand sides of a solve are new (per_line, shifted)");
+               "each solve has new matrices and right-hand sides (per_line, shifted)");
   auto *in_float = app.add_flag("--float", s.in_float, "single precision, without cuSPARSE and LAPACK");
-  app.add_flag("--complex", s.in_complex, "complex numbers in double precision, likewise")
+  app.add_flag("--complex", s.in_complex, "complex scalars in double precision, without cuSPARSE and LAPACK")
     ->excludes(in_float);
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
   app
     .add_option("--make-table", make.file,
                 "time every algorithm and shape that auto chooses from, and write its table to this header "
-                "(with --rows, --unknowns, --repeat alone)")
+                "(only with --rows, --unknowns, --repeat)")
     ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic",
                "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place",
                "--factor-and-solve", "--json");
   const auto *march =
     app
       .add_flag("--hyperdiffusion",
-                "whole time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (with --rows, "
-                "--lines or --unknowns, --repeat, --steps, --time-step, --json alone)")
+                "time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (only with --rows, "
+                "--lines or --unknowns, --repeat, --steps, --time-step, --json)")
       ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic",
                  "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place",
                  "--factor-and-solve", "--float", "--complex", "--no-peers", "--make-table");
