@@ -33,7 +33,7 @@ struct BandOf {
     const auto [n, kl, ku, ring, chains] = s;
     if (ring && n < kl + ku + 1)
       throw std::invalid_argument("a ring of " + std::to_string(n) + " rows with " + std::to_string(kl) +
-                                  " + " + std::to_string(ku) + " entries beside the diagonal");
+                                  " + " + std::to_string(ku) + " off-diagonal entries");
     std::mt19937_64                        g(1);
     std::uniform_real_distribution<double> u(-1, 1);
     const auto                             number = [&](double size) {
