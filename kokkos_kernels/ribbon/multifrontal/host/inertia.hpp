@@ -144,41 +144,66 @@ struct BandHalves {
   }
 };
 
-/// Eliminates a sub-chain. The result has its waiting complete unknowns. If there are neighbours, it also
-/// has the last b unknowns of the sub-chain before (-b to -1) and its last b (0 to b - 1).
+/// The elimination of a sub-chain. Rows are eliminated one by one until a pivot is too small. From there on
+/// unknowns enter a window, where complete ones may wait (symmetric_window.hpp). While none waits, rows are
+/// eliminated one by one again.
 template <class Scalar>
-SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<Scalar> shift)
-{
-  using Window         = SymmetricWindow<Scalar>;
-  using Real           = real_t<Scalar>;
-  const int          b = A.b;
-  const std::int64_t n = A.rows, end = A.open_right ? n - b : n; // unknowns before `end` become complete
-  Window             w(4 * b + 2);
-  if (A.open_left)
-    for (int k = -b; k < 0; ++k) w.add(k);
-  // rows i to i + b, if no unknown waits
-  std::vector<Scalar> rows(static_cast<std::size_t>(b + 1) * static_cast<std::size_t>(b + 1));
-  const auto          row  = [&](std::int64_t i) { return rows.data() + i % (b + 1) * (b + 1); };
-  const auto          load = [&](std::int64_t i) {
-    for (int d = 0; d <= b; ++d) row(i)[d] = A.entry(i, d, shift);
-  };
-  std::int64_t added = 0; // count of rows in the window
-  // eliminates unknowns from j on, with rows j to j + b - 1 in `rows`; @return the first that is no pivot
-  const auto plain = [&](std::int64_t j) {
-    std::vector<Scalar> l(static_cast<std::size_t>(b) + 1), c(l.size());
-    for (; j < end; ++j) {
-      const int below = static_cast<int>(std::min<std::int64_t>(b, n - 1 - j));
-      if (j + b < n) load(j + b);
-      Scalar diagonal = row(j)[0];
-      Real   d, others = 0;
+class PieceElimination {
+public:
+  using Window = SymmetricWindow<Scalar>;
+  using Real   = real_t<Scalar>;
+
+  PieceElimination(const HermitianBand<Scalar> &A, Real shift)
+      : A_(A), shift_(shift), b_(A.b), n_(A.rows), end_(A.open_right ? n_ - b_ : n_), window_(4 * b_ + 2),
+        rows_(static_cast<std::size_t>(b_ + 1) * static_cast<std::size_t>(b_ + 1))
+  {
+  }
+
+  Window run()
+  {
+    if (A_.open_left)
+      for (int k = -b_; k < 0; ++k) window_.add(k);
+    else {
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(b_, n_); ++i) load(i);
+      to_window(eliminate_rows(0));
+    }
+    while (added_ < n_) {
+      enter(added_++);
+      window_.reduce();
+      if (A_.open_left || added_ < b_ || window_.waiting() > 0) continue;
+      from_window(added_ - b_);
+      to_window(eliminate_rows(added_ - b_));
+    }
+    name_ends();
+    return std::move(window_);
+  }
+
+private:
+  /// Entry (i, i - d) is row(i)[d], for the last b + 1 rows that were loaded.
+  Scalar *row(std::int64_t i) { return rows_.data() + i % (b_ + 1) * (b_ + 1); }
+  void    load(std::int64_t i)
+  {
+    for (int d = 0; d <= b_; ++d) row(i)[d] = A_.entry(i, d, shift_);
+  }
+
+  /// Eliminates unknowns from j on without the window; rows j to j + b - 1 are loaded. @return the first
+  /// unknown that is no pivot
+  std::int64_t eliminate_rows(std::int64_t j)
+  {
+    std::vector<Scalar> l(static_cast<std::size_t>(b_) + 1), c(l.size());
+    for (; j < end_; ++j) {
+      const int below = static_cast<int>(std::min<std::int64_t>(b_, n_ - 1 - j));
+      if (j + b_ < n_) load(j + b_);
+      const Scalar diagonal = row(j)[0];
+      Real         d, others = 0;
       if constexpr (std::is_floating_point_v<Scalar>) d = diagonal;
       else d = diagonal.real();
       for (int r = 1; r <= below; ++r)
         c[static_cast<std::size_t>(r)] = row(j + r)[r],
         others                         = std::max(others, magnitude(c[static_cast<std::size_t>(r)]));
-      w.signs.see(static_cast<double>(std::max(magnitude(d), others)));
+      window_.signs.see(static_cast<double>(std::max(magnitude(d), others)));
       if (!(magnitude(d) > 0 && magnitude(d) >= Window::bears * others)) break;
-      w.signs.take(static_cast<double>(d));
+      window_.signs.take(static_cast<double>(d));
       for (int r = 1; r <= below; ++r)
         l[static_cast<std::size_t>(r)] = conjugate(c[static_cast<std::size_t>(r)]) / d;
       for (int r = 1; r <= below; ++r)
@@ -186,38 +211,55 @@ SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<S
           row(j + r)[r - k] -= c[static_cast<std::size_t>(r)] * l[static_cast<std::size_t>(k)];
     }
     return j;
-  };
-  const auto to_window = [&](std::int64_t j) { // rows j to j + b - 1
-    w.clear();
-    for (added = j; added < std::min(j + b, n); ++added) {
-      w.add(added);
-      for (std::int64_t k = j; k <= added; ++k)
-        w.put(static_cast<int>(added - j), static_cast<int>(k - j), row(added)[added - k]);
-    }
-  };
-  if (!A.open_left) {
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(b, n); ++i) load(i);
-    to_window(plain(0));
   }
-  while (added < n) {
-    const std::int64_t i     = added++;
-    const int          place = w.add(i);
-    for (int d = 0; d <= b && (i - d >= 0 || A.open_left); ++d)
-      if (const Scalar a = A.entry(i, d, shift); a != Scalar(0)) w.put(place, w.find(i - d), a);
-    if (i - b >= 0) w.rename(w.find(i - b), Window::complete);
-    w.reduce();
-    if (!A.open_left && added >= b && w.waiting() == 0) { // continue without the window
-      const std::int64_t j = added - b;
-      for (std::int64_t r = j; r < added; ++r)
-        for (std::int64_t k = j; k <= r; ++k) row(r)[r - k] = w.at(w.find(r), w.find(k));
-      to_window(plain(j));
+  /// Moves rows j to j + b - 1 to the empty window.
+  void to_window(std::int64_t j)
+  {
+    window_.clear();
+    for (added_ = j; added_ < std::min(j + b_, n_); ++added_) {
+      window_.add(added_);
+      for (std::int64_t k = j; k <= added_; ++k)
+        window_.put(static_cast<int>(added_ - j), static_cast<int>(k - j), row(added_)[added_ - k]);
     }
   }
-  for (int k = 0; k < w.size(); ++k)
-    if (const std::int64_t name = w.name(k); name >= 0 && name != Window::complete)
-      w.rename(k, A.open_right ? name - end : Window::complete);
-  if (!A.open_right) w.reduce();
-  return w;
+  /// Moves rows j to j + b - 1 back.
+  void from_window(std::int64_t j)
+  {
+    for (std::int64_t r = j; r < added_; ++r)
+      for (std::int64_t k = j; k <= r; ++k) row(r)[r - k] = window_.at(window_.find(r), window_.find(k));
+  }
+  /// Adds unknown i to the window; unknown i - b becomes complete.
+  void enter(std::int64_t i)
+  {
+    const int place = window_.add(i);
+    for (int d = 0; d <= b_ && (i - d >= 0 || A_.open_left); ++d)
+      if (const Scalar a = A_.entry(i, d, shift_); a != Scalar(0)) window_.put(place, window_.find(i - d), a);
+    if (i - b_ >= 0) window_.rename(window_.find(i - b_), Window::complete);
+  }
+  /// Names the last b unknowns for the sub-chain behind, or completes them.
+  void name_ends()
+  {
+    for (int k = 0; k < window_.size(); ++k)
+      if (const std::int64_t name = window_.name(k); name >= 0 && name != Window::complete)
+        window_.rename(k, A_.open_right ? name - end_ : Window::complete);
+    if (!A_.open_right) window_.reduce();
+  }
+
+  const HermitianBand<Scalar> &A_;
+  const Real                   shift_;
+  const int                    b_;
+  const std::int64_t           n_, end_;   ///< unknowns before `end` become complete
+  std::int64_t                 added_ = 0; ///< count of rows in the window
+  Window                       window_;
+  std::vector<Scalar>          rows_;
+};
+
+/// Eliminates a sub-chain. The result has its waiting complete unknowns. If there are neighbours, it also
+/// has the last b unknowns of the sub-chain before (-b to -1) and its last b (0 to b - 1).
+template <class Scalar>
+SymmetricWindow<Scalar> eliminate_piece(const HermitianBand<Scalar> &A, real_t<Scalar> shift)
+{
+  return PieceElimination<Scalar>(A, shift).run();
 }
 
 /// Joins the results of two neighbours; the unknowns between them become complete.
