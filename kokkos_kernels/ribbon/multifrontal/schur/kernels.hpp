@@ -19,84 +19,51 @@ struct SchurLeafKernel {
   ChainEntries<Scalar> A;
   SchurFactors<Scalar> factors;
 
-  /// Values of the window: rows as bands, the columns of the cut before, its rows, their corner.
-  KOKKOS_INLINE_FUNCTION static constexpr int window(int w)
-  {
-    return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w;
-  }
-  template <class Matrix>
-  KOKKOS_INLINE_FUNCTION void eliminate(const Matrix &matrix, const SchurLeaf &leaf) const
-  {
-    constexpr int w = K, ld = 2 * w + 1;
-    const Chain  &chain  = tree.chain;
-    const int     stride = factors.together;
-    Scalar        a[window(K)], arriving[ld];
-    const auto    row = [&](int r, int d) -> Scalar    &{ return a[r * ld + w + d]; };
-    // columns of the cut before
-    const auto before = [&](int r, int k) -> Scalar & { return a[(w + 1) * ld + r * w + k]; };
-    // its rows
-    const auto above  = [&](int k, int c) -> Scalar  &{ return a[(w + 1) * (ld + w) + k * (w + 1) + c]; };
-    const auto corner = [&](int k, int m) -> Scalar & { return a[(w + 1) * (ld + 2 * w) + k * w + m]; };
-    const auto arrive = [&](std::int64_t i) { // place i of the chain
-      for (int k = 0; k < ld; ++k) arriving[k] = Scalar(0);
-      const std::int64_t r = matrix.row(chain, leaf.chain, i);
-      for (int e = 0, n = matrix.entries(r); e < n; ++e) {
-        int          distance;
-        const Scalar value     = matrix.entry(chain, leaf.chain, i, r, e, distance);
-        arriving[w + distance] = value;
-      }
-    };
-    const auto load = [&](int slot, int i) { // row i of the leaf
-      if (i < leaf.rows) arrive(leaf.first + i);
-      RIBBON_UNROLL
-      for (int d = -w; d <= w; ++d) row(slot, d) = i < leaf.rows ? arriving[w + d] : Scalar(0);
-      if (leaf.left) {
-        RIBBON_UNROLL
-        for (int k = 0; k < w; ++k)
-          before(slot, k) = i < leaf.rows && k - i >= 0 ? arriving[k - i] : Scalar(0);
-      }
-    };
-    RIBBON_UNROLL
-    for (int k = 0; k < w; ++k) {
-      RIBBON_UNROLL
-      for (int m = 0; m < w; ++m) corner(k, m) = Scalar(0);
-      if (leaf.left) arrive(leaf.first - w + k + (leaf.first == 0 ? chain.rows : 0));
-      RIBBON_UNROLL
-      for (int c = 0; c <= w; ++c)
-        above(k, c) = leaf.left && w - k + c <= w ? arriving[2 * w - k + c] : Scalar(0);
-      load(k, k);
+  static constexpr int w = K, ld = 2 * w + 1;
+
+  /// w + 1 rows of a leaf, with the rows and columns of the cut before it, if there is one (`left`). All
+  /// places are known at compile time.
+  struct Window {
+    /// rows as bands, the columns of the cut before, its rows, their corner
+    Scalar a[(w + 1) * ld + 2 * w * (w + 1) + w * w];
+    Scalar arriving[ld]; ///< a row of the matrix, by diagonals
+
+    KOKKOS_FORCEINLINE_FUNCTION Scalar &row(int r, int d) { return a[r * ld + w + d]; }
+    KOKKOS_FORCEINLINE_FUNCTION Scalar &before(int r, int k) { return a[(w + 1) * ld + r * w + k]; }
+    KOKKOS_FORCEINLINE_FUNCTION Scalar &above(int k, int c)
+    {
+      return a[(w + 1) * (ld + w) + k * (w + 1) + c];
     }
-    const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
-    Scalar            *l      = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
-           *u                 = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
-           *p                 = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1);
-    Statistics statistics;
-    for (int j = 0; j < leaf.own;
-         ++j, l += factors.numbers * stride, u += factors.numbers * stride, p += stride) {
-      load(w, j + w);
-      // a zero reciprocal keeps the later values finite
-      const Scalar d    = row(0, 0) == Scalar(0) ? Scalar(0) : reciprocal(row(0, 0));
-      Real         most = magnitude(row(0, 0));
+    KOKKOS_FORCEINLINE_FUNCTION Scalar &corner(int k, int m) { return a[(w + 1) * (ld + 2 * w) + k * w + m]; }
+
+    /// Divides the pivot row by the pivot, whose reciprocal is d. The largest entry of the column is `most`.
+    KOKKOS_FORCEINLINE_FUNCTION void divide(const Scalar &d, Scalar *u, int stride, bool left, Real &most)
+    {
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) most = magnitude(row(r, -r)) > most ? magnitude(row(r, -r)) : most;
-      statistics.take(magnitude(row(0, 0)), most, leaf.chain * chain.rows + leaf.first + j);
-      p[0] = d;
       RIBBON_UNROLL
       for (int c = 1; c <= w; ++c) u[(c - 1) * stride] = row(0, c) * d;
-      if (leaf.left) {
+      if (!left) return;
+      RIBBON_UNROLL
+      for (int k = 0; k < w; ++k) u[(w + k) * stride] = before(0, k) * d;
+    }
+    /// Subtracts the pivot row from the rows of the cut, whose columns move by one.
+    KOKKOS_FORCEINLINE_FUNCTION void eliminate_above(const Scalar &d, Scalar *l, int stride)
+    {
+      RIBBON_UNROLL
+      for (int k = 0; k < w; ++k) {
+        const Scalar f      = above(k, 0) * d;
+        l[(w + k) * stride] = f;
         RIBBON_UNROLL
-        for (int k = 0; k < w; ++k) u[(w + k) * stride] = before(0, k) * d;
+        for (int c = 1; c <= w; ++c) above(k, c - 1) = above(k, c) - f * row(0, c);
+        above(k, w) = Scalar(0);
         RIBBON_UNROLL
-        for (int k = 0; k < w; ++k) {
-          const Scalar f      = above(k, 0) * d;
-          l[(w + k) * stride] = f;
-          RIBBON_UNROLL
-          for (int c = 1; c <= w; ++c) above(k, c - 1) = above(k, c) - f * row(0, c);
-          above(k, w) = Scalar(0);
-          RIBBON_UNROLL
-          for (int m = 0; m < w; ++m) corner(k, m) -= f * before(0, m);
-        }
+        for (int m = 0; m < w; ++m) corner(k, m) -= f * before(0, m);
       }
+    }
+    /// Subtracts the pivot row from the rows below.
+    KOKKOS_FORCEINLINE_FUNCTION void eliminate_below(const Scalar &d, Scalar *l, int stride, bool left)
+    {
       Scalar pivot[K + 1]; // the window moves over this row
       RIBBON_UNROLL
       for (int c = 0; c <= w; ++c) pivot[c] = row(0, c);
@@ -106,35 +73,110 @@ struct SchurLeafKernel {
         l[(r - 1) * stride] = f;
         RIBBON_UNROLL
         for (int c = 1; c <= w; ++c) row(r, c - r) -= f * pivot[c];
-        if (leaf.left) {
+        if (left) {
           RIBBON_UNROLL
           for (int k = 0; k < w; ++k) before(r, k) -= f * before(0, k);
         }
       }
+    }
+    /// Moves the window by a row.
+    KOKKOS_FORCEINLINE_FUNCTION void shift(bool left)
+    {
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
         RIBBON_UNROLL
         for (int c = -w; c <= w; ++c) row(r - 1, c) = row(r, c);
       }
-      if (leaf.left) {
+      if (!left) return;
+      RIBBON_UNROLL
+      for (int r = 1; r <= w; ++r) {
         RIBBON_UNROLL
-        for (int r = 1; r <= w; ++r) {
-          RIBBON_UNROLL
-          for (int k = 0; k < w; ++k) before(r - 1, k) = before(r, k);
+        for (int k = 0; k < w; ++k) before(r - 1, k) = before(r, k);
+      }
+    }
+    /// Stores the values that the leaf passes on: those of the cuts before and after it.
+    KOKKOS_FORCEINLINE_FUNCTION void store(Scalar *front, bool left, bool right)
+    {
+      RIBBON_UNROLL
+      for (int k = 0; k < w; ++k) {
+        RIBBON_UNROLL
+        for (int m = 0; m < w; ++m) {
+          front[k * 2 * w + m]           = corner(k, m);
+          front[k * 2 * w + w + m]       = left && right ? above(k, m) : Scalar(0);
+          front[(w + k) * 2 * w + m]     = left && right ? before(k, m) : Scalar(0);
+          front[(w + k) * 2 * w + w + m] = right ? row(k, m - k) : Scalar(0);
         }
       }
     }
-    Scalar *front = factors.front + number * SchurFactors<Scalar>::front_size(w);
+  };
+
+  /// Reads the row at place i of the chain.
+  template <class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION void read(const Matrix &matrix, const SchurLeaf &leaf, std::int64_t i,
+                                        Window &v) const
+  {
+    for (int k = 0; k < ld; ++k) v.arriving[k] = Scalar(0);
+    const std::int64_t r = matrix.row(tree.chain, leaf.chain, i);
+    for (int e = 0, n = matrix.entries(r); e < n; ++e) {
+      int          distance;
+      const Scalar value       = matrix.entry(tree.chain, leaf.chain, i, r, e, distance);
+      v.arriving[w + distance] = value;
+    }
+  }
+  /// Loads row i of the leaf, or zeros after its last one.
+  template <class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Matrix &matrix, const SchurLeaf &leaf, int slot, int i,
+                                        Window &v) const
+  {
+    if (i < leaf.rows) read(matrix, leaf, leaf.first + i, v);
+    RIBBON_UNROLL
+    for (int d = -w; d <= w; ++d) v.row(slot, d) = i < leaf.rows ? v.arriving[w + d] : Scalar(0);
+    if (!leaf.left) return;
+    RIBBON_UNROLL
+    for (int k = 0; k < w; ++k)
+      v.before(slot, k) = i < leaf.rows && k - i >= 0 ? v.arriving[k - i] : Scalar(0);
+  }
+  /// Loads the rows of the cut, and the first w rows of the leaf.
+  template <class Matrix>
+  KOKKOS_FORCEINLINE_FUNCTION void begin(const Matrix &matrix, const SchurLeaf &leaf, Window &v) const
+  {
     RIBBON_UNROLL
     for (int k = 0; k < w; ++k) {
       RIBBON_UNROLL
-      for (int m = 0; m < w; ++m) {
-        front[k * 2 * w + m]           = corner(k, m);
-        front[k * 2 * w + w + m]       = leaf.left && leaf.right ? above(k, m) : Scalar(0);
-        front[(w + k) * 2 * w + m]     = leaf.left && leaf.right ? before(k, m) : Scalar(0);
-        front[(w + k) * 2 * w + w + m] = leaf.right ? row(k, m - k) : Scalar(0);
-      }
+      for (int m = 0; m < w; ++m) v.corner(k, m) = v.before(k, m) = Scalar(0);
+      if (leaf.left) read(matrix, leaf, leaf.first - w + k + (leaf.first == 0 ? tree.chain.rows : 0), v);
+      RIBBON_UNROLL
+      for (int c = 0; c <= w; ++c)
+        v.above(k, c) = leaf.left && w - k + c <= w ? v.arriving[2 * w - k + c] : Scalar(0);
+      load(matrix, leaf, k, k, v);
     }
+  }
+
+  template <class Matrix>
+  KOKKOS_INLINE_FUNCTION void eliminate(const Matrix &matrix, const SchurLeaf &leaf) const
+  {
+    const int stride = factors.together;
+    Window    v;
+    begin(matrix, leaf, v);
+    const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
+    Scalar            *l      = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
+           *u                 = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
+           *p                 = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1);
+    Statistics statistics;
+    for (int j = 0; j < leaf.own;
+         ++j, l += factors.numbers * stride, u += factors.numbers * stride, p += stride) {
+      load(matrix, leaf, w, j + w, v);
+      // a zero reciprocal keeps the later values finite
+      const Scalar d    = v.row(0, 0) == Scalar(0) ? Scalar(0) : reciprocal(v.row(0, 0));
+      Real         most = magnitude(v.row(0, 0));
+      v.divide(d, u, stride, leaf.left, most);
+      statistics.take(magnitude(v.row(0, 0)), most, leaf.chain * tree.chain.rows + leaf.first + j);
+      p[0] = d;
+      if (leaf.left) v.eliminate_above(d, l, stride);
+      v.eliminate_below(d, l, stride, leaf.left);
+      v.shift(leaf.left);
+    }
+    v.store(factors.front + number * SchurFactors<Scalar>::front_size(w), leaf.left, leaf.right);
     factors.leaf_statistics[number] = statistics;
   }
 
