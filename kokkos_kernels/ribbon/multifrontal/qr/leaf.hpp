@@ -240,6 +240,68 @@ struct QrLeafKernel {
     w.pivot[n]      = {pivot_of(h.beta), size > w.scale[pivot] ? size : w.scale[pivot]};
   }
 
+  /// An empty window.
+  KOKKOS_INLINE_FUNCTION void clear(const Place &at, int W, int lane) const
+  {
+    for (int k = lane; k < Window::columns(W) * Window::ld(W); k += shape.lanes)
+      at.window.window[k] = Scalar(0);
+    if (lane < chunk) at.window.statistics[lane] = Statistics();
+  }
+  /// Copies the loaded rows i to i + n - 1 of the leaf, scaled, to the window.
+  KOKKOS_INLINE_FUNCTION void place_rows(const Place &at, int W, int i, int n, int lane) const
+  {
+    for (int e = lane; e < n * (W + 1); e += shape.lanes) {
+      const int r = e / (W + 1), column = i + e - r * W; // = i + r + diagonal
+      if (has_row(tree.chain, at.leaf.first + i + r))
+        at.window.column(column < W ? W + 1 + column : column - W, W)[i + r] =
+          at.window.row[e] * Scalar(at.window.row_scale[r]);
+    }
+  }
+  /// The largest entries of the columns of the first W rows. Without a row of the chain, the last row of the
+  /// window enters in step 0.
+  KOKKOS_INLINE_FUNCTION void begin_columns(const Place &at, int W, int lane) const
+  {
+    for (int c = lane; c < Window::columns(W); c += shape.lanes) {
+      Scalar *column  = at.window.column(c, W);
+      Real    largest = 0;
+      for (int k = 0; k < W; ++k) {
+        const Real size = magnitude(column[k]);
+        if (!(size <= largest)) largest = size; // NaN, too
+      }
+      at.window.scale[c] = largest;
+      if (at.leaf.own > 0 && at.arriving <= 0) at.window.ending[0][c] = taken(column[instead(at.leaf, 0)]);
+    }
+  }
+  /// Most columns that one of the leaves of the team eliminates.
+  KOKKOS_INLINE_FUNCTION int most_steps(std::int64_t chain, std::int64_t base, std::int64_t end) const
+  {
+    int most = 0;
+    for (std::int64_t node = base; node < end && node < base + shape.groups; ++node) {
+      const int own = Leaf(tree, chain, node).own;
+      most          = own > most ? own : most;
+    }
+    return most;
+  }
+  /// Stores the equations that the leaf passes on.
+  KOKKOS_INLINE_FUNCTION void store_passed(const Place &at, int W, std::int64_t chain, int lane) const
+  {
+    const auto    passed = factors.passed(tree, chain, 0, at.leaf.node);
+    const Window &w      = at.window;
+    for (int e = lane; e < 2 * W * (W + 1); e += shape.lanes) {
+      const int c = e / (W + 1), k = e - c * (W + 1),
+                slot = c < W ? W + 1 + c : (at.leaf.own + c - W) % (W + 1);
+      passed.at[e]   = k < W ? w.column(slot, W)[k] : Scalar(w.scale[slot]);
+    }
+  }
+  /// Joins the partial statistics of lanes.
+  KOKKOS_INLINE_FUNCTION void store_statistics(const Place &at, std::int64_t chain, int lane) const
+  {
+    if (lane > 0) return;
+    Statistics watched = at.window.statistics[0];
+    for (int k = 1; k < chunk && k < shape.lanes; ++k) watched.join_among(at.window.statistics[k]);
+    factors.leaf_statistics[chain * tree.leaves + at.leaf.node] = watched;
+  }
+
   /// Eliminates leaf base + group per group of lanes.
   template <class Matrix, class Team>
   KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain,
@@ -266,43 +328,17 @@ struct QrLeafKernel {
       phase([&] { fetch(matrix, at.window, at.leaf, i, rows, lane); });
       phase([&] { scale_rows(at.window, at.leaf, i, rows, lane); });
     };
-    phase([&] {
-      for (int k = lane; k < Window::columns(W) * Window::ld(W); k += shape.lanes)
-        at.window.window[k] = Scalar(0);
-      if (lane < chunk) at.window.statistics[lane] = Statistics();
-    });
+    phase([&] { clear(at, W, lane); });
     int before = 0;
     for (int i = 0; i < W; i += chunk) {
       const int n = W - i < chunk ? W - i : chunk;
       bring(i, n, before, 0, 0);
-      phase([&] {
-        for (int e = lane; e < n * (W + 1); e += shape.lanes) {
-          const int r = e / (W + 1), column = i + e - r * W; // = i + r + diagonal
-          if (has_row(tree.chain, at.leaf.first + i + r))
-            at.window.column(column < W ? W + 1 + column : column - W, W)[i + r] =
-              at.window.row[e] * Scalar(at.window.row_scale[r]);
-        }
-      });
+      phase([&] { place_rows(at, W, i, n, lane); });
       before = n;
     }
-    phase([&] {
-      for (int c = lane; c < Window::columns(W); c += shape.lanes) {
-        Scalar *column  = at.window.column(c, W);
-        Real    largest = 0;
-        for (int k = 0; k < W; ++k) {
-          const Real size = magnitude(column[k]);
-          if (!(size <= largest)) largest = size; // NaN, too
-        }
-        at.window.scale[c] = largest;
-        if (at.leaf.own > 0 && at.arriving <= 0) at.window.ending[0][c] = taken(column[instead(at.leaf, 0)]);
-      }
-    });
-    int most = 0;
-    for (std::int64_t node = base; node < end && node < base + shape.groups; ++node) {
-      const int own = Leaf(tree, chain, node).own;
-      most          = own > most ? own : most;
-    }
-    int pivot = 0;
+    phase([&] { begin_columns(at, W, lane); });
+    const int most  = most_steps(chain, base, end);
+    int       pivot = 0;
     for (int first = 0; first < most; first += chunk) {
       const int steps = most - first < chunk ? most - first : chunk;
       bring(W + first, steps, first == 0 ? before : chunk, first == 0 ? 0 : first - chunk,
@@ -315,23 +351,12 @@ struct QrLeafKernel {
       }
     }
     phase([&] {
-      const auto    passed = factors.passed(tree, chain, 0, at.leaf.node);
-      const Window &w      = at.window;
-      for (int e = lane; e < 2 * W * (W + 1); e += shape.lanes) {
-        const int c = e / (W + 1), k = e - c * (W + 1),
-                  slot = c < W ? W + 1 + c : (at.leaf.own + c - W) % (W + 1);
-        passed.at[e]   = k < W ? w.column(slot, W)[k] : Scalar(w.scale[slot]);
-      }
+      store_passed(at, W, chain, lane);
       const int begin = (most - 1) / chunk * chunk; // of the last chunk
       if (most > 0) watch(at, W + begin, chunk, begin, chunk, lane);
       else watch(at, W - before, before, 0, 0, lane);
     });
-    phase([&] {
-      if (lane > 0) return;
-      Statistics watched = at.window.statistics[0];
-      for (int k = 1; k < chunk && k < shape.lanes; ++k) watched.join_among(at.window.statistics[k]);
-      factors.leaf_statistics[chain * tree.leaves + at.leaf.node] = watched;
-    });
+    phase([&] { store_statistics(at, chain, lane); });
   }
 
   /// A team has `groups` leaves of one chain.

@@ -162,6 +162,66 @@ struct SchurLeafLanesKernel {
     v.pivot[n] = {magnitude(pivot[column]), most};
   }
 
+  /// An empty window.
+  KOKKOS_INLINE_FUNCTION void clear(const Place &at, int w, int lane) const
+  {
+    for (int k = lane; k < (2 * w + 1) * Window::ld(w); k += shape.lanes) at.window.window[k] = Scalar(0);
+    if (lane < chunk) at.window.statistics[lane] = Statistics();
+  }
+  /// Copies the loaded rows i to i + n - 1 of the leaf to the window.
+  KOKKOS_INLINE_FUNCTION void place_rows(const Place &at, int w, int i, int n, int lane) const
+  {
+    const int width = 2 * w + 1;
+    for (int e = lane; e < n * width; e += shape.lanes) {
+      const int r = e / width, c = i + e - r * width - w + r; // column
+      if (c >= 0) at.window.row_at(i + r, w)[c] = at.window.row[e];
+      else if (at.leaf.left && c >= -w) at.window.row_at(i + r, w)[width + w + c] = at.window.row[e];
+    }
+  }
+  /// Copies the loaded rows i to i + n - 1 of the cut before the leaf to the window.
+  KOKKOS_INLINE_FUNCTION void place_cut(const Place &at, int w, int i, int n, int lane) const
+  {
+    const int width = 2 * w + 1;
+    for (int e = lane; e < n * width; e += shape.lanes) {
+      const int r = e / width, c = i + r - w + (e - r * width) - w;
+      if (c >= 0) at.window.row_at(w + 1 + i + r, w)[c] = at.window.row[e];
+    }
+  }
+  /// Most columns that one of the leaves of the team eliminates.
+  KOKKOS_INLINE_FUNCTION int most_steps(std::int64_t chain, std::int64_t base) const
+  {
+    int most = 0;
+    for (std::int64_t node = base; node < tree.leaves && node < base + shape.groups; ++node) {
+      const int own = SchurLeaf(tree, chain, node).own;
+      most          = own > most ? own : most;
+    }
+    return most;
+  }
+  /// Stores the values that the leaf passes on: those of the cuts before and after it.
+  KOKKOS_INLINE_FUNCTION void store_front(const Place &at, int w, std::int64_t chain, int lane) const
+  {
+    const int width = 2 * w + 1;
+    Scalar   *front =
+      factors.front + (chain * tree.leaves + at.leaf.node) * SchurFactors<Scalar>::front_size(w);
+    for (int e = lane; e < 4 * w * w; e += shape.lanes) {
+      const int  r = e / (2 * w), c = e - r * 2 * w;
+      const bool is_there = r >= w && c >= w ? at.leaf.right
+                            : r < w && c < w ? at.leaf.left
+                                             : at.leaf.left && at.leaf.right;
+      front[e]            = is_there ? at.window.row_at(r < w ? w + 1 + r : (at.leaf.own + r - w) % (w + 1),
+                                             w)[c < w ? width + c : (at.leaf.own + c - w) % width]
+                                     : Scalar(0);
+    }
+  }
+  /// Joins the partial statistics of lanes.
+  KOKKOS_INLINE_FUNCTION void store_statistics(const Place &at, std::int64_t chain, int lane) const
+  {
+    if (lane > 0) return;
+    Statistics watched = at.window.statistics[0];
+    for (int k = 1; k < chunk && k < shape.lanes; ++k) watched.join_among(at.window.statistics[k]);
+    factors.leaf_statistics[chain * tree.leaves + at.leaf.node] = watched;
+  }
+
   /// Eliminates leaf base + group per group of lanes.
   template <class Matrix, class Team>
   KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain,
@@ -187,37 +247,19 @@ struct SchurLeafLanesKernel {
       });
       phase([&] { fetch(matrix, at.window, chain, range, n, lane); });
     };
-    phase([&] {
-      for (int k = lane; k < width * Window::ld(w); k += shape.lanes) at.window.window[k] = Scalar(0);
-      if (lane < chunk) at.window.statistics[lane] = Statistics();
-    });
+    phase([&] { clear(at, w, lane); });
     // the end of the rows of the cut
     const std::int64_t cut = at.leaf.first == 0 ? tree.chain.rows : at.leaf.first;
     // the first rows of the leaf, and those of the cut
     for (int i = 0; i < w; i += chunk) {
       const int n = w - i < chunk ? w - i : chunk;
       bring(n, NodeRange{at.leaf.first + i, at.leaf.first + at.leaf.rows}, 0, 0);
-      phase([&] {
-        for (int e = lane; e < n * width; e += shape.lanes) {
-          const int r = e / width, c = i + e - r * width - w + r; // column
-          if (c >= 0) at.window.row_at(i + r, w)[c] = at.window.row[e];
-          else if (at.leaf.left && c >= -w) at.window.row_at(i + r, w)[width + w + c] = at.window.row[e];
-        }
-      });
+      phase([&] { place_rows(at, w, i, n, lane); });
       bring(n, NodeRange{cut - w + i, at.leaf.left ? cut : 0}, 0, 0);
-      phase([&] {
-        for (int e = lane; e < n * width; e += shape.lanes) {
-          const int r = e / width, c = i + r - w + (e - r * width) - w;
-          if (c >= 0) at.window.row_at(w + 1 + i + r, w)[c] = at.window.row[e];
-        }
-      });
+      phase([&] { place_cut(at, w, i, n, lane); });
     }
-    int most = 0;
-    for (std::int64_t node = base; node < tree.leaves && node < base + shape.groups; ++node) {
-      const int own = SchurLeaf(tree, chain, node).own;
-      most          = own > most ? own : most;
-    }
-    int row = 0, column = 0; // slots of the pivot
+    const int most = most_steps(chain, base);
+    int       row = 0, column = 0; // slots of the pivot
     for (int first = 0; first < most; first += chunk) {
       const int steps = most - first < chunk ? most - first : chunk;
       bring(steps, NodeRange{at.leaf.first + w + first, at.leaf.first + at.leaf.rows},
@@ -230,25 +272,10 @@ struct SchurLeafLanesKernel {
       }
     }
     phase([&] {
-      Scalar *front =
-        factors.front + (chain * tree.leaves + at.leaf.node) * SchurFactors<Scalar>::front_size(w);
-      for (int e = lane; e < 4 * w * w; e += shape.lanes) {
-        const int  r = e / (2 * w), c = e - r * 2 * w;
-        const bool is_there = r >= w && c >= w ? at.leaf.right
-                              : r < w && c < w ? at.leaf.left
-                                               : at.leaf.left && at.leaf.right;
-        front[e]            = is_there ? at.window.row_at(r < w ? w + 1 + r : (at.leaf.own + r - w) % (w + 1),
-                                               w)[c < w ? width + c : (at.leaf.own + c - w) % width]
-                                       : Scalar(0);
-      }
+      store_front(at, w, chain, lane);
       if (most > 0) watch(at, (most - 1) / chunk * chunk, chunk, lane);
     });
-    phase([&] {
-      if (lane > 0) return;
-      Statistics watched = at.window.statistics[0];
-      for (int k = 1; k < chunk && k < shape.lanes; ++k) watched.join_among(at.window.statistics[k]);
-      factors.leaf_statistics[chain * tree.leaves + at.leaf.node] = watched;
-    });
+    phase([&] { store_statistics(at, chain, lane); });
   }
 
   /// A team has `groups` leaves of one chain.
