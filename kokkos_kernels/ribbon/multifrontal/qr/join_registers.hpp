@@ -261,6 +261,64 @@ struct QrJoinRegistersKernel {
     }
   }
 
+  /// Joins `first` to first + n - 1 of a level, `up` levels above the bottom of the stage.
+  struct LevelJoins {
+    int          up, n;
+    std::int64_t first;
+    bool         closes;  ///< the ends of a ring meet
+    bool         is_last; ///< its join also passes to the stages above
+    Scalar      *joins;   ///< factors of the first join
+  };
+  KOKKOS_FORCEINLINE_FUNCTION LevelJoins joins_of(std::int64_t chain, const Levels &stage, std::int64_t top,
+                                                  int level, int last_level) const
+  {
+    const bool         closes = level > tree.levels;
+    const int          up     = level - stage.bottom;
+    const std::int64_t first  = tree.below(stage.top, top, level).begin,
+                       rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
+    return {up,
+            static_cast<int>(rest < most ? rest : most),
+            first,
+            closes,
+            level == last_level,
+            factors.join + tree.join_number(chain, level, first) * Factors<Scalar>::join_size(W)};
+  }
+  /// Processes the joins of a level from number `base` on, one per group of lanes.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void eliminate(device::Threads<Lane, Team> &threads, const LevelJoins &level,
+                                             int base, Shared &shared) const
+  {
+    const auto phase = [&](const auto &body) {
+      threads.for_each(
+        [&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, shared.column[v / together]); });
+      threads.for_each([&](int, Lane &) { device::lane_barrier(warp); });
+    };
+    threads.for_each([&](int v, Lane &mine) { mine.active = base + v / lanes < level.n; });
+    phase([&](int lane, int i, Lane &mine, auto &pivot) {
+      if (!mine.active) return;
+      const Scalar *before = shared.passed[level.closes ? 0 : i << level.up];
+      gather(before, level.closes ? before : shared.passed[(2 * i + 1) << (level.up - 1)], level.closes,
+             Front<Scalar>::rows_exchanged(tree, level.first + i), lane, mine);
+      if (lane % warp == 0) publish(0, mine, pivot);
+    });
+    // the equations that are passed overwrite those that were read
+    if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k)
+      phase([&](int lane, int i, Lane &mine, auto &pivot) {
+        if (!mine.active) return;
+        apply(k, lane, mine, pivot, shared.pivots[number(level.up) + i]);
+        if (k + 1 < W && lane % warp == k + 1) publish(k + 1, mine, pivot);
+      });
+    threads.for_each([&](int v, Lane &mine) {
+      const int i = base + v / lanes;
+      if (!mine.active) return;
+      const typename Factors<Scalar>::Join join(level.joins + i * Factors<Scalar>::join_size(W), W);
+      store(join, shared.passed[level.closes ? 0 : i << level.up], level.is_last ? join.passed.at : nullptr,
+            v % lanes, mine);
+    });
+  }
+
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
@@ -286,46 +344,9 @@ struct QrJoinRegistersKernel {
       bring(team, threads, chain, stage.bottom, tree.below(stage.top, top, stage.bottom), shared);
       RIBBON_NO_UNROLL
       for (int level = stage.bottom + 1; level <= last_level; ++level) {
-        const bool         closes = level > tree.levels;
-        const int          up     = level - stage.bottom;
-        const std::int64_t first  = tree.below(stage.top, top, level).begin,
-                           rest   = closes ? 1 : tree.count[level - 1] / 2 - first,
-                           most   = closes ? 1 : nodes >> up;
-        const int n               = static_cast<int>(rest < most ? rest : most);
-        Scalar *joins = factors.join + tree.join_number(chain, level, first) * Factors<Scalar>::join_size(W);
+        const LevelJoins joins = joins_of(chain, stage, top, level, last_level);
         RIBBON_NO_UNROLL
-        for (int base = 0; base < n; base += groups) {
-          const auto phase = [&](const auto &body) {
-            threads.for_each([&](int v, Lane &mine) {
-              body(v % lanes, base + v / lanes, mine, shared.column[v / together]);
-            });
-            threads.for_each([&](int, Lane &) { device::lane_barrier(warp); });
-          };
-          threads.for_each([&](int v, Lane &mine) { mine.active = base + v / lanes < n; });
-          phase([&](int lane, int i, Lane &mine, auto &pivot) {
-            if (!mine.active) return;
-            const Scalar *before = shared.passed[closes ? 0 : i << up];
-            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes,
-                   Front<Scalar>::rows_exchanged(tree, first + i), lane, mine);
-            if (lane % warp == 0) publish(0, mine, pivot);
-          });
-          // the equations that are passed overwrite those that were read
-          if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
-          RIBBON_UNROLL
-          for (int k = 0; k < W; ++k)
-            phase([&](int lane, int i, Lane &mine, auto &pivot) {
-              if (!mine.active) return;
-              apply(k, lane, mine, pivot, shared.pivots[number(up) + i]);
-              if (k + 1 < W && lane % warp == k + 1) publish(k + 1, mine, pivot);
-            });
-          threads.for_each([&](int v, Lane &mine) {
-            const int i = base + v / lanes;
-            if (!mine.active) return;
-            const typename Factors<Scalar>::Join join(joins + i * Factors<Scalar>::join_size(W), W);
-            store(join, shared.passed[closes ? 0 : i << up], level == last_level ? join.passed.at : nullptr,
-                  v % lanes, mine);
-          });
-        }
+        for (int base = 0; base < joins.n; base += groups) eliminate(threads, joins, base, shared);
         team.barrier();
       }
       watch(threads, chain, stage, top, shared);

@@ -49,6 +49,35 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     for (int k = 0; k < W; ++k) to[k] = from ? from[k * v.columns + column] : Scalar(0);
   }
 
+  /// Many columns: the unknowns of the cuts before and after the leaf of a thread.
+  KOKKOS_FORCEINLINE_FUNCTION void read_cuts(const typename Base::Tile &tile, int v, Lane &mine) const
+  {
+    std::int64_t chain, node;
+    if (!this->find_leaf(tile, v, chain, node)) return;
+    const std::int64_t column = tile.column0 + Base::column_of(v);
+    read_cut(chain, node, column, mine.left), read_cut(chain, node + 1, column, mine.behind);
+  }
+  /// One column: the same, after the joins of the tile are solved.
+  KOKKOS_FORCEINLINE_FUNCTION void take_cuts(const Joins &joins, const Rows *cuts, int v, Lane &mine) const
+  {
+    const Tree &tree  = this->solve.tree;
+    const int   slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), g = v / slots,
+              i = v - g * slots;
+    if (v >= Base::busy || g >= joins.chains || i >= joins.leaves_of_chain) return;
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k)
+      mine.left[k] = cuts[joins.cut(g, i)][k], mine.behind[k] = cuts[joins.cut(g, i + 1)][k];
+  }
+  /// From reflections to R: the window holds the unknowns after the leaf.
+  KOKKOS_FORCEINLINE_FUNCTION void turn(const typename Base::Tile &tile, int v, const Shared &shared,
+                                        Scalar *values, Lane &mine) const
+  {
+    if (!Base::works(tile, v)) return;
+    if (shared.length[Base::leaf_of(v)] > 0) this->place_cuts(v, mine.behind, mine.left, shared, values);
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) mine.window[k] = mine.behind[k];
+  }
+
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
@@ -84,25 +113,13 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
       });
     Base::prime(threads, all, fetch);
     if constexpr (Many) {
-      threads.for_each([&](int v, Lane &mine) {
-        std::int64_t chain, node;
-        if (!this->find_leaf(tile, v, chain, node)) return;
-        const std::int64_t column = tile.column0 + Base::column_of(v);
-        read_cut(chain, node, column, mine.left), read_cut(chain, node + 1, column, mine.behind);
-      });
+      threads.for_each([&](int v, Lane &mine) { read_cuts(tile, v, mine); });
     } else {
       const Joins joins(this->solve, number);
       threads.for_each([&](int v, Lane &) { joins.template prefetch<false>(v); });
       await();
       joins.down(team, threads, cuts);
-      threads.for_each([&](int v, Lane &mine) {
-        const int slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), g = v / slots,
-                  i = v - g * slots;
-        if (v >= Base::busy || g >= joins.chains || i >= joins.leaves_of_chain) return;
-        RIBBON_UNROLL
-        for (int k = 0; k < W; ++k)
-          mine.left[k] = cuts[joins.cut(g, i)][k], mine.behind[k] = cuts[joins.cut(g, i + 1)][k];
-      });
+      threads.for_each([&](int v, Lane &mine) { take_cuts(joins, cuts, v, mine); });
     }
     if (reflected > 0)
       threads.for_each([&](int v, Lane &mine) { this->begin_window(tile, v, mine.window, shared); });
@@ -110,15 +127,9 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     team.barrier();
     if (reflected > 0)
       threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
-    const auto turn = [&](int v, Lane &mine) { // all rows are reflected
-      if (!Base::works(tile, v)) return;
-      if (shared.length[Base::leaf_of(v)] > 0) this->place_cuts(v, mine.behind, mine.left, shared, values);
-      RIBBON_UNROLL
-      for (int k = 0; k < W; ++k) mine.window[k] = mine.behind[k];
-    };
-    if (all == 0) threads.for_each(turn);
+    if (all == 0) threads.for_each([&](int v, Lane &mine) { turn(tile, v, shared, values, mine); });
     Base::run(team, threads, all, fetch, [&](int u, int v, Lane &mine) {
-      if (u == reflected) turn(v, mine);
+      if (u == reflected) turn(tile, v, shared, values, mine); // all rows are reflected
       if (u < reflected) this->up(tile, u, u, v, true, mine.window, shared, values);
       else this->down(tile, u, all - 1 - u, v, mine.window, mine.left, shared, values);
     });
