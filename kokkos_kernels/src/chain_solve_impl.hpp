@@ -173,9 +173,8 @@ void ChainSolver<Scalar, Exec>::Implementation::sweep(const Exec                
   if (tree_.top() > 0 && W > 0) {
     using Joins       = QrJoinSolveKernel<Scalar>;
     const auto  shape = join_solve_shape<Scalar>(exec, W, columns, direction);
-    const Joins joins = {{with_stages(tree_, up ? stages_up : stages_down), factors_, solve.v},
+    const Joins joins = {{{with_stages(tree_, up ? stages_up : stages_down), factors_, solve.v}, direction},
                          {arrivals_.data()},
-                         direction,
                          shape};
     device::launch(exec, "ribbon::chain_solve_joins",
                    {tree_.chain.chains * tree_.count[joins.solve.tree.stage_top(0)] * shape.blocks(columns),

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <ribbon/device/lane_sum.hpp>
-#include <ribbon/multifrontal/qr/solve.hpp>
+#include <ribbon/multifrontal/qr/join_products.hpp>
 #include <ribbon/multifrontal/stages.hpp>
 
 namespace ribbon::multifrontal {
@@ -16,12 +16,14 @@ namespace ribbon::multifrontal {
 /// and a column. Triangular solves: a thread has a column, or a warp if there are few columns. For many
 /// columns, matrices and their operands are copied to scratch first.
 template <class Scalar>
-struct QrJoinSolveKernel {
+struct QrJoinSolveKernel : QrJoinProducts<Scalar> {
+  using Base = QrJoinProducts<Scalar>;
+  using Base::solve, Base::sweep, Base::count, Base::at_cut_of;
+  using typename Base::Join, typename Base::Strip, typename Base::Numbers;
+
   static constexpr int max_threads  = 256;
   static constexpr int teams_beside = 2;
-  QrSolve<Scalar>      solve; ///< its tree has the stages of solves
   Arrivals             arrivals;
-  Sweep                sweep;
   struct Shape {
     int  block;     ///< columns per team
     int  together;  ///< joins that fit scratch
@@ -47,144 +49,6 @@ struct QrJoinSolveKernel {
       return device::align16(static_cast<std::size_t>(together * numbers(W, sweep)) * sizeof(Scalar)) + 16;
     }
   } shape;
-
-  using Join  = typename QrSolve<Scalar>::Join;
-  using Strip = typename QrSolve<Scalar>::Strip;
-  /// The values of a column.
-  struct Numbers {
-    Scalar                        *at;
-    int                            stride;
-    KOKKOS_INLINE_FUNCTION Scalar &operator[](int k) const { return at[k * stride]; }
-  };
-  /// A matrix whose entry (r, k) is at r rows + k columns.
-  struct Matrix {
-    const Scalar *at;
-    int           rows, columns;
-  };
-
-  /// Adds N rows of a matrix, from r on, times n values; loads of several terms overlap.
-  template <int N, class Value>
-  KOKKOS_INLINE_FUNCTION static void multiply(const Matrix &m, int r, int n, const Value &value,
-                                              Scalar (&sum)[N])
-  {
-    constexpr int terms = N == 1 ? 8 : N == 4 ? 4 : 2;
-    const Scalar *at    = m.at + r * m.rows;
-    int           k     = 0;
-    for (; k + terms <= n; k += terms) {
-      Scalar a[N][terms], b[terms];
-      RIBBON_UNROLL
-      for (int u = 0; u < terms; ++u) {
-        b[u] = value(k + u);
-        RIBBON_UNROLL
-        for (int i = 0; i < N; ++i) a[i][u] = at[i * m.rows + (k + u) * m.columns];
-      }
-      RIBBON_UNROLL
-      for (int u = 0; u < terms; ++u) {
-        RIBBON_UNROLL
-        for (int i = 0; i < N; ++i) sum[i] += a[i][u] * b[u];
-      }
-    }
-    for (; k < n; ++k) {
-      const Scalar b = value(k);
-      RIBBON_UNROLL
-      for (int i = 0; i < N; ++i) sum[i] += at[i * m.rows + k * m.columns] * b;
-    }
-  }
-  /// Rows of Q^H b at a cut; for the transposed matrix, the unknowns z of the way up.
-  KOKKOS_INLINE_FUNCTION Scalar &at_cut_of(const Join &j, int r, std::int64_t column) const
-  {
-    return solve.v.cuts[(solve.tree.join_number(j.chain, j.level, j.node) * solve.tree.chain.width() + r) *
-                          solve.v.columns +
-                        column];
-  }
-
-  /// Rows of a join that are multiplied by a matrix.
-  KOKKOS_INLINE_FUNCTION int count() const
-  {
-    return sweep == Sweep::down ? solve.tree.chain.width() : 2 * solve.tree.chain.width();
-  }
-  /// Stores N products, from row r on, for one column; y: the place of its unknowns.
-  template <int N>
-  KOKKOS_INLINE_FUNCTION void keep_rows(const Join &j, int r, std::int64_t column, const Numbers &y,
-                                        const Scalar (&sum)[N]) const
-  {
-    const int          W       = solve.tree.chain.width();
-    const std::int64_t columns = solve.v.columns;
-    Scalar            *cut = &at_cut_of(j, 0, column), *passed = sweep == Sweep::up && !j.closes
-                                                                   ? &solve.passed(j.chain, j.level, j.node, 0, column)
-                                                                   : nullptr;
-    RIBBON_UNROLL
-    for (int i = 0; i < N; ++i) {
-      if (sweep == Sweep::down) y[r + i] = cut[(r + i) * columns] - sum[i];
-      else if (r + i < W) cut[(r + i) * columns] = sum[i];
-      else if (passed) passed[(r + i - W) * columns] = sum[i];
-    }
-  }
-  /// Up: Q^H times the values that the children pass; rows from W on are passed on. Down: the contribution
-  /// of the unknowns of the cuts before and after. Matrix and operands are in scratch.
-  template <int N>
-  KOKKOS_INLINE_FUNCTION void multiply_staged(const Join &j, int r, std::int64_t column, const Numbers &y,
-                                              const Scalar *matrix, const Numbers &in) const
-  {
-    const int W      = solve.tree.chain.width();
-    Scalar    sum[N] = {};
-    multiply(
-      Matrix{matrix, 1, count()}, r, j.closes ? (sweep == Sweep::up ? W : 0) : 2 * W,
-      [&](int k) { return in[k]; }, sum);
-    keep_rows(j, r, column, y, sum);
-  }
-  /// The same, and the other products, with operands in memory.
-  template <int N>
-  KOKKOS_INLINE_FUNCTION void multiply_rows(const Join &j, int r, std::int64_t column, const Numbers &y) const
-  {
-    const int W      = solve.tree.chain.width();
-    Scalar    sum[N] = {};
-    switch (sweep) {
-    case Sweep::up: {
-      const Strip before = solve.passed_before(j, column), behind = solve.passed_behind(j, column);
-      multiply(
-        Matrix{j.q, 1, 2 * W}, r, W, [&](int k) { return before[k]; }, sum);
-      if (!j.closes)
-        multiply(
-          Matrix{j.q + 2 * W * W, 1, 2 * W}, r, W, [&](int k) { return behind[k]; }, sum);
-      keep_rows(j, r, column, y, sum);
-      break;
-    }
-    case Sweep::down:
-      if (!j.closes) {
-        const auto before = solve.cut(j.chain, solve.tree.first_leaf(j.level, j.node), column),
-                   behind = solve.cut(j.chain, solve.tree.end_leaf(j.level, j.node), column);
-        multiply(
-          Matrix{j.c, 1, W}, r, W, [&](int k) { return before[k]; }, sum);
-        multiply(
-          Matrix{j.c + W * W, 1, W}, r, W, [&](int k) { return behind[k]; }, sum);
-      }
-      keep_rows(j, r, column, y, sum);
-      break;
-    case Sweep::up_transposed: // the values to subtract at the unknowns of the cuts before and after
-      if (j.closes) break;
-      multiply(
-        Matrix{j.c, W, 1}, r, W, [&](int k) { return y[k]; }, sum);
-      RIBBON_UNROLL
-      for (int i = 0; i < N; ++i)
-        solve.passed(j.chain, j.level, j.node, r + i, column) =
-          (r + i < W ? solve.passed_before(j, column)[r + i] : solve.passed_behind(j, column)[r + i]) +
-          sum[i];
-      break;
-    case Sweep::down_transposed: // x = conj(Q) z
-      multiply(
-        Matrix{j.q, 2 * W, 1}, r, W, [&](int k) { return at_cut_of(j, k, column); }, sum);
-      multiply(
-        Matrix{j.q + W, 2 * W, 1}, r, W,
-        [&](int k) { return solve.came_down(j.chain, j.level, j.node, k, column); }, sum);
-      RIBBON_UNROLL
-      for (int i = 0; i < N; ++i) {
-        if (r + i < W) solve.passed_before(j, column)[r + i] = sum[i];
-        else if (!j.closes) solve.passed_behind(j, column)[r + i - W] = sum[i];
-      }
-      break;
-    }
-  }
 
   /// Solves with R in scratch. Lanes have every `lanes`-th unknown; all read the values y.
   KOKKOS_INLINE_FUNCTION void substitute(const Join &j, const Scalar *r, std::int64_t column, int lane,
@@ -290,113 +154,152 @@ struct QrJoinSolveKernel {
       }
   }
 
+  /// Neighbouring nodes of a level whose joins are in scratch at the same time, and a block of columns.
+  template <class Team>
+  struct Block {
+    static constexpr int warp = Team::is_virtual ? 1 : 32;
+    const Team          &team;
+    std::int64_t         chain, base, column0; ///< base: the first node
+    int                  level, here, columns; ///< here: count of nodes
+    int                  thread, threads;
+  };
+  /// R of a node of the block, its unknowns y, and its staged matrix and operands.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Scalar *r_of(const Block<Team> &at, int node) const
+  {
+    return reinterpret_cast<Scalar *>(at.team.scratch() + 16) +
+           node * shape.numbers(solve.tree.chain.width(), sweep);
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Numbers y_of(const Block<Team> &at, int node, int column) const
+  {
+    const int W = solve.tree.chain.width();
+    return Numbers{r_of(at, node) + W * W + column, shape.block};
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Scalar *matrix_of(const Block<Team> &at, int node) const
+  {
+    return r_of(at, node) + shape.triangle(solve.tree.chain.width(), sweep);
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Scalar *in_of(const Block<Team> &at, int node) const
+  {
+    return matrix_of(at, node) + 2 * solve.tree.chain.width() * count();
+  }
+
+  /// Copies R of the joins, and staged operands.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void bring(const Block<Team> &at) const
+  {
+    const int W = solve.tree.chain.width();
+    for (int node = 0; node < at.here; ++node) {
+      if (!solve.tree.is_join(at.level, at.base + node)) continue;
+      const Join j  = solve.join_of(at.chain, at.level, at.base + node);
+      Scalar    *to = r_of(at, node);
+      for (int e = at.thread; sweep != Sweep::up && e < W * W; e += at.threads)
+        device::async_copy(to + e, j.r + e);
+      if (shape.is_staged && !(sweep == Sweep::down && j.closes))
+        stage(j, at.column0, at.columns, at.thread, at.threads, matrix_of(at, node), in_of(at, node));
+    }
+    device::async_commit(), device::async_wait(0);
+    if (shape.is_staged || sweep == Sweep::up_transposed) at.team.barrier();
+  }
+  /// Calls some(join, its place here, row, column) for `together` rows of a join, one(...) for one row.
+  template <class Team, class Some, class One>
+  KOKKOS_INLINE_FUNCTION void for_rows(const Block<Team> &at, int together, const Some &some,
+                                       const One &one) const
+  {
+    const int blocks = (count() + together - 1) / together;
+    for (int item = at.thread / at.warp; item < at.here * blocks; item += at.threads / at.warp) {
+      const int node = item / blocks, r = (item - node * blocks) * together;
+      if (!solve.tree.is_join(at.level, at.base + node)) continue;
+      const Join j = solve.join_of(at.chain, at.level, at.base + node);
+      for (int c = at.thread % at.warp; c < at.columns; c += at.warp) {
+        if (r + together <= count()) some(j, node, r, c);
+        else
+          for (int i = r; i < count(); ++i) one(j, node, i, c);
+      }
+    }
+  }
+  /// Multiplies by the matrices of the joins.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void multiply_all(const Block<Team> &at) const
+  {
+    if (shape.is_staged)
+      for_rows(
+        at, 8,
+        [&](const Join &j, int node, int r, int c) {
+          Base::template multiply_staged<8>(j, r, at.column0 + c, y_of(at, node, c), matrix_of(at, node),
+                                            Numbers{in_of(at, node) + c, shape.block});
+        },
+        [&](const Join &j, int node, int r, int c) {
+          Base::template multiply_staged<1>(j, r, at.column0 + c, y_of(at, node, c), matrix_of(at, node),
+                                            Numbers{in_of(at, node) + c, shape.block});
+        });
+    else if (shape.has_lanes)
+      for_rows(
+        at, 4,
+        [&](const Join &j, int node, int r, int c) {
+          Base::template multiply_rows<4>(j, r, at.column0 + c, y_of(at, node, c));
+        },
+        [&](const Join &j, int node, int r, int c) {
+          Base::template multiply_rows<1>(j, r, at.column0 + c, y_of(at, node, c));
+        });
+    else {
+      const int items = at.here * count() * at.columns;
+      for (int item = at.thread; item < items; item += at.threads) {
+        const int pair = item / at.columns, node = pair / count();
+        if (solve.tree.is_join(at.level, at.base + node))
+          Base::template multiply_rows<1>(solve.join_of(at.chain, at.level, at.base + node),
+                                          pair - node * count(), at.column0 + item - pair * at.columns,
+                                          y_of(at, node, item - pair * at.columns));
+      }
+    }
+    at.team.barrier();
+  }
+  /// Solves with R of the joins.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void substitute_all(const Block<Team> &at) const
+  {
+    const bool is_transposed = sweep == Sweep::up_transposed,
+               has_lanes     = !Team::is_virtual && shape.has_lanes;
+    const int together       = has_lanes ? 1 : at.warp; // lanes per column
+    for (int item = at.thread / together; item < at.here * (has_lanes ? at.warp : at.columns);
+         item += at.threads / together) {
+      const int node   = item / (has_lanes ? at.warp : at.columns),
+                column = item - node * (has_lanes ? at.warp : at.columns);
+      if (column >= at.columns || !solve.tree.is_join(at.level, at.base + node)) continue;
+      const Join j = solve.join_of(at.chain, at.level, at.base + node);
+      if (is_transposed)
+        substitute_transposed(j, r_of(at, node), at.column0 + column, at.thread % together, together,
+                              y_of(at, node, column));
+      else
+        substitute(j, r_of(at, node), at.column0 + column, at.thread % together, together,
+                   y_of(at, node, column));
+    }
+    at.team.barrier();
+  }
+
   /// Processes nodes of one level.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t chain, int level, const NodeRange &nodes,
                                    std::int64_t column0) const
   {
-    const int W        = solve.tree.chain.width(),
-              columns  = static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0
-                                                                                  : shape.block);
+    const int columns =
+      static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0 : shape.block);
     const int  threads = Team::is_virtual ? 1 : team.size();
     const auto thread  = [&] {
       if constexpr (Team::is_virtual) return 0;
       else return team.rank();
     }();
-    const int warp = Team::is_virtual ? 1 : 32, numbers = shape.numbers(W, sweep);
     for (std::int64_t base = nodes.begin; base < nodes.end; base += shape.together) {
       const int here =
         static_cast<int>(nodes.end - base < shape.together ? nodes.end - base : shape.together);
-      const auto r_of = [&](int node) {
-        return reinterpret_cast<Scalar *>(team.scratch() + 16) + node * numbers;
-      };
-      const auto y_of = [&](int node, int column) {
-        return Numbers{r_of(node) + W * W + column, shape.block};
-      };
-      const auto matrix_of = [&](int node) { return r_of(node) + shape.triangle(W, sweep); };
-      const auto in_of     = [&](int node) { return matrix_of(node) + 2 * W * count(); };
-
-      // copies R of the joins, and staged operands
-      const auto bring = [&] {
-        for (int node = 0; node < here; ++node) {
-          if (!solve.tree.is_join(level, base + node)) continue;
-          const Join j  = solve.join_of(chain, level, base + node);
-          Scalar    *to = r_of(node);
-          for (int e = thread; sweep != Sweep::up && e < W * W; e += threads)
-            device::async_copy(to + e, j.r + e);
-          if (shape.is_staged && !(sweep == Sweep::down && j.closes))
-            stage(j, column0, columns, thread, threads, matrix_of(node), in_of(node));
-        }
-        device::async_commit(), device::async_wait(0);
-        if (shape.is_staged || sweep == Sweep::up_transposed) team.barrier();
-      };
-      // calls some(join, its place here, row, column) for `together` rows of a join, one(...) for one row
-      const auto blocks_of_rows = [&](int together, const auto &some, const auto &one) {
-        const int blocks = (count() + together - 1) / together;
-        for (int item = thread / warp; item < here * blocks; item += threads / warp) {
-          const int node = item / blocks, r = (item - node * blocks) * together;
-          if (!solve.tree.is_join(level, base + node)) continue;
-          const Join j = solve.join_of(chain, level, base + node);
-          for (int c = thread % warp; c < columns; c += warp) {
-            if (r + together <= count()) some(j, node, r, c);
-            else
-              for (int i = r; i < count(); ++i) one(j, node, i, c);
-          }
-        }
-      };
-      const auto rows = [&] {
-        if (shape.is_staged)
-          blocks_of_rows(
-            8,
-            [&](const Join &j, int node, int r, int c) {
-              multiply_staged<8>(j, r, column0 + c, y_of(node, c), matrix_of(node),
-                                 Numbers{in_of(node) + c, shape.block});
-            },
-            [&](const Join &j, int node, int r, int c) {
-              multiply_staged<1>(j, r, column0 + c, y_of(node, c), matrix_of(node),
-                                 Numbers{in_of(node) + c, shape.block});
-            });
-        else if (shape.has_lanes)
-          blocks_of_rows(
-            4,
-            [&](const Join &j, int node, int r, int c) {
-              multiply_rows<4>(j, r, column0 + c, y_of(node, c));
-            },
-            [&](const Join &j, int node, int r, int c) {
-              multiply_rows<1>(j, r, column0 + c, y_of(node, c));
-            });
-        else {
-          const int items = here * count() * columns;
-          for (int item = thread; item < items; item += threads) {
-            const int pair = item / columns, node = pair / count();
-            if (solve.tree.is_join(level, base + node))
-              multiply_rows<1>(solve.join_of(chain, level, base + node), pair - node * count(),
-                               column0 + item - pair * columns, y_of(node, item - pair * columns));
-          }
-        }
-        team.barrier();
-      };
-      const auto triangles = [&] {
-        const bool is_transposed = sweep == Sweep::up_transposed,
-                   has_lanes     = !Team::is_virtual && shape.has_lanes;
-        const int together       = has_lanes ? 1 : warp; // lanes per column
-        for (int item = thread / together; item < here * (has_lanes ? warp : columns);
-             item += threads / together) {
-          const int node   = item / (has_lanes ? warp : columns),
-                    column = item - node * (has_lanes ? warp : columns);
-          if (column >= columns || !solve.tree.is_join(level, base + node)) continue;
-          const Join j = solve.join_of(chain, level, base + node);
-          if (is_transposed)
-            substitute_transposed(j, r_of(node), column0 + column, thread % together, together,
-                                  y_of(node, column));
-          else substitute(j, r_of(node), column0 + column, thread % together, together, y_of(node, column));
-        }
-        team.barrier();
-      };
-      if (shape.is_staged || sweep == Sweep::down || sweep == Sweep::up_transposed) bring();
-      if (sweep == Sweep::up_transposed) triangles();
-      rows();
-      if (sweep == Sweep::down) triangles();
+      const Block<Team> at{team, chain, base, column0, level, here, columns, thread, threads};
+      if (shape.is_staged || sweep == Sweep::down || sweep == Sweep::up_transposed) bring(at);
+      if (sweep == Sweep::up_transposed) substitute_all(at);
+      multiply_all(at);
+      if (sweep == Sweep::down) substitute_all(at);
     }
   }
 
