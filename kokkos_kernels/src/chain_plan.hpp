@@ -173,6 +173,30 @@ Record *as_records(const View &view)
   return reinterpret_cast<Record *>(view.data());
 }
 
+/// Room for n values.
+template <class Value, class Exec>
+Kokkos::View<Value *, typename Exec::memory_space> room_for(const Exec &exec, const char *label,
+                                                            std::int64_t n)
+{
+  return allocate<Kokkos::View<Value *, typename Exec::memory_space>>(exec, label,
+                                                                      static_cast<std::size_t>(n));
+}
+/// The same, filled with zeros.
+template <class Value, class Exec>
+Kokkos::View<Value *, typename Exec::memory_space> zeros_for(const Exec &exec, const char *label,
+                                                             std::int64_t n)
+{
+  return allocate_zeros<Kokkos::View<Value *, typename Exec::memory_space>>(exec, label,
+                                                                            static_cast<std::size_t>(n));
+}
+/// Room for the statistics of n nodes, as words.
+template <class Statistics, class Exec>
+Kokkos::View<double *, typename Exec::memory_space> room_for_statistics(const Exec &exec, const char *label,
+                                                                        std::int64_t n)
+{
+  return zeros_for<double>(exec, label, n * static_cast<std::int64_t>(words<Statistics>));
+}
+
 /// The places of the records of the top nodes of all chains: every `stride`-th record of the leaves or the
 /// joins, from `first` on.
 struct TopRecords {

@@ -32,6 +32,8 @@ struct ChainSolver<Scalar, Exec>::Implementation {
                     Scalar *leaf_ends) const;
 
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
+  void                          allocate_lu(const Exec &exec);
+  void                          allocate_tree(const Exec &exec);
   std::size_t                   workspace_size(std::int64_t columns, bool transposed) const;
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x,
                                            std::int64_t ldx, std::int64_t columns, bool transposed) const;

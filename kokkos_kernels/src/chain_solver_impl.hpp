@@ -17,15 +17,13 @@
 
 namespace ribbon {
 
-template <class Scalar, class Exec>
-ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &given,
-                                                          const ChainSolverOptions &options)
-    : options_(options)
+namespace multifrontal {
+
+/// @throws std::invalid_argument if the shape or an option is invalid
+inline void check(const Chain &chain, const ChainSolverOptions &options)
 {
-  using namespace multifrontal;
-  const Chain chain  = with_even_width<Scalar, Exec>(given, options);
-  const int   W      = chain.width();
-  const auto  refuse = [](const std::string &what) {
+  const int  W      = chain.width();
+  const auto refuse = [](const std::string &what) {
     throw std::invalid_argument("ribbon::ChainSolver: " + what);
   };
   if (chain.kl < 0 || chain.ku < 0 || chain.rows < 0 || chain.chains < 0)
@@ -39,92 +37,44 @@ ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot))
     refuse("zero_pivot " + std::to_string(options.zero_pivot));
   if (options.threads < 0) refuse("threads " + std::to_string(options.threads));
-  const int    threads = threads_of(exec, options);
-  std::int64_t count   = 1;
+}
+
+/// The tree of a chain: leaves of the given size, or of the size that suits the space.
+template <class Scalar, class Exec>
+Tree tree_of(const Exec &exec, const Chain &chain, const ChainSolverOptions &options)
+{
+  const int    W = chain.width(), threads = threads_of(exec, options);
+  std::int64_t count = 1;
   if (options.leaf_size > 0) count = chain.rows / std::max<std::int64_t>(options.leaf_size, W);
   else if (is_device_space<Exec>)
     count = chain.rows / std::max<std::int64_t>(usual_leaf<Scalar>(exec, chain), W);
   else
     count =
       std::min(leaves_of_threads<Scalar>(threads, chain, options.orthogonal), chain.rows / shortest_leaf(W));
-  tree_     = Tree(chain, std::max<std::int64_t>(1, count));
+  return Tree(chain, std::max<std::int64_t>(1, count));
+}
+
+} // namespace multifrontal
+
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &given,
+                                                          const ChainSolverOptions &options)
+    : options_(options)
+{
+  using namespace multifrontal;
+  const Chain chain = with_even_width<Scalar, Exec>(given, options);
+  check(chain, options);
+  tree_     = tree_of<Scalar>(exec, chain, options);
   in_tiles_ = (is_device_space<Exec> || options.leaf_size > 0) &&
               chain.rows <= std::numeric_limits<std::int32_t>::max() &&
               // a host runs kernels of a device only for tests, one virtual thread after another
-              with_tiles<Scalar>(W, [](auto) {});
+              with_tiles<Scalar>(chain.width(), [](auto) {});
   is_lu_ = !is_device_space<Exec> && options.leaf_size == 0 && !options.orthogonal && tree_.leaves == 1 &&
            !chain.is_open_left() && !chain.is_open_right();
-  const auto numbers = [&](const char *label, std::int64_t n) {
-    return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n));
-  };
-  const auto watched = [&](const char *label, std::int64_t n) {
-    return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label,
-                                                          static_cast<std::size_t>(n) * words<Statistics>);
-  };
-  const std::int64_t rows = chain.rows * chain.chains;
-  if (is_lu_) {
-    lu_.set_band(chain);
-    upper_      = numbers("ribbon::upper", rows * (lu_.chain.ku + 1));
-    reflection_ = numbers("ribbon::lower", rows * lu_.chain.kl);
-    fill_       = numbers("ribbon::fill", rows * lu_.chain.kl);
-    exchange_ =
-      allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows));
-    plain_     = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::plain",
-                                                            static_cast<std::size_t>(chain.chains));
-    postponed_ = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::postponed",
-                                                                static_cast<std::size_t>(chain.chains));
-    for (auto *view : {&grown_, &doubtful_})
-      *view = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::of_chains",
-                                                               static_cast<std::size_t>(chain.chains));
-    windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(lu_.window_size()) * exec.concurrency());
-    leaf_statistics_ = watched("ribbon::pivots", chain.chains);
-    lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(),
-    lu_.exchange = exchange_.data(), lu_.plain = plain_.data(), lu_.postponed = postponed_.data(),
-    lu_.grown = grown_.data(), lu_.doubtful = doubtful_.data();
-  } else {
-    in_lanes_ = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(W);
-    // leaves whose factors are interleaved
-    const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1;
-    if (!in_tiles_) tree_.stage = 1;
-    if (in_tiles_)
-      tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile
-                                        : power_of_two_from(static_cast<int>(tree_.leaves));
-    const std::int64_t slots = (chain.chains * tree_.slots + tile - 1) / tile * tile,
-                       steps = slots * tree_.most_rows();
-    // slots without a leaf are read, too
-    const auto of_rows = [&](auto &view, const char *label, std::int64_t n) {
-      using ViewType = std::decay_t<decltype(view)>;
-      view           = tile > 1 ? allocate_zeros<ViewType>(exec, label, static_cast<std::size_t>(n))
-                                : allocate<ViewType>(exec, label, static_cast<std::size_t>(n));
-    };
-    of_rows(row_scale_, "ribbon::row_scale", steps),
-      of_rows(reflection_, "ribbon::reflections", steps * (W + 1)),
-      of_rows(upper_, "ribbon::upper", steps * (2 * W + 1));
-    leaf_passed_ =
-      numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
-    join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
-    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
-    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_         = {reflection_.data(),
-                        upper_.data(),
-                        leaf_passed_.data(),
-                        join_.data(),
-                        as_records<Statistics>(leaf_statistics_),
-                        as_records<Statistics>(join_statistics_),
-                        row_scale_.data(),
-                        tile};
-    if (in_tiles_ || tree_.joins > 0) {
-      const auto counts = std::max(Arrivals::count(tree_, in_tiles_ ? most_columns : 1),
-                                   Arrivals::count(with_stages(tree_, stages_up), most_columns / most_block));
-      arrivals_         = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::arrivals",
-                                                              static_cast<std::size_t>(counts));
-    }
-    if (!is_device_space<Exec> && options.leaf_size == 0 && !in_lanes_)
-      windows_ =
-        numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) *
-                                     exec.concurrency());
-    if (chain.open_left || chain.open_right)
-      passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
+  if (is_lu_) allocate_lu(exec);
+  else {
+    in_lanes_ = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(chain.width());
+    allocate_tree(exec);
   }
   report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() +
                    join_.span()) *
@@ -134,6 +84,81 @@ ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
   top_statistics_ = room_for_tops<Statistics>(exec, tree_);
   reserve(exec, 1);
   exec.fence();
+}
+
+/// The factors of a band LU.
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::Implementation::allocate_lu(const Exec &exec)
+{
+  using namespace multifrontal;
+  const Chain       &chain = tree_.chain;
+  const std::int64_t rows  = chain.rows * chain.chains;
+  lu_.set_band(chain);
+  upper_      = room_for<Scalar>(exec, "ribbon::upper", rows * (lu_.chain.ku + 1));
+  reflection_ = room_for<Scalar>(exec, "ribbon::lower", rows * lu_.chain.kl);
+  fill_       = room_for<Scalar>(exec, "ribbon::fill", rows * lu_.chain.kl);
+  exchange_   = room_for<int>(exec, "ribbon::exchange", rows);
+  plain_      = room_for<std::int64_t>(exec, "ribbon::plain", chain.chains);
+  postponed_  = room_for<std::int64_t>(exec, "ribbon::postponed", chain.chains);
+  for (auto *view : {&grown_, &doubtful_})
+    *view = room_for<real_t<Scalar>>(exec, "ribbon::of_chains", chain.chains);
+  windows_         = room_for<Scalar>(exec, "ribbon::windows",
+                              static_cast<std::int64_t>(lu_.window_size()) * exec.concurrency());
+  leaf_statistics_ = room_for_statistics<Statistics>(exec, "ribbon::pivots", chain.chains);
+  lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(),
+  lu_.exchange = exchange_.data(), lu_.plain = plain_.data(), lu_.postponed = postponed_.data(),
+  lu_.grown = grown_.data(), lu_.doubtful = doubtful_.data();
+}
+
+/// The factors of leaves and joins.
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::Implementation::allocate_tree(const Exec &exec)
+{
+  using namespace multifrontal;
+  const Chain       &chain = tree_.chain;
+  const std::int64_t W     = chain.width();
+  // leaves whose factors are interleaved
+  const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1;
+  if (!in_tiles_) tree_.stage = 1;
+  if (in_tiles_)
+    tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile
+                                      : power_of_two_from(static_cast<int>(tree_.leaves));
+  const std::int64_t slots = (chain.chains * tree_.slots + tile - 1) / tile * tile,
+                     steps = slots * tree_.most_rows();
+  // slots without a leaf are read, too
+  const auto of_steps = [&](auto &view, const char *label, std::int64_t n) {
+    using Value = typename std::decay_t<decltype(view)>::value_type;
+    view = tile > 1 ? zeros_for<Value>(exec, label, steps * n) : room_for<Value>(exec, label, steps * n);
+  };
+  of_steps(row_scale_, "ribbon::row_scale", 1);
+  of_steps(reflection_, "ribbon::reflections", W + 1);
+  of_steps(upper_, "ribbon::upper", 2 * W + 1);
+  leaf_passed_     = room_for<Scalar>(exec, "ribbon::leaves_pass",
+                                  chain.chains * tree_.leaves * Factors<Scalar>::passed_size(chain.width()));
+  join_            = room_for<Scalar>(exec, "ribbon::joins",
+                           chain.chains * tree_.joins * Factors<Scalar>::join_size(chain.width()));
+  leaf_statistics_ = room_for_statistics<Statistics>(exec, "ribbon::pivots", chain.chains * tree_.leaves);
+  join_statistics_ = room_for_statistics<Statistics>(exec, "ribbon::pivots", chain.chains * tree_.joins);
+  factors_         = {reflection_.data(),
+                      upper_.data(),
+                      leaf_passed_.data(),
+                      join_.data(),
+                      as_records<Statistics>(leaf_statistics_),
+                      as_records<Statistics>(join_statistics_),
+                      row_scale_.data(),
+                      tile};
+  if (in_tiles_ || tree_.joins > 0)
+    arrivals_ =
+      zeros_for<int>(exec, "ribbon::arrivals",
+                     std::max(Arrivals::count(tree_, in_tiles_ ? most_columns : 1),
+                              Arrivals::count(with_stages(tree_, stages_up), most_columns / most_block)));
+  if (!is_device_space<Exec> && options_.leaf_size == 0 && !in_lanes_)
+    windows_ =
+      room_for<Scalar>(exec, "ribbon::windows",
+                       static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(chain.width())) *
+                         exec.concurrency());
+  if (chain.open_left || chain.open_right)
+    passed_ = room_for<Scalar>(exec, "ribbon::passed", Factors<Scalar>::passed_size(chain.width()));
 }
 
 template <class Scalar, class Exec>

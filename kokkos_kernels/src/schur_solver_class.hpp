@@ -22,6 +22,7 @@ struct SchurSolver<Scalar, Exec>::Implementation {
              std::int64_t columns, bool transposed) const;
 
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
+  void        allocate_factors(const Exec &exec);
   std::size_t workspace_size(std::int64_t columns) const;
   void        finish_report(const Exec &exec);
   Statistics *tops() const;

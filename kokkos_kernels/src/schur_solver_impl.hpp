@@ -47,15 +47,9 @@ int threads_for(const Exec &exec, std::int64_t items)
   return static_cast<int>(std::clamp<std::int64_t>(items / (4 * exec.concurrency()), 1, 64));
 }
 
-} // namespace multifrontal
-
-template <class Scalar, class Exec>
-SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &chain,
-                                                          const ChainSolverOptions &options)
-    : zero_pivot_(options.zero_pivot)
+/// @throws std::invalid_argument if the shape or an option is invalid
+inline void check_whole(const Chain &chain, const ChainSolverOptions &options)
 {
-  using namespace multifrontal;
-  const int  w      = cut_width(chain);
   const auto refuse = [](const std::string &what) {
     throw std::invalid_argument("ribbon::SchurSolver: " + what);
   };
@@ -66,15 +60,31 @@ SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
   if (chain.open_left || chain.open_right) refuse("a sub-chain");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   if (options.threads < 0) refuse("threads " + std::to_string(options.threads));
-  std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
-  if (options.leaf_size == 0) {
-    if (is_device_space<Exec>)
-      leaf = std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
-    else
-      leaf = std::max<std::int64_t>(
-        {leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / threads_of(exec, options)});
-  }
-  tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+}
+
+/// Rows of a leaf: those given, or as many as suit the space.
+template <class Scalar, class Exec>
+std::int64_t schur_leaf(const Exec &exec, const Chain &chain, const ChainSolverOptions &options)
+{
+  const int          w    = cut_width(chain);
+  const std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
+  if (options.leaf_size > 0) return leaf;
+  if (is_device_space<Exec>)
+    return std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
+  return std::max<std::int64_t>(
+    {leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / threads_of(exec, options)});
+}
+
+} // namespace multifrontal
+
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &chain,
+                                                          const ChainSolverOptions &options)
+    : zero_pivot_(options.zero_pivot)
+{
+  using namespace multifrontal;
+  check_whole(chain, options);
+  tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / schur_leaf<Scalar>(exec, chain, options)));
   // a thread processes the joins of a team one by one
   plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1
             ? plan_of(tree_, 8)
@@ -82,51 +92,51 @@ SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
   // a host runs kernels of a device only for tests, one virtual thread after another
   if ((is_device_space<Exec> || options.leaf_size > 0) &&
       chain.rows <= std::numeric_limits<std::int32_t>::max() / 2)
-    with_schur_tiles<Scalar>(w, [&](auto K) {
+    with_schur_tiles<Scalar>(cut_width(chain), [&](auto K) {
       in_tiles_ =
         SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec);
     });
-  factors_.together = in_tiles_ ? 32 : 1;
   if (!in_tiles_) tree_.stage = 1;
   if (in_tiles_)
     tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32)
                                     : power_of_two_from(static_cast<int>(tree_.leaves));
-  const auto numbers = [&](const char *label, std::int64_t n) {
-    return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n));
-  };
-  const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
-    return in_tiles_
-             ? allocate_zeros<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n))
-             : numbers(label, n);
-  };
-  const auto watched = [&](const char *label, std::int64_t n) {
-    return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label,
-                                                          static_cast<std::size_t>(n) * words<Statistics>);
-  };
+  allocate_factors(exec);
+  report_.bytes =
+    (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) +
+    (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  reserve(exec, 1);
+  exec.fence();
+}
+
+/// The factors of leaves and joins.
+template <class Scalar, class Exec>
+void SchurSolver<Scalar, Exec>::Implementation::allocate_factors(const Exec &exec)
+{
+  using namespace multifrontal;
+  const Chain       &chain  = tree_.chain;
+  const int          w      = cut_width(chain);
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
-  factors_.numbers = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
+  factors_.together = in_tiles_ ? 32 : 1;
+  factors_.numbers  = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
   const std::int64_t steps =
     factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();
-  pivot_           = of_rows("ribbon::pivots", steps);
-  lower_           = of_rows("ribbon::lower", steps * factors_.numbers);
-  upper_           = of_rows("ribbon::upper", steps * factors_.numbers);
-  front_           = numbers("ribbon::leaves_pass", leaves * factors_.front_size(w));
-  join_            = numbers("ribbon::joins", joins * factors_.join_size(w));
-  leaf_statistics_ = watched("ribbon::watched_pivots", leaves);
-  join_statistics_ = watched("ribbon::watched_pivots", joins);
+  const auto of_steps = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
+    return in_tiles_ ? zeros_for<Scalar>(exec, label, steps * n) : room_for<Scalar>(exec, label, steps * n);
+  };
+  pivot_           = of_steps("ribbon::pivots", 1);
+  lower_           = of_steps("ribbon::lower", factors_.numbers);
+  upper_           = of_steps("ribbon::upper", factors_.numbers);
+  front_           = room_for<Scalar>(exec, "ribbon::leaves_pass", leaves * factors_.front_size(w));
+  join_            = room_for<Scalar>(exec, "ribbon::joins", joins * factors_.join_size(w));
+  leaf_statistics_ = room_for_statistics<Statistics>(exec, "ribbon::watched_pivots", leaves);
+  join_statistics_ = room_for_statistics<Statistics>(exec, "ribbon::watched_pivots", joins);
   top_statistics_  = room_for_tops<Statistics>(exec, tree_);
   factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(),
   factors_.front = front_.data(), factors_.join = join_.data();
   factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_),
   factors_.join_statistics = as_records<Statistics>(join_statistics_);
   if (in_tiles_ || tree_.joins > 0)
-    arrivals_ = allocate_zeros<Kokkos::View<int *, Memory>>(
-      exec, "ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
-  report_.bytes =
-    (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) +
-    (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
-  reserve(exec, 1);
-  exec.fence();
+    arrivals_ = zeros_for<int>(exec, "ribbon::arrivals", Arrivals::count(tree_, 1));
 }
 
 /// The data that nodes pass and, for one column, the values stored at the cuts.
