@@ -233,78 +233,107 @@ bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Co
   return true;
 }
 
+/// The classes of lines with equal matrices, on the host and in the memory of Exec.
+template <class Exec>
+class Classes {
+public:
+  using Memory = typename Exec::memory_space;
+  std::vector<int>            first_line, class_of;          ///< of classes; of lines
+  Kokkos::View<int *, Memory> class_of_line, representative; ///< copies of class_of and first_line
+
+  Classes(const Exec &exec, const Values &values, double tolerance)
+      : exec_(exec), values_(values), tolerance_(tolerance),
+        hash_(allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash",
+                                                              static_cast<std::size_t>(values.matrices)))
+  {
+  }
+
+  /// Finds at most `most` classes. False: there are more, or lines that cannot be compared.
+  bool find(std::int64_t most, SharingResult &result)
+  {
+    if (tolerance_ > 0)
+      return classes_of_near(
+        hashes(1),
+        largest_gap(static_cast<std::size_t>(values_.rows), static_cast<std::size_t>(values_.entries),
+                    tolerance_),
+        most, [&] { return compare(); }, first_line, class_of, class_of_line, result);
+    // a few rows distinguish most matrices; all rows decide if matrices agree in these and differ elsewhere
+    const std::int64_t every = std::max<std::int64_t>(1, values_.rows / 4);
+    Equal              equal = find_equal(every, most, result);
+    if (equal == Equal::unknown && every > 1) equal = find_equal(1, most, result);
+    // no: too many different matrices; unknown: NaN, or different matrices with equal hashes
+    return equal == Equal::yes;
+  }
+
+private:
+  /// Hashes of the lines from one of `every` rows.
+  auto hashes(std::int64_t every) const
+  {
+    const bool         split = is_device_space<Exec> && tolerance_ == 0 && every == 1;
+    const std::int64_t lines = values_.matrices,
+                       rows  = split ? 1 + lines * values_.rows / (1 << 20)
+                                     : std::max<std::int64_t>(1, values_.rows),
+                       parts = (values_.rows + rows - 1) / rows;
+    if (split) Kokkos::deep_copy(exec_, hash_, 0);
+    Kokkos::parallel_for("ribbon::hash", indices(exec_, lines * parts),
+                         HashKernel<Memory>{values_, hash_, tolerance_ > 0, rows, every});
+    exec_.fence();
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash_);
+  }
+  /// Counts lines, or without tolerance rows, that differ from the representative of their class.
+  std::int64_t compare()
+  {
+    class_of_line                             = upload(exec_, "ribbon::class_of_line", class_of);
+    representative                            = upload(exec_, "ribbon::representative", first_line);
+    std::int64_t                    different = 0;
+    const CompareKernel<Memory>     kernel{values_, class_of_line, representative, tolerance_};
+    const Kokkos::Sum<std::int64_t> sum(different);
+    if (tolerance_ > 0)
+      Kokkos::parallel_reduce("ribbon::compare", indices(exec_, values_.matrices), kernel, sum);
+    else
+      Kokkos::parallel_reduce(
+        "ribbon::compare",
+        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(
+          exec_, 0, values_.matrices * values_.rows),
+        kernel, sum);
+    exec_.fence();
+    return different;
+  }
+  /// Classes of equal hashes, if their matrices are equal.
+  Equal find_equal(std::int64_t every, std::int64_t most, SharingResult &result)
+  {
+    first_line.clear(), class_of.clear();
+    if (!classes_of_equal(hashes(every), most, first_line, class_of, result)) return Equal::no;
+    return compare() == 0 ? Equal::yes : Equal::unknown;
+  }
+
+  const Exec                           &exec_;
+  const Values                          values_;
+  const double                          tolerance_;
+  Kokkos::View<std::uint64_t *, Memory> hash_;
+};
+
 } // namespace
 
 template <class Scalar, class Exec>
 SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most,
                     double tolerance)
 {
-  using Memory  = typename Exec::memory_space;
-  using Classes = Kokkos::View<int *, Memory>;
-  SharingResult      result;
-  const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
-  if (lines == 0) return result;
-  const Values values(bands.values);
-  const auto   hash =
-    allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  std::vector<int> first_line, class_of;
-  Classes          classes, representative;
-  const auto       hashes_of = [&](std::int64_t every) {
-    const bool         split = is_device_space<Exec> && tolerance == 0 && every == 1;
-    const std::int64_t rows =
-                         split ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows),
-                       parts = (values.rows + rows - 1) / rows;
-    if (split) Kokkos::deep_copy(exec, hash, 0);
-    Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts),
-                               HashKernel<Memory>{values, hash, tolerance > 0, rows, every});
-    exec.fence();
-    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
-  };
-  const auto compare = [&] {
-    classes                                   = upload(exec, "ribbon::class_of_line", class_of),
-    representative                            = upload(exec, "ribbon::representative", first_line);
-    std::int64_t                    different = 0;
-    const CompareKernel<Memory>     kernel{values, classes, representative, tolerance};
-    const Kokkos::Sum<std::int64_t> sum(different);
-    if (tolerance > 0) Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), kernel, sum);
-    else
-      Kokkos::parallel_reduce(
-        "ribbon::compare",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(
-          exec, 0, lines * values.rows),
-        kernel, sum);
-    exec.fence();
-    return different;
-  };
-  // a few rows distinguish most matrices; all rows decide if matrices agree in these and differ elsewhere
-  const auto share_equal = [&](std::int64_t every) {
-    first_line.clear(), class_of.clear();
-    const auto hashes = hashes_of(every);
-    return classes_of_equal(hashes, most, first_line, class_of, result)
-             ? (compare() == 0 ? Equal::yes : Equal::unknown)
-             : Equal::no;
-  };
-  if (tolerance > 0) {
-    if (!classes_of_near(hashes_of(1), largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance),
-                         most, compare, first_line, class_of, classes, result))
-      return result;
-  } else {
-    const std::int64_t every = std::max<std::int64_t>(1, values.rows / 4);
-    Equal              equal = share_equal(every);
-    if (equal == Equal::unknown && every > 1) equal = share_equal(1);
-    // no: too many different matrices; unknown: NaN, or different matrices with equal hashes
-    if (equal != Equal::yes) return result;
-  }
-  result.classes      = static_cast<std::int64_t>(first_line.size());
+  using Memory = typename Exec::memory_space;
+  SharingResult result;
+  if (bands.values.extent(0) == 0) return result;
+  const Values  values(bands.values);
+  Classes<Exec> classes(exec, values, tolerance);
+  if (!classes.find(most, result)) return result;
+  result.classes      = static_cast<std::int64_t>(classes.first_line.size());
   const auto distinct = allocate<typename Bands<Scalar, Memory>::values_type>(
-    exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for(
-    "ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))),
-    GatherKernel<Memory>{Values(bands.values), distinct.data(), result.classes, representative});
+    exec, "ribbon::bands", classes.first_line.size(), bands.values.extent(1), bands.values.extent(2));
+  Kokkos::parallel_for("ribbon::gather", indices(exec, result.classes * values.rows),
+                       GatherKernel<Memory>{values, distinct.data(), result.classes, classes.representative});
   exec.fence();
   bands.values = distinct;
   bands.lhs    = result.classes == 1 ? Lhs::shared : Lhs::classes;
-  if (result.classes > 1) bands.class_of_line = classes;
+  if (result.classes > 1) bands.class_of_line = classes.class_of_line;
   return result;
 }
 
