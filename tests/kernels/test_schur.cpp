@@ -57,6 +57,8 @@ TYPED_TEST(Schur, SizesThatDegenerate)
           check<TypeParam>({n, 1, kl, ku}, leaf, 1, false, 1);
           if (n > kl + ku && kl + ku > 0) check<TypeParam>({n, 1, kl, ku, true}, leaf, 1, false, 2);
         }
+  // fewer rows than half-bandwidths, in the kernel for any half-bandwidth
+  for (std::int64_t n = 0; n <= 12; ++n) check<TypeParam>({n, 1, 9, 7}, 0, 2, false, 3);
 }
 
 TYPED_TEST(Schur, ManyRightHandSidesAndChains)

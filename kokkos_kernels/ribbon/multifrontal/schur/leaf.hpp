@@ -255,7 +255,7 @@ struct SchurLeafLanesKernel {
       const int n = w - i < chunk ? w - i : chunk;
       bring(n, NodeRange{at.leaf.first + i, at.leaf.first + at.leaf.rows}, 0, 0);
       phase([&] { place_rows(at, w, i, n, lane); });
-      bring(n, NodeRange{cut - w + i, at.leaf.left ? cut : 0}, 0, 0);
+      bring(n, NodeRange{cut - w + i, at.leaf.left ? cut : cut - w}, 0, 0); // without a cut: no rows
       phase([&] { place_cut(at, w, i, n, lane); });
     }
     const int most = most_steps(chain, base);
