@@ -43,6 +43,85 @@ struct ProbeOptions {
   real_t<Scalar> most_error = 0, least_rcond = 0;
 };
 
+/// The launches of a probe, and its result.
+template <class Scalar, class Exec>
+class ProbeRun {
+public:
+  using Memory = typename Exec::memory_space;
+  using Kernel = Probe<Scalar, Memory>;
+  using Tiles  = ProbeTiles<Scalar, Memory>;
+
+  /// @param end      behind the last kind of right-hand side
+  /// @param at_once  kinds that are solved together
+  ProbeRun(const Exec &exec, const Kernel &kernel, const LineSet &set, int end, int at_once)
+      : exec_(exec), set_(set), kernel_(kernel), end_(end), at_once_(at_once)
+  {
+  }
+
+  /// On a device: the norms of all solutions are stored, and judged by one kernel at the end.
+  template <class Solve>
+  void measure_strips(Scalar *x, const Solve &solve)
+  {
+    const std::int64_t all = set_.lines() * ((end_ - kernel_.kind + at_once_ - 1) / at_once_);
+    const Temporary<typename Kernel::Word, Exec> norms(exec_, "ribbon::probe::norms",
+                                                       static_cast<std::size_t>(3 * all));
+    kernel_.norms = norms.data();
+    kernel_.strip =
+      static_cast<int>(std::clamp<std::int64_t>(set_.lines() * set_.rows / threads_of_a_device, 1, 8));
+    for (; kernel_.kind < end_; kernel_.kind += at_once_, kernel_.first += set_.lines()) {
+      fill(kernel_, set_.lines() * kernel_.strips());
+      solve(x, set_);
+      Kokkos::parallel_for("ribbon::probe::measure",
+                           policy<typename Kernel::MeasureStrip>(set_.lines() * kernel_.strips()), kernel_);
+    }
+    measure<typename Kernel::Judge>(kernel_, all);
+  }
+
+  /// On a host: every kind is measured after its solve.
+  /// @param tiled  the lines of a tile are the SIMD direction
+  template <class Solve>
+  void measure_lines(Scalar *x, const Solve &solve, bool tiled)
+  {
+    for (; kernel_.kind < end_; kernel_.kind += at_once_) {
+      const Tiles tiles(kernel_);
+      tiled ? fill(tiles, tiles.count()) : fill(kernel_, set_.lines() * kernel_.strips());
+      solve(x, set_);
+      tiled ? measure<typename Kernel::Measure>(tiles, tiles.count())
+            : measure<typename Kernel::Measure>(kernel_, set_.lines());
+    }
+  }
+
+  const ProbeResult<Scalar> &result() const { return result_; }
+
+private:
+  template <class Tag>
+  auto policy(std::int64_t count) const
+  {
+    return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Tag>(exec_, 0, count);
+  }
+  template <class Filler>
+  void fill(const Filler &kernel, std::int64_t count) const
+  {
+    Kokkos::parallel_for("ribbon::probe::fill", policy<typename Kernel::Fill>(count), kernel);
+  }
+  /// Reduces the errors of all lines to the result.
+  template <class Tag, class Meter>
+  void measure(const Meter &kernel, std::int64_t count)
+  {
+    typename Kernel::Found found{};
+    Kokkos::parallel_reduce("ribbon::probe::measure", policy<Tag>(count), kernel,
+                            Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
+    if (found.max_val > result_.error) result_.error = found.max_val, result_.matrix = found.max_loc;
+    if (found.min_val < result_.rcond) result_.rcond = found.min_val, result_.rcond_matrix = found.min_loc;
+  }
+
+  const Exec         &exec_;
+  const LineSet      &set_;
+  Kernel              kernel_;
+  int                 end_, at_once_;
+  ProbeResult<Scalar> result_;
+};
+
 /// Solves the probe right-hand sides with solve(x, set).
 /// @param layout  of the lines to be solved later: interleaved or contiguous
 /// @param lines   lines solved together, a multiple of the number of matrices; memory is allocated for
@@ -52,62 +131,26 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
                           const LineSet &layout, std::int64_t lines, const Solve &solve,
                           const ProbeOptions<Scalar> &options = {})
 {
-  using Memory                 = typename Exec::memory_space;
-  using Kernel                 = Probe<Scalar, Memory>;
-  using Index                  = Kokkos::IndexType<std::int64_t>;
-  const std::int64_t  matrices = bands.matrices(), n = bands.rows();
-  ProbeResult<Scalar> result;
-  const LineSet       set =
+  using Run                   = ProbeRun<Scalar, Exec>;
+  using Kernel                = typename Run::Kernel;
+  const std::int64_t matrices = bands.matrices(), n = bands.rows();
+  const LineSet      set =
     (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines))
       .with_components(bands.block);
   const Temporary<Scalar, Exec> x(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-  const auto                    fill = [&](const auto &kernel, std::int64_t count) {
-    Kokkos::parallel_for("ribbon::probe::fill",
-                                            Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, count), kernel);
-  };
-  const auto measure = [&](auto tag, const auto &kernel, std::int64_t count) {
-    typename Kernel::Found found{};
-    Kokkos::parallel_reduce("ribbon::probe::measure",
-                            Kokkos::RangePolicy<Exec, Index, decltype(tag)>(exec, 0, count), kernel,
-                            Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
-    if (found.max_val > result.error) result.error = found.max_val, result.matrix = found.max_loc;
-    if (found.min_val < result.rcond) result.rcond = found.min_val, result.rcond_matrix = found.min_loc;
-  };
-  const int at_once =
+  const int                     at_once =
     options.batch ? 1 : static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices));
   const int begin = options.batch ? 1 : 0, end = options.batch ? Kernel::first_given : probe_kinds;
-  Kernel    kernel{BandEntries<Scalar, Memory>(bands), set, begin, x.data()};
+  Kernel    kernel{BandEntries<Scalar, typename Exec::memory_space>(bands), set, begin, x.data()};
   kernel.batch = options.batch, kernel.class_of_line = options.class_of_line, kernel.round = options.round;
   kernel.componentwise = options.componentwise;
   kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
-  if constexpr (is_device_space<Exec>) {
-    const std::int64_t                           all = set.lines() * ((end - begin + at_once - 1) / at_once);
-    const Temporary<typename Kernel::Word, Exec> norms(exec, "ribbon::probe::norms",
-                                                       static_cast<std::size_t>(3 * all));
-    kernel.norms = norms.data();
-    kernel.strip =
-      static_cast<int>(std::clamp<std::int64_t>(set.lines() * set.rows / threads_of_a_device, 1, 8));
-    for (; kernel.kind < end; kernel.kind += at_once, kernel.first += set.lines()) {
-      fill(kernel, set.lines() * kernel.strips());
-      solve(x.data(), set);
-      Kokkos::parallel_for("ribbon::probe::measure",
-                           Kokkos::RangePolicy<Exec, Index, typename Kernel::MeasureStrip>(
-                             exec, 0, set.lines() * kernel.strips()),
-                           kernel);
-    }
-    measure(typename Kernel::Judge(), kernel, all);
-  } else {
-    const bool tiled =
-      bands.block == 1 && matrices >= ProbeTiles<Scalar, Memory>::width / 2 && !options.batch;
-    for (; kernel.kind < end; kernel.kind += at_once) {
-      const ProbeTiles<Scalar, Memory> tiles(kernel);
-      tiled ? fill(tiles, tiles.count()) : fill(kernel, set.lines() * kernel.strips());
-      solve(x.data(), set);
-      tiled ? measure(typename Kernel::Measure(), tiles, tiles.count())
-            : measure(typename Kernel::Measure(), kernel, set.lines());
-    }
-  }
-  return result;
+  Run run(exec, kernel, set, end, at_once);
+  if constexpr (is_device_space<Exec>) run.measure_strips(x.data(), solve);
+  else
+    run.measure_lines(x.data(), solve,
+                      bands.block == 1 && matrices >= Run::Tiles::width / 2 && !options.batch);
+  return run.result();
 }
 
 } // namespace ribbon
