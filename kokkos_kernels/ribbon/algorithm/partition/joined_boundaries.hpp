@@ -36,57 +36,21 @@ public:
     std::vector<Scalar> reduced, ends(rows.data(), rows.data() + rows.size());
     for (std::size_t p = 0; p < blocks.extent(1); ++p)
       for (std::size_t k = 0; k < blocks.extent(2); ++k) reduced.push_back(blocks(0, p, k));
-    const std::int64_t S = separators, count = static_cast<std::int64_t>(ends.size()) / (2 * S * S),
-                       far = 2 * most_reach + 2;
-    std::vector<std::int64_t> unlike, places; // boundaries that need a separate row; the first of each class
-    const auto                same = [&](std::int64_t p, std::int64_t q) {
-      return std::equal(&reduced[at(p * 3 * S * S)], &reduced[at(p * 3 * S * S)] + 3 * S * S,
-                                       &reduced[at(q * 3 * S * S)]) &&
-             std::equal(&ends[at(p * 2 * S * S)], &ends[at(p * 2 * S * S)] + 2 * S * S,
-                                       &ends[at(q * 2 * S * S)]);
-    };
-    for (std::int64_t p = 0; p < count; ++p)
-      if (!same(p, count / 2)) unlike.push_back(p);
-    if (unlike.size() > 8) return;
-    std::vector<int> classes(at(count));
-    int              alike = -1;
-    for (std::int64_t p = 0; p < count; ++p) {
-      bool usual = p >= far && p + far < count;
-      for (std::int64_t q : unlike) usual = usual && (q < p - far || q > p + far);
-      if (!usual || alike < 0) {
-        if (usual) alike = static_cast<int>(places.size());
-        classes[at(p)] = static_cast<int>(places.size());
-        places.push_back(p);
-      } else classes[at(p)] = alike;
-    }
+    const std::int64_t S = separators, count = static_cast<std::int64_t>(ends.size()) / (2 * S * S);
+    const Classes      found = classify(reduced, ends, count);
+    if (found.first.empty()) return;
     std::vector<Dense<Wide>> inverses;
-    for (std::int64_t p : places) {
-      inverses.push_back(inverse_around(reduced, p, far, count));
-      reach_ = std::max(reach_, reach(reduced, inverses.back(), p, far));
+    for (std::int64_t p : found.first) {
+      inverses.push_back(inverse_around(reduced, p, count));
+      reach_ = std::max(reach_, reach(reduced, inverses.back(), p));
     }
     if (reach_ > most_reach) return;
-    JoinedPieces<Scalar> sizes = pieces();
-    const int            words = sizes.words();
-    std::vector<Scalar>  weights(places.size() * at(S * sizes.numbers()));
-    for (std::size_t c = 0; c < places.size(); ++c)
-      for (std::int64_t q = std::max<std::int64_t>(0, places[c] - reach_);
-           q < std::min(count, places[c] + reach_ + 1); ++q)
-        for (std::int64_t a = 0; a < S; ++a) {
-          Scalar *own =
-            &weights[(c * at(S) + at(a)) * at(sizes.numbers()) + at((q - places[c] + reach_) * words)];
-          const Wide *G = &inverses[c](
-            static_cast<int>(a), static_cast<int>((q - std::max<std::int64_t>(0, places[c] - far)) * S));
-          const auto to = [&](std::int64_t column) { // - G [Ls Us]
-            Wide sum(0);
-            for (std::int64_t e = 0; e < S; ++e) sum -= G[e] * widen(ends[at((q * S + e) * 2 * S + column)]);
-            return narrow<Scalar>(sum);
-          };
-          for (int e = 0; e < width; ++e) own[width + e] = to(S - width + e), own[words + e] = to(S + e);
-          for (std::int64_t e = 0; e < S; ++e) own[2 * width + e] = narrow<Scalar>(G[e]);
-        }
+    std::vector<Scalar> weights(found.first.size() * at(S * pieces().numbers()));
+    for (std::size_t c = 0; c < found.first.size(); ++c)
+      weigh(ends, found.first[c], inverses[c], count, &weights[c * at(S * pieces().numbers())]);
     weights_ = upload(exec, "ribbon::joined::weights", weights);
-    classes_ = upload(exec, "ribbon::joined::classes", classes);
-    words_   = records * words;
+    classes_ = upload(exec, "ribbon::joined::classes", found.of_boundary);
+    words_   = records * pieces().words();
     separate(exec, lines);
   }
 
@@ -128,10 +92,68 @@ private:
   using Wide                      = wide_t<Scalar>;
   static constexpr int most_reach = JoinedPieces<Scalar>::most_reach;
   static std::size_t   at(std::int64_t k) { return static_cast<std::size_t>(k); }
+  /// boundaries on either side of one that its inverse includes
+  static constexpr std::int64_t far = 2 * most_reach + 2;
+
+  /// Boundaries with equal surroundings have one row of coefficients.
+  struct Classes {
+    std::vector<std::int64_t> first; ///< the first boundary of every class; none: too many differ
+    std::vector<int>          of_boundary;
+  };
+  Classes classify(const std::vector<Scalar> &reduced, const std::vector<Scalar> &ends,
+                   std::int64_t count) const
+  {
+    const std::int64_t        S = separators_;
+    std::vector<std::int64_t> unlike; // boundaries that need a separate row
+    const auto                same = [&](std::int64_t p, std::int64_t q) {
+      return std::equal(&reduced[at(p * 3 * S * S)], &reduced[at(p * 3 * S * S)] + 3 * S * S,
+                                       &reduced[at(q * 3 * S * S)]) &&
+             std::equal(&ends[at(p * 2 * S * S)], &ends[at(p * 2 * S * S)] + 2 * S * S,
+                                       &ends[at(q * 2 * S * S)]);
+    };
+    for (std::int64_t p = 0; p < count; ++p)
+      if (!same(p, count / 2)) unlike.push_back(p);
+    Classes found;
+    if (unlike.size() > 8) return found;
+    found.of_boundary.resize(at(count));
+    int alike = -1;
+    for (std::int64_t p = 0; p < count; ++p) {
+      bool usual = p >= far && p + far < count;
+      for (std::int64_t q : unlike) usual = usual && (q < p - far || q > p + far);
+      if (!usual || alike < 0) {
+        if (usual) alike = static_cast<int>(found.first.size());
+        found.of_boundary[at(p)] = static_cast<int>(found.first.size());
+        found.first.push_back(p);
+      } else found.of_boundary[at(p)] = alike;
+    }
+    return found;
+  }
+
+  /// Weights of the records around boundary p for its separators, from its block row of the inverse: G, and
+  /// - G [Ls Us].
+  void weigh(const std::vector<Scalar> &ends, std::int64_t p, const Dense<Wide> &inverse, std::int64_t count,
+             Scalar *weights) const
+  {
+    const JoinedPieces<Scalar> sizes = pieces();
+    const std::int64_t         S     = separators_;
+    const int                  words = sizes.words();
+    for (std::int64_t q = std::max<std::int64_t>(0, p - reach_); q < std::min(count, p + reach_ + 1); ++q)
+      for (std::int64_t a = 0; a < S; ++a) {
+        Scalar     *own = weights + a * sizes.numbers() + (q - p + reach_) * words;
+        const Wide *G =
+          &inverse(static_cast<int>(a), static_cast<int>((q - std::max<std::int64_t>(0, p - far)) * S));
+        const auto to = [&](std::int64_t column) { // - G [Ls Us]
+          Wide sum(0);
+          for (std::int64_t e = 0; e < S; ++e) sum -= G[e] * widen(ends[at((q * S + e) * 2 * S + column)]);
+          return narrow<Scalar>(sum);
+        };
+        for (int e = 0; e < width_; ++e) own[width_ + e] = to(S - width_ + e), own[words + e] = to(S + e);
+        for (std::int64_t e = 0; e < S; ++e) own[2 * width_ + e] = narrow<Scalar>(G[e]);
+      }
+  }
 
   /// Block row p of the inverse of the reduced system of the boundaries around it.
-  Dense<Wide> inverse_around(const std::vector<Scalar> &reduced, std::int64_t p, std::int64_t far,
-                             std::int64_t count) const
+  Dense<Wide> inverse_around(const std::vector<Scalar> &reduced, std::int64_t p, std::int64_t count) const
   {
     const std::int64_t S = separators_, from = std::max<std::int64_t>(0, p - far),
                        to = std::min(count, p + far + 1);
@@ -150,8 +172,7 @@ private:
   }
 
   /// Boundaries on either side of p that matter, as in ReducedSystem::reach().
-  int reach(const std::vector<Scalar> &reduced, const Dense<Wide> &row, std::int64_t p,
-            std::int64_t far) const
+  int reach(const std::vector<Scalar> &reduced, const Dense<Wide> &row, std::int64_t p) const
   {
     const std::int64_t       S = separators_, from = std::max<std::int64_t>(0, p - far);
     std::vector<long double> size(at(row.m / S), 0);
