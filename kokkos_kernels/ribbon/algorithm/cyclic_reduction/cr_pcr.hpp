@@ -108,8 +108,22 @@ struct ReductionKernel {
     if (watched) pivots.first(c * entry.rows + i, pivot, scale);
   }
 
+  /// The lines of a team. The last tile repeats the last line.
+  struct Lines {
+    std::int64_t         first, count; ///< count: of all teams
+    KOKKOS_FUNCTION bool has(int lane) const { return first + lane < count; }
+    KOKKOS_FUNCTION std::int64_t operator()(int lane) const { return has(lane) ? first + lane : count - 1; }
+  };
+  KOKKOS_FUNCTION bool watched(const Lines &line, int lane) const { return pivots.product && line.has(lane); }
+  /// Equation i of level 0, or the separator after the last one.
+  KOKKOS_FUNCTION Equation place(const Equations &all, int i, int lane) const
+  {
+    return i == shape.rows ? all.separator(lane) : all.equation(0, i, lane);
+  }
+
+  /// The equations of a team, in its scratch.
   template <class Team>
-  KOKKOS_FUNCTION void operator()(const Team &team) const
+  KOKKOS_FUNCTION Equations equations_of(const Team &team) const
   {
     Equations all;
     all.tile = shape, all.block = entry.block, all.ring = entry.periodic;
@@ -117,70 +131,88 @@ struct ReductionKernel {
     const std::size_t numbers = static_cast<std::size_t>(shape.places) *
                                 static_cast<std::size_t>(shape.pitch) *
                                 static_cast<std::size_t>(2 * all.B() * all.B() + all.B());
-    all.border  = reinterpret_cast<Scalar *>(team.scratch() + device::align16(numbers * sizeof(Scalar)));
-    const int B = all.B(), open = shape.rows, rows = open + (all.ring ? 1 : 0), levels = shape.levels;
-    const std::int64_t first = team.league_rank() * shape.lanes(), lines = in.lines();
-    // the last tile repeats the last line
-    const auto line    = [&](int lane) { return first + lane < lines ? first + lane : lines - 1; };
-    const auto watched = [&](int lane) { return pivots.product && first + lane < lines; };
-    const auto note    = [&](int i, int lane, Real pivot) {
-      if (watched(lane)) pivots.next(matrix(line(lane)) * entry.rows + i, pivot);
-    };
-    const auto place = [&](int i, int lane) {
-      return i == open ? all.separator(lane) : all.equation(0, i, lane);
-    };
+    all.border = reinterpret_cast<Scalar *>(team.scratch() + device::align16(numbers * sizeof(Scalar)));
+    return all;
+  }
 
-    device::Threads<Idle, Team> threads(team, team.scratch());
+  /// Loads the right-hand sides.
+  template <class Team>
+  KOKKOS_FUNCTION void load(const Equations &all, const Lines &line, int rows, int v, const Team &team) const
+  {
+    shape.for_rows(in, rows, v, team.size(), [&](int i, int lane) {
+      const auto    to   = place(all, i, lane);
+      const Scalar *from = b ? b + in(line(lane), i) : nullptr;
+      for (int a = 0; a < all.B(); ++a) {
+        if (from) device::async_copy(&to(all.R() + a), from + a * in.component_stride);
+        else to(all.R() + a) = Scalar(0);
+      }
+    });
+    device::async_commit();
+    device::async_wait(0);
+  }
+
+  /// Solves for the separators of rings, and eliminates them from the equations of the last level.
+  template <class Threads, class Team, class Note>
+  KOKKOS_FUNCTION void close_rings(const Equations &all, Threads &threads, const Team &team,
+                                   const Note &note) const
+  {
     threads.for_each([&](int v, Idle &) {
-      shape.for_rows(in, rows, v, team.size(), [&](int i, int lane) {
-        const auto    to   = place(i, lane);
-        const Scalar *from = b ? b + in(line(lane), i) : nullptr;
-        for (int a = 0; a < B; ++a) {
-          if (from) device::async_copy(&to(all.R() + a), from + a * in.component_stride);
-          else to(all.R() + a) = Scalar(0);
-        }
-      });
-      device::async_commit();
-      device::async_wait(0);
+      shape.for_equations(1, v, team.size(), [&](int, int lane) { note(shape.rows, lane, all.close(lane)); });
     });
     team.barrier();
     threads.for_each([&](int v, Idle &) {
+      shape.for_equations(shape.equations(shape.levels), v, team.size(), [&](int k, int lane) {
+        const auto e = all.equation(shape.levels, k, lane);
+        all.subtract(e, all.A(), all.separator(lane));
+        all.subtract(e, all.C(), all.separator(lane));
+      });
+    });
+    team.barrier();
+  }
+
+  /// Stores the solutions, or finds the smallest pivots.
+  template <class Team>
+  KOKKOS_FUNCTION void store(const Equations &all, const Lines &line, int rows, int v, const Team &team) const
+  {
+    if (pivots.product)
+      shape.for_equations(1, v, team.size(), [&](int, int lane) {
+        watched(line, lane) ? pivots.gather(line(lane), rows) : void();
+      });
+    else
+      shape.for_rows(out, rows, v, team.size(), [&](int i, int lane) {
+        if (!line.has(lane)) return;
+        const auto from = place(all, i, lane);
+        Scalar    *to   = x + out(line(lane), i);
+        for (int a = 0; a < all.B(); ++a) to[a * out.component_stride] = from(all.R() + a);
+      });
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team &team) const
+  {
+    Equations   all  = equations_of(team); // parallel cyclic reduction moves equations
+    const int   rows = shape.rows + (all.ring ? 1 : 0), levels = shape.levels;
+    const Lines line{team.league_rank() * shape.lanes(), in.lines()};
+    const auto  note = [&](int i, int lane, Real pivot) {
+      if (watched(line, lane)) pivots.next(matrix(line(lane)) * entry.rows + i, pivot);
+    };
+
+    device::Threads<Idle, Team> threads(team, team.scratch());
+    threads.for_each([&](int v, Idle &) { load(all, line, rows, v, team); });
+    team.barrier();
+    threads.for_each([&](int v, Idle &) {
       shape.for_equations(rows, v, team.size(), [&](int i, int lane) {
-        fill(all, matrix(line(lane)), i, place(i, lane), i == open, watched(lane));
+        fill(all, matrix(line(lane)), i, place(all, i, lane), i == shape.rows, watched(line, lane));
       });
     });
     team.barrier();
 
     for (int level = 0; level < levels; ++level) reduce(all, level, threads, team, note);
     reduce_in_parallel(all, threads, team, note);
-    if (all.ring) {
-      threads.for_each([&](int v, Idle &) {
-        shape.for_equations(1, v, team.size(), [&](int, int lane) { note(open, lane, all.close(lane)); });
-      });
-      team.barrier();
-      threads.for_each([&](int v, Idle &) {
-        shape.for_equations(shape.equations(levels), v, team.size(), [&](int k, int lane) {
-          const auto e = all.equation(levels, k, lane);
-          all.subtract(e, all.A(), all.separator(lane));
-          all.subtract(e, all.C(), all.separator(lane));
-        });
-      });
-      team.barrier();
-    }
+    if (all.ring) close_rings(all, threads, team, note);
     for (int level = levels - 1; level >= 0; --level) substitute(all, level, threads, team);
 
-    threads.for_each([&](int v, Idle &) {
-      if (pivots.product)
-        shape.for_equations(1, v, team.size(),
-                            [&](int, int lane) { watched(lane) ? pivots.gather(line(lane), rows) : void(); });
-      else
-        shape.for_rows(out, rows, v, team.size(), [&](int i, int lane) {
-          if (first + lane >= lines) return;
-          const auto from = place(i, lane);
-          Scalar    *to   = x + out(line(lane), i);
-          for (int a = 0; a < B; ++a) to[a * out.component_stride] = from(all.R() + a);
-        });
-    });
+    threads.for_each([&](int v, Idle &) { store(all, line, rows, v, team); });
   }
 };
 

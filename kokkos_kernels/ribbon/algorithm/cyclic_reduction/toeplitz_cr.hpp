@@ -86,6 +86,38 @@ struct ToeplitzKernel {
     }
   };
 
+  /// Eliminates every second equation of level l from equation j of the next one, or from the separator.
+  KOKKOS_FUNCTION void reduce(const Level &l, int j, int lane, Scalar *z) const
+  {
+    const int k = 2 * j + 1;
+    if (j == l.n / 2) {
+      z[lane] -= l.separator(1) * (l.inverse(0) * l.r(0, lane));
+      if (l.n % 2) z[lane] -= l.separator(0) * (l.inverse(l.n - 1) * l.r(l.n - 1, lane));
+    } else {
+      Scalar r = l.r(k, lane) - l.a(k) * (l.inverse(k - 1) * l.r(k - 1, lane));
+      if (k + 1 < l.n) r -= l.c(k) * (l.inverse(k + 1) * l.r(k + 1, lane));
+      l.r(k, lane) = r;
+    }
+  }
+  /// Solves the last equation and the separator.
+  KOKKOS_FUNCTION void close(const Level &l, int lane, Scalar *z) const
+  {
+    const int open = shape.rows;
+    if (open > 0 && shape.ring) z[lane] -= (l.separator(0) + l.separator(1)) * (l.inverse(0) * l.r(0, lane));
+    if (shape.ring) z[lane] *= read_only_scalar(&l.numbers[open > 0 ? shape.numbers(1) : 0]);
+    if (open > 0)
+      l.r(0, lane) = l.inverse(0) * (shape.ring ? l.r(0, lane) - (l.a(0) + l.c(0)) * z[lane] : l.r(0, lane));
+  }
+  /// Solves equation 2 j of level l, whose neighbours are known.
+  KOKKOS_FUNCTION void substitute(const Level &l, int j, int lane, const Scalar *z) const
+  {
+    const int k = 2 * j;
+    Scalar    r = l.r(k, lane);
+    if (k > 0 || shape.ring) r -= l.a(k) * (k > 0 ? l.r(k - 1, lane) : z[lane]);
+    if (k + 1 < l.n || shape.ring) r -= l.c(k) * (k + 1 < l.n ? l.r(k + 1, lane) : z[lane]);
+    l.r(k, lane) = l.inverse(k) * r;
+  }
+
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
@@ -110,47 +142,24 @@ struct ToeplitzKernel {
     });
     team.barrier();
     for (int level = 0; level < levels; ++level) {
-      const Level l    = at(level);
-      const int   kept = l.n / 2;
+      const Level l = at(level);
       threads.for_each([&](int v, Idle &) {
-        tile.for_equations(kept + (shape.ring ? 1 : 0), v, team.size(), [&](int j, int lane) {
-          const int k = 2 * j + 1;
-          if (j == kept) {
-            z[lane] -= l.separator(1) * (l.inverse(0) * l.r(0, lane));
-            if (l.n % 2) z[lane] -= l.separator(0) * (l.inverse(l.n - 1) * l.r(l.n - 1, lane));
-          } else {
-            Scalar r = l.r(k, lane) - l.a(k) * (l.inverse(k - 1) * l.r(k - 1, lane));
-            if (k + 1 < l.n) r -= l.c(k) * (l.inverse(k + 1) * l.r(k + 1, lane));
-            l.r(k, lane) = r;
-          }
-        });
+        tile.for_equations(l.n / 2 + (shape.ring ? 1 : 0), v, team.size(),
+                           [&](int j, int lane) { reduce(l, j, lane, z); });
       });
       team.barrier();
       offset += shape.numbers(l.n);
     }
     threads.for_each([&](int v, Idle &) {
-      tile.for_equations(1, v, team.size(), [&](int, int lane) {
-        const Level l = at(levels);
-        if (open > 0 && shape.ring)
-          z[lane] -= (l.separator(0) + l.separator(1)) * (l.inverse(0) * l.r(0, lane));
-        if (shape.ring) z[lane] *= read_only_scalar(&l.numbers[open > 0 ? shape.numbers(1) : 0]);
-        if (open > 0)
-          l.r(0, lane) =
-            l.inverse(0) * (shape.ring ? l.r(0, lane) - (l.a(0) + l.c(0)) * z[lane] : l.r(0, lane));
-      });
+      tile.for_equations(1, v, team.size(), [&](int, int lane) { close(at(levels), lane, z); });
     });
     team.barrier();
     for (int level = levels - 1; level >= 0; --level) {
       offset -= shape.numbers(tile.equations(level));
       const Level l = at(level);
       threads.for_each([&](int v, Idle &) {
-        tile.for_equations((l.n + 1) / 2, v, team.size(), [&](int j, int lane) {
-          const int k = 2 * j;
-          Scalar    r = l.r(k, lane);
-          if (k > 0 || shape.ring) r -= l.a(k) * (k > 0 ? l.r(k - 1, lane) : z[lane]);
-          if (k + 1 < l.n || shape.ring) r -= l.c(k) * (k + 1 < l.n ? l.r(k + 1, lane) : z[lane]);
-          l.r(k, lane) = l.inverse(k) * r;
-        });
+        tile.for_equations((l.n + 1) / 2, v, team.size(),
+                           [&](int j, int lane) { substitute(l, j, lane, z); });
       });
       team.barrier();
     }
