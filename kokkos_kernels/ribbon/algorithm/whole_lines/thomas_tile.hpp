@@ -70,12 +70,62 @@ struct ThomasTileKernel {
             !lines.is_crowded());
   }
 
+  /// One row of the forward sweep.
+  /// @param c  its coefficients; a pack of them, or, if lines have the same ones, one each
+  template <bool Ring, bool same, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION static void forward_row(const Row &c, const Scalar *row,
+                                                      Pack (&y_first)[P][packs], Pack (&window)[P][packs],
+                                                      Scalar *to)
+  {
+    using Coefficient = std::conditional_t<same, Scalar, Pack>;
+    Coefficient inv, L[P], D[P];
+    RIBBON_UNROLL_PACKS
+    for (int k = 0; k < packs; ++k) {
+      if (k == 0 || !same) {
+        host::load_pack(c.inv + k * width, inv);
+        for (int q = 0; q < P; ++q) host::load_pack(c.L + q * c.next + k * width, L[q]);
+        for (int q = 0; Ring && q < P; ++q) host::load_pack(c.D + q * c.next + k * width, D[q]);
+      }
+      Pack f;
+      host::load_pack(row + k * width, f);
+      Pack v = inv * f;
+      for (int q = 0; Ring && q < P; ++q) y_first[q][k] += D[q] * f;
+      for (int q = P - 1; q >= 0; --q) v += L[q] * window[q][k];
+      for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
+      window[0][k] = v;
+      host::store_pack(v, to + k * width, false);
+    }
+  }
+  /// One row of the backward sweep, with the separators z of rings.
+  /// @param past  the row is written past the caches
+  template <bool Ring, bool same, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION static void backward_row(const Row &c, const Scalar *from,
+                                                       const Pack (&z)[P][packs], Pack (&window)[P][packs],
+                                                       Scalar *row, bool past)
+  {
+    using Coefficient = std::conditional_t<same, Scalar, Pack>;
+    Coefficient U[P], H[P];
+    RIBBON_UNROLL_PACKS
+    for (int k = 0; k < packs; ++k) {
+      if (k == 0 || !same) {
+        for (int q = 0; q < P; ++q) host::load_pack(c.U + q * c.next + k * width, U[q]);
+        for (int q = 0; Ring && q < P; ++q) host::load_pack(c.H + q * c.next + k * width, H[q]);
+      }
+      Pack v;
+      host::load_pack(from + k * width, v);
+      for (int q = 0; Ring && q < P; ++q) v -= H[q] * z[q][k];
+      for (int q = P - 1; q >= 0; --q) v += U[q] * window[q][k];
+      for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
+      window[0][k] = v;
+      host::store_pack(v, row + k * width, past);
+    }
+  }
+
   /// Solves the lines of one tile, with coefficients of thomas_lanes.hpp. The state of the recurrences
   /// stays in registers.
   template <bool Ring, class Lines>
   KOKKOS_FUNCTION void solve(Lines &coefficients, std::int64_t first, int lanes, Scalar *tile) const
   {
-    using Coefficient = std::conditional_t<Lines::same, Scalar, Pack>;
     const Tile         from(in, first, lanes), to(out, first, lanes);
     const Tile         next(in, from_afar(from) ? first + lanes : in.lines(), lanes);
     const std::int64_t m = in.rows - (Ring ? P : 0);
@@ -94,23 +144,7 @@ struct ThomasTileKernel {
         const Scalar *row = rows.at(i - i0);
         ahead.step();
         room.step();
-        Coefficient inv, L[P], D[P];
-        RIBBON_UNROLL_PACKS
-        for (int k = 0; k < packs; ++k) {
-          if (k == 0 || !Lines::same) {
-            host::load_pack(c.inv + k * width, inv);
-            for (int q = 0; q < P; ++q) host::load_pack(c.L + q * c.next + k * width, L[q]);
-            for (int q = 0; Ring && q < P; ++q) host::load_pack(c.D + q * c.next + k * width, D[q]);
-          }
-          Pack f;
-          host::load_pack(row + k * width, f);
-          Pack v = inv * f;
-          for (int q = 0; Ring && q < P; ++q) y_first[q][k] += D[q] * f;
-          for (int q = P - 1; q >= 0; --q) v += L[q] * window[q][k];
-          for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
-          window[0][k] = v;
-          host::store_pack(v, tile + i * Lanes + k * width, false);
-        }
+        forward_row<Ring, Lines::same>(c, row, y_first, window, tile + i * Lanes);
       }
     }
     Pack z[P][packs] = {};
@@ -131,21 +165,7 @@ struct ThomasTileKernel {
         const auto c   = coefficients.backward(i);
         Scalar    *row = rows.at(i - i0);
         ahead.step();
-        Coefficient U[P], H[P];
-        RIBBON_UNROLL_PACKS
-        for (int k = 0; k < packs; ++k) {
-          if (k == 0 || !Lines::same) {
-            for (int q = 0; q < P; ++q) host::load_pack(c.U + q * c.next + k * width, U[q]);
-            for (int q = 0; Ring && q < P; ++q) host::load_pack(c.H + q * c.next + k * width, H[q]);
-          }
-          Pack v;
-          host::load_pack(tile + i * Lanes + k * width, v);
-          for (int q = 0; Ring && q < P; ++q) v -= H[q] * z[q][k];
-          for (int q = P - 1; q >= 0; --q) v += U[q] * window[q][k];
-          for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
-          window[0][k] = v;
-          host::store_pack(v, row + k * width, past && runs);
-        }
+        backward_row<Ring, Lines::same>(c, tile + i * Lanes, z, window, row, past && runs);
       }
       if (!runs) to.store(tile, i0, i1, x, past);
       i1 = i0;
