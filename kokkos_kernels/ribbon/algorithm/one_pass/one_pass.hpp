@@ -8,191 +8,22 @@
 /// registers and team scratch. Contiguous lines (Staged) pass through scratch (one_pass/staged.hpp).
 #pragma once
 
-#include <ribbon/algorithm/one_pass/coefficients.hpp>
-#include <ribbon/algorithm/one_pass/reduced.hpp>
-#include <ribbon/algorithm/one_pass/staged.hpp>
-#include <ribbon/device/cluster_launch.hpp>
-
-#include <algorithm>
+#include <ribbon/algorithm/one_pass/tile.hpp>
 
 namespace ribbon {
 
-/// @tparam Scheme    elimination of a chunk
-/// @tparam MR, MS    unknowns of a chunk in registers and in scratch; slots = MR + MS
-/// @tparam Staged    lines pass through scratch
-/// @tparam pack      scalars that are loaded together, or, if Staged, read and written together
+/// The sweeps of a tile; for the parameters see OnePassTile.
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged,
           int pack = device::pack<typename Scheme::Scalar>>
-struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)> {
-  using Reduced                 = OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)>;
-  using Scalar                  = typename Scheme::Scalar;
-  static constexpr int slots    = MR + MS;
-  static constexpr int B        = Scheme::block;
-  static constexpr int S        = Scheme::separators;
-  static constexpr int rows     = slots / B;
-  static constexpr int interior = rows - Scheme::separator_rows;
-  /// 2^most_bits lanes: at least 256 bytes of a row
-  static constexpr int most_bits = sizeof(Scalar) < 8 && !Staged ? 6 : 5;
-  /// unknowns per group of asynchronous copies
-  static constexpr int group = 8;
-  /// limits the registers: 128 or 80
-  static constexpr int max_threads = (slots > 32 && !Staged) || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512
-                                                                                                     : 768;
-  /// contiguous tridiagonal lines of mixed classes are faster with more teams of 64 registers
-  static constexpr int teams_beside =
-    source == CoefficientSource::classes && (!Staged || max_threads == 512) ? 1 : 0;
-  /// virtual threads whose slots are contiguous in scratch (interleaved)
-  static constexpr int side = 32;
-  using Block               = ChunkBlock<Scheme, slots>;
-  using Square              = typename Reduced::Square;
-  using ForwardRow          = typename Scheme::Forward;
-  using BackwardRow         = typename Scheme::Backward;
-  using Edge                = typename Scheme::Edge;
-  static_assert(slots % B == 0 && group % B == 0, "a row lies in one group");
-  static_assert(!Staged || MR == 0, "contiguous lines wait in scratch");
-
-  std::conditional_t<source == CoefficientSource::regular, Block, NoRegularBlock> regular;
-
-  const Scalar *b;
-  Scalar       *x;
-  LineSet       in, out;
-  using Reduced::shape;
-  const Block *blocks;        ///< (class, chunk)
-  const int   *class_of_line; ///< null if all lines are of class 0
-  std::int64_t classified;    ///< lines in that table; line l is in class_of_line[l % classified]
-  int          regular_begin = 0, regular_end = 0;
-  std::int64_t lines = 0;
-  /// lanes of the first team before line 0, so that tiles begin at multiples of their width in memory
-  int  shift   = 0;
-  bool correct = false; ///< one step of iterative refinement of the reduced system
-  bool looped  = false; ///< sweeps over irregular chunks are loops
-
-  struct State {
-    Scalar g[MR > 0 ? MR : 1];
-    Scalar z[2][S]; ///< separators right (of this chunk) and left
-  };
-
-  /// Scalars of the tile in scratch.
-  KOKKOS_FUNCTION static std::size_t tile_words(const OnePassShape &s)
-  {
-    return Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes())
-                  : static_cast<std::size_t>(MS * ((s.block_threads() + side - 1) / side * side));
-  }
-
-  /// Bytes of r_own, and of r_left or z.
-  KOKKOS_FUNCTION static std::size_t exchanged(const OnePassShape &s, int threads)
-  {
-    return device::align16(2 * sizeof(Scalar) * static_cast<std::size_t>(Reduced::places(s, threads)));
-  }
-
-  /// Lanes of a chunk in one warp, as a power of two.
-  KOKKOS_FUNCTION static int warp_bits(const OnePassShape &s)
-  {
-    return most_bits > 5 && s.lane_bits > 5 ? 5 : s.lane_bits;
-  }
-
-  /// Bytes of scratch of a block of the team. Regular chunks need no block of coefficients in it.
-  static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
-  {
-    const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
-    const int         fetching = fetches(s) ? std::min(s.split.chunks - regular_chunks, s.block_chunks)
-                                        << (s.lane_bits - warp_bits(s))
-                                            : 0;
-    const std::size_t extra =
-      is_virtual ? threads * sizeof(State) : static_cast<std::size_t>(fetching) * fetched_bytes;
-    return device::align16(tile * sizeof(Scalar)) + exchanged(s, s.threads()) +
-           (Staged ? device::Arrival::bytes : 0) + extra;
-  }
-
-  /// The part of a tile that one virtual thread processes.
-  struct Piece : Reduced::Place {
-    int     pad;  ///< empty slots before the first unknown
-    Scalar *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
-
-    /// Scratch of slot k (interleaved).
-    KOKKOS_FUNCTION Scalar &slot(int k) const { return tile[(k - MR) * side]; }
-  };
-
-  /// Number of irregular chunks before chunk c.
-  KOKKOS_FUNCTION int irregular_before(int c) const
-  {
-    if (source != CoefficientSource::regular || c < regular_begin) return c;
-    return c < regular_end ? regular_begin : c - (regular_end - regular_begin);
-  }
-
-  template <class Team>
-  KOKKOS_FUNCTION Piece piece(const Team &team, int v, Scalar *tile, std::int64_t number = -1) const
-  {
-    Piece p;
-    p.lane                  = v & (shape.lanes() - 1);
-    const int rank          = v >> shape.lane_bits;
-    p.chunk                 = Reduced::pieces ? shape.chunk_of(rank) : rank;
-    const std::int64_t line = (number < 0 ? team.league_rank() : number) * shape.lanes() + p.lane - shift;
-    p.active                = line >= 0 && line < lines;
-    p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
-    p.pad                   = slots - shape.split.size(p.chunk) * B;
-    p.cls                   = 0;
-    if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
-    const int local = v - team.first();
-    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B +
-                                (p.chunk + 1 == shape.split.chunks ? shape.gap : 0) +
-                                (Reduced::pieces ? shape.piece_of(rank) * shape.piece_gap : 0) - p.pad
-                                     : local / side * (side * MS) + local % side);
-    return p;
-  }
-
-  /// Copies of the rows of an interleaved tile start after those of the block.
-  using Fetched                              = FetchedBlock<Block, Staged ? 0 : (MS + group - 1) / group>;
-  static constexpr std::size_t fetched_bytes = Fetched::bytes;
-  /// Whether the L1 cache keeps blocks for later teams. Measured on an H200: contiguous lines are faster if
-  /// all blocks fit the rest of the L1 cache, interleaved ones if blocks are small.
-  KOKKOS_FUNCTION bool keeps() const
-  {
-    return Staged
-             ? static_cast<std::size_t>(shape.split.chunks - (regular_end - regular_begin)) * sizeof(Block) <=
-                 few_bytes
-             : S == 1 || (S == 2 && !Scheme::couples_left);
-  }
-
-  /// Whether a device copies blocks to scratch. With several classes, only if all lanes have one class.
-  /// Measured on an H200: not for long contiguous pentadiagonal lines, which then have fewer teams.
-  KOKKOS_FUNCTION static bool fetches(const OnePassShape &s)
-  {
-    return source != CoefficientSource::classes || !Staged || S == 1 || s.split.chunks <= 16;
-  }
-
-  template <class Team, class F>
-  KOKKOS_FUNCTION void with_block([[maybe_unused]] const Team &team, const Piece &p,
-                                  [[maybe_unused]] char *fetched, const F &f) const
-  {
-    [[maybe_unused]] int place = p.chunk; // among the chunks of the block that copy coefficients to scratch
-    if constexpr (source == CoefficientSource::regular) {
-      if (p.chunk >= regular_begin && p.chunk < regular_end) {
-        f(RegularBlock<Block>{regular});
-        return;
-      }
-      if (place >= regular_end) place -= regular_end - regular_begin;
-    }
-    if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
-    // every warp has a separate place
-    if constexpr (most_bits > 5) place = (place << (shape.lane_bits - warp_bits(shape))) + (p.lane >> 5);
-    const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
-    const auto   give  = [&](const auto &coefficients) {
-      if constexpr (loops)
-        if (looped) return f(LoopedBlock<std::decay_t<decltype(coefficients)>>{coefficients});
-      f(coefficients);
-    };
-    // lanes of different classes would need different blocks in scratch; on hosts a copy is no faster
-    if constexpr (device::copies_blocks<Team>) {
-      const int lanes = 1 << warp_bits(shape);
-      if (source != CoefficientSource::classes ||
-          (fetches(shape) && device::all_lanes(lanes, device::of_first_lane(lanes, block) == block)))
-        return give(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31,
-                            lanes, keeps()});
-    }
-    if constexpr (!device::copies_blocks<Team> || source == CoefficientSource::classes)
-      give(MemoryBlock<Block>{block});
-  }
+struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
+  using Tile   = OnePassTile<Scheme, MR, MS, source, Staged, pack>;
+  using Scalar = typename Scheme::Scalar;
+  using Tile::shape, Tile::b, Tile::x, Tile::in, Tile::out, Tile::lines, Tile::correct;
+  using Tile::slots, Tile::B, Tile::S, Tile::rows, Tile::interior, Tile::group, Tile::side;
+  using Tile::tile_words, Tile::exchanged, Tile::warp_bits, Tile::piece;
+  using typename Tile::Reduced, typename Tile::Piece, typename Tile::State, typename Tile::ForwardRow,
+    typename Tile::BackwardRow;
+  using Lines = typename StagedTile<Scalar, B>::Lines;
 
   /// Whether slot k holds a row.
   template <class Coefficients>
@@ -272,10 +103,21 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full, pack>;
 
-  /// Whether sweeps over the irregular chunks are loops: for tridiagonal and pentadiagonal lines, which
-  /// were measured. Wider ones spill with and without loops.
-  static constexpr bool loops = Staged && source == CoefficientSource::regular && B == 1 && S <= 2 &&
-                                Scheme::delay == 0 && Scheme::shift == 0;
+  /// Writes the contributions of a chunk to the right-hand sides of the separators.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void write_right_hand_sides(const Team &team, const Piece &p,
+                                                          const Scalar (&own)[S], const Scalar (&left)[S],
+                                                          Scalar *r_own, Scalar *r_left) const
+  {
+    const bool coupled = shape.ring || p.chunk > 0;
+    const auto readers = shape.readers(p.chunk);
+    team.await_blocks();
+    for (int a = 0; a < S; ++a) {
+      const int at = this->at(p.chunk, a, p.lane);
+      team.write(&r_own[at], own[a], readers);
+      if constexpr (Scheme::couples_left) team.write(&r_left[at], coupled ? left[a] : Scalar(0), readers);
+    }
+  }
 
   /// keep(sweep) receives the state at the end of the sweep.
   template <class Team, class Coefficients, class Keep = KeepNothing>
@@ -330,14 +172,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
     keep(sweep);
     this->template subtract_known<source == CoefficientSource::classes>(team, p, r_own, r_left, own);
-    const bool coupled = shape.ring || p.chunk > 0;
-    const auto readers = shape.readers(p.chunk);
-    team.await_blocks();
-    for (int a = 0; a < S; ++a) {
-      const int at = this->at(p.chunk, a, p.lane);
-      team.write(&r_own[at], own[a], readers);
-      if constexpr (Scheme::couples_left) team.write(&r_left[at], coupled ? left[a] : Scalar(0), readers);
-    }
+    write_right_hand_sides(team, p, own, left, r_own, r_left);
     block.fetch_backward();
   }
 
@@ -397,6 +232,28 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     }
   }
 
+  /// Starts and awaits copies of contiguous lines, of their coefficients and of known separators.
+  template <class Team, class Threads, class Each>
+  KOKKOS_FORCEINLINE_FUNCTION void bring_staged(const Team &team, Threads &threads, const Each &each,
+                                                const StagedTile<Scalar, B> &staged, const Lines &own,
+                                                Scalar *r_own, Scalar *r_left, char *fetched) const
+  {
+    threads.for_each([&](int v, State &) { staged.bring(team, v, own, in, b); });
+    each([&](const Piece &p, State &) {
+      this->bring_known(p, r_own, r_left);
+      this->with_block(team, p, fetched, [](const auto &block) { block.fetch_forward(); });
+    });
+    if (this->forms_known()) this->form_known(team, threads, b, in, own.first, lines, r_own);
+    staged.await(team, in, b);
+  }
+
+  /// Reads the separators left of a chunk.
+  KOKKOS_FORCEINLINE_FUNCTION void read_left(const Piece &p, const Scalar *z, Scalar (&zl)[S]) const
+  {
+    const int left = shape.left_of(p.chunk);
+    for (int a = 0; a < S; ++a) zl[a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
+  }
+
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
@@ -411,8 +268,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
 
     [[maybe_unused]] const StagedTile<Scalar, B> staged{
       shape, tile, {reinterpret_cast<std::uint64_t *>(fetched)}};
-    [[maybe_unused]] const std::int64_t                          first = team.league_rank() * shape.lanes();
-    [[maybe_unused]] const typename StagedTile<Scalar, B>::Lines own{
+    [[maybe_unused]] const std::int64_t first = team.league_rank() * shape.lanes();
+    [[maybe_unused]] const Lines        own{
       first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
     const auto for_pieces = [&](const auto &phase) {
       if constexpr (!Staged) threads.for_each(phase);
@@ -421,22 +278,17 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
           if (const int rank = shape.rank(v); rank >= 0) phase(rank, s);
         });
     };
+    const auto each = [&](const auto &phase) {
+      for_pieces([&](int v, State &s) { phase(piece(team, v, tile), s); });
+    };
     if constexpr (Staged) {
       fetched += device::Arrival::bytes;
       if (this->forms_known() && this->near.only)
         return this->form_known(team, threads, b, in, first, lines, tile);
-      threads.for_each([&](int v, State &) { staged.bring(team, v, own, in, b); });
-      for_pieces([&](int v, State &) {
-        const Piece p = piece(team, v, tile);
-        this->bring_known(p, r_own, r_left);
-        with_block(team, p, fetched, [](const auto &block) { block.fetch_forward(); });
-      });
-      if (this->forms_known()) this->form_known(team, threads, b, in, first, lines, r_own);
-      staged.await(team, in, b);
+      bring_staged(team, threads, each, staged, own, r_own, r_left, fetched);
     }
-    for_pieces([&](int v, State &s) {
-      const Piece p = piece(team, v, tile);
-      with_block(team, p, fetched, [&](const auto &block) {
+    each([&](const Piece &p, State &s) {
+      this->with_block(team, p, fetched, [&](const auto &block) {
         if constexpr (!Staged) {
           this->bring_known(p, r_own, r_left);
           block.fetch_forward();
@@ -446,17 +298,12 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       });
     });
     team.barrier();
-    const auto each = [&](const auto &phase) {
-      for_pieces([&](int v, State &s) { phase(piece(team, v, tile), s); });
-    };
     const Scalar *z          = this->solve_reduced(team, each, r_own, r_left, correct);
     const bool    with_known = Staged && staged.template whole<Team>(out, x);
-    for_pieces([&](int v, State &s) {
-      const Piece p    = piece(team, v, tile);
-      const int   left = shape.left_of(p.chunk);
-      for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
+    each([&](const Piece &p, State &s) {
+      if (z) this->read_left(p, z, s.z[1]);
       this->pass_known(team, p, s.z[1]);
-      with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
+      this->with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
       if (with_known)
         this->store_known(team, p, [&](int u, const Scalar &value) { p.tile[slots + u] = value; });
       if constexpr (Staged) staged.template release<Team>(out, x);
@@ -466,7 +313,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
     }
     if (this->continued() && !with_known)
-      for_pieces([&](int v, State &) { this->store_known(team, piece(team, v, tile), out, x); });
+      each([&](const Piece &p, State &) { this->store_known(team, p, out, x); });
   }
 };
 
