@@ -49,48 +49,74 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
       for (int c = v; c < chunks; c += team.size()) held[c] = blocks[c];
   }
 
+  using Tile  = StagedTile<Scalar, 1>;
+  using Lines = typename Tile::Lines;
+  /// Scratch of a team: its tiles, the coefficients, the right-hand sides of the separators, the arrivals
+  /// of the tiles and of the coefficients, virtual states.
+  struct Scratch {
+    char   *tiles;
+    Block  *held;
+    Scalar *r_own, *r_left;
+    char   *words;
+
+    KOKKOS_FUNCTION device::Arrival arrival(int k) const
+    {
+      return {reinterpret_cast<std::uint64_t *>(words + k * static_cast<int>(device::Arrival::bytes))};
+    }
+    KOKKOS_FUNCTION char *states(int buffers) const
+    {
+      return words + (buffers + 1) * static_cast<int>(device::Arrival::bytes);
+    }
+  };
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION Scratch scratch_of(const Team &team) const
+  {
+    Scratch at;
+    at.tiles = team.scratch();
+    at.held =
+      reinterpret_cast<Block *>(at.tiles + static_cast<std::size_t>(shape.resident) * tile_bytes(shape));
+    at.r_own  = reinterpret_cast<Scalar *>(at.held + shape.split.chunks);
+    at.r_left = at.r_own + Base::places(shape, team.size());
+    at.words  = reinterpret_cast<char *>(at.r_own) + Base::exchanged(shape, team.size());
+    return at;
+  }
+  /// The tile of a round.
+  KOKKOS_FORCEINLINE_FUNCTION Tile tile_of(const Scratch &at, int round) const
+  {
+    const int k = round % shape.resident;
+    return {shape, reinterpret_cast<Scalar *>(at.tiles + static_cast<std::size_t>(k) * tile_bytes(shape)),
+            at.arrival(k)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Lines lines_of(std::int64_t number) const
+  {
+    const int lanes = shape.lanes();
+    return {number * lanes,
+            static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
+  }
+
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int          lanes = shape.lanes(), buffers = shape.resident;
-    const std::int64_t tiles  = (lines + lanes - 1) / lanes;
-    char              *memory = team.scratch();
-    Block  *held  = reinterpret_cast<Block *>(memory + static_cast<std::size_t>(buffers) * tile_bytes(shape));
-    Scalar *r_own = reinterpret_cast<Scalar *>(held + shape.split.chunks),
-           *r_left = r_own + Base::places(shape, team.size());
-    char *words    = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
-    device::Threads<State, Team> threads(team,
-                                         words + (buffers + 1) * static_cast<int>(device::Arrival::bytes));
-    const auto                   arrival = [&](int k) {
-      return device::Arrival{
-        reinterpret_cast<std::uint64_t *>(words + k * static_cast<int>(device::Arrival::bytes))};
-    };
-    const auto place = [&](int round) {
-      const int k = round % buffers;
-      return StagedTile<Scalar, 1>{
-        shape, reinterpret_cast<Scalar *>(memory + static_cast<std::size_t>(k) * tile_bytes(shape)),
-        arrival(k)};
-    };
-    const auto own = [&](std::int64_t number) {
-      return typename StagedTile<Scalar, 1>::Lines{
-        number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
-    };
-    std::int64_t number = team.league_rank();
+    const int                    lanes = shape.lanes(), buffers = shape.resident;
+    const std::int64_t           tiles = (lines + lanes - 1) / lanes;
+    const Scratch                at    = scratch_of(team);
+    device::Threads<State, Team> threads(team, at.states(buffers));
+    std::int64_t                 number = team.league_rank();
     threads.for_each([&](int v, State &) {
-      bring_blocks(team, v, held, arrival(buffers));
-      place(0).bring(team, v, own(number), in, b);
+      bring_blocks(team, v, at.held, at.arrival(buffers));
+      tile_of(at, 0).bring(team, v, lines_of(number), in, b);
     });
     for (int round = 0; number < tiles; ++round, number += teams) {
-      const auto         tile = place(round);
+      const Tile         tile = tile_of(at, round);
       const std::int64_t next = number + teams;
       const auto         each = [&](const auto &phase) {
         threads.for_each([&](int v, State &s) { phase(this->piece(team, v, tile.tile, number), s); });
       };
       tile.await(team, in, b, round / buffers);
       if constexpr (device::bulk_copies<Team>)
-        if (round == 0) arrival(buffers).await();
+        if (round == 0) at.arrival(buffers).await();
       each([&](const Piece &p, State &s) {
-        this->forward(team, p, s, HeldBlock<Block>{held + p.chunk}, r_own, r_left);
+        this->forward(team, p, s, HeldBlock<Block>{at.held + p.chunk}, at.r_own, at.r_left);
       });
       const auto bring_next = [&] {
         // stores of the previous tile, whose place is reused
@@ -98,21 +124,21 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
         // other threads may load it than those that store it
         if (!tile.template in_bulk<Team>(in, b)) team.barrier();
         threads.for_each([&](int v, State &) {
-          if (next < tiles) place(round + 1).bring(team, v, own(next), in, b, (round + 1) / buffers);
+          if (next < tiles)
+            tile_of(at, round + 1).bring(team, v, lines_of(next), in, b, (round + 1) / buffers);
         });
       };
       if (buffers > 1) bring_next();
       team.barrier();
-      const Scalar *z = this->solve_reduced(team, each, r_own, r_left, this->correct);
+      const Scalar *z = this->solve_reduced(team, each, at.r_own, at.r_left, this->correct);
       each([&](const Piece &p, State &s) {
-        const int left = shape.left_of(p.chunk);
-        for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
-        this->backward(p, s, HeldBlock<Block>{held + p.chunk});
+        if (z) this->read_left(p, z, s.z[1]);
+        this->backward(p, s, HeldBlock<Block>{at.held + p.chunk});
         if (tile.template in_bulk<Team>(out, x) || tile.template in_bulk<Team>(in, b))
           device::release_to_bulk_copies();
       });
       team.barrier();
-      threads.for_each([&](int v, State &) { tile.start_store(team, v, own(number), out, x); });
+      threads.for_each([&](int v, State &) { tile.start_store(team, v, lines_of(number), out, x); });
       if (buffers == 1) {
         team.barrier();
         bring_next();
