@@ -142,110 +142,172 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     ++joined.state[0];
   }
 
+  using Staged = StagedTile<Scalar, 1>;
+  using Lines  = typename Staged::Lines;
+  /// Scratch of a team.
+  struct Scratch {
+    Scalar       *tile, *r_own, *r_left; ///< r_left: later the separators of the chunks
+    char         *arrival;
+    Scalar       *f_sep;  ///< right-hand sides of the separators after a segment, (unknown, lane)
+    Scalar       *beside; ///< adjacent separators, (side, unknown, lane)
+    std::int64_t *next;   ///< the next tile
+    char         *states; ///< virtual ones
+  };
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION Scratch scratch_of(const Team &team) const
+  {
+    const int lanes = shape.lanes(), most = Joined::most;
+    Scratch   at;
+    at.tile = reinterpret_cast<Scalar *>(team.scratch());
+    at.r_own =
+      reinterpret_cast<Scalar *>(team.scratch() + device::align16(Base::tile_words(shape) * sizeof(Scalar)));
+    at.r_left  = at.r_own + Base::places(shape, team.size());
+    at.arrival = reinterpret_cast<char *>(at.r_own) + Base::exchanged(shape, team.size());
+    at.f_sep   = reinterpret_cast<Scalar *>(at.arrival + device::Arrival::bytes);
+    at.beside  = at.f_sep + most * lanes;
+    at.next    = reinterpret_cast<std::int64_t *>(at.f_sep + 3 * most * lanes);
+    at.states  = reinterpret_cast<char *>(at.f_sep) + beside_bytes(lanes);
+    return at;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Lines lines_of(std::int64_t number) const
+  {
+    const int lanes = shape.lanes();
+    return {number * lanes,
+            static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t line_of(const Lines &own, int lane) const
+  {
+    return own.first + lane < lines ? own.first + lane : lines - 1;
+  }
+
+  /// Starts copies of a tile, and loads the right-hand sides of the separators after its segments.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void bring(const Team &team, int v, const Staged &staged, const Scratch &at,
+                                         const Lines &own, int round) const
+  {
+    const int lanes = shape.lanes();
+    staged.bring(team, v, own, in, b, round);
+    if (v < joined.separators * lanes) {
+      device::async_copy(&at.f_sep[v], b + in(line_of(own, v % lanes), in.rows + v / lanes));
+      device::async_commit();
+      device::async_wait(0);
+    }
+  }
+
+  /// Solves the reduced systems of the segments as if they had no neighbours, and publishes records.
+  template <class Team, class Each>
+  KOKKOS_FORCEINLINE_FUNCTION void solve_alone(const Team &team, const Each &each, const Scratch &at,
+                                               int buffer) const
+  {
+    Scalar *r = at.r_own, *other = at.r_left;
+    if (shape.halvings > 0) {
+      each([&](const Piece &p, State &) { this->subtract_left(p, at.r_own, at.r_left); });
+      team.barrier();
+      this->halve(team, each, r, other);
+    }
+    each([&](const Piece &p, State &s) {
+      for (int a = 0; a < S; ++a) s.z[0][a] = Scalar(0);
+      if (shape.halvings > 0)
+        this->template apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr,
+                                              s.z);
+      else
+        this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), at.r_own, at.r_left,
+                                               s.z);
+      if (p.active && phase != Phase::solve) tell(buffer, p, s, at.f_sep);
+    });
+  }
+
+  /// Computes one unknown of the adjacent separators of the segments of a tile.
+  KOKKOS_FORCEINLINE_FUNCTION void find_beside(int v, const Scratch &at, const Lines &own, int buffer) const
+  {
+    const int lanes = shape.lanes(), most = Joined::most, separators = joined.separators;
+    if (v >= 2 * separators * lanes) return;
+    const int          lane = v % lanes, end = v / lanes % 2, a = v / lanes / 2;
+    const std::int64_t line = line_of(own, lane), l = joined.line(line), q = line - l * joined.pieces;
+    if (end == 0 && a + S < separators) return;
+    const Scalar value                         = separator(buffer, l, q - 1 + end, a);
+    at.beside[(end * most + a) * lanes + lane] = value;
+    if (end == 1 && joined.last && q + 1 == joined.pieces) joined.last[a * joined.lines + l] = value;
+  }
+  /// Unknown a of those separators that couple with the segment of a lane; end: 0 left, 1 right.
+  KOKKOS_FORCEINLINE_FUNCTION Scalar found(const Scratch &at, int end, int a, int lane) const
+  {
+    return at
+      .beside[(end * Joined::most + (end == 0 ? joined.separators - S : 0) + a) * shape.lanes() + lane];
+  }
+
+  /// Couples the separators of a chunk with those next to its segment: z_c - V_c zl - W_c zr.
+  KOKKOS_FORCEINLINE_FUNCTION void couple(const Piece &p, State &s, const Scratch &at) const
+  {
+    for (int end = 0; end < 2; ++end) {
+      const auto spike = read_only(&spikes[2 * p.chunk + end]);
+      for (int e = 0; e < S; ++e)
+        for (int a = 0; a < S; ++a)
+          subtract_product(s.z[0][a], spike.a[a * S + e], found(at, end, e, p.lane));
+    }
+  }
+
+  /// Stores a tile and the separators after its segments.
+  template <class Team>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Team &team, int v, const Staged &staged, const Scratch &at,
+                                         const Lines &own) const
+  {
+    staged.store(team, v, own, out, x);
+    if (v < joined.separators * own.count)
+      x[out(own.first + v % own.count, out.rows + v / own.count)] =
+        at.beside[(Joined::most + v / own.count) * shape.lanes() + v % own.count];
+  }
+
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int          lanes = shape.lanes(), most = Joined::most, separators = joined.separators;
-    const std::int64_t tiles = (lines + lanes - 1) / lanes;
-    Scalar            *tile  = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar            *r_own =
-      reinterpret_cast<Scalar *>(team.scratch() + device::align16(Base::tile_words(shape) * sizeof(Scalar)));
-    Scalar *z = r_own + Base::places(shape, team.size()), *r_left = z;
-    char   *arrival = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
-    /// (unknown, lane); (side, unknown, lane)
-    Scalar *f_sep                     = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes),
-           *beside                    = f_sep + most * lanes;
-    std::int64_t                *next = reinterpret_cast<std::int64_t *>(f_sep + 3 * most * lanes);
-    device::Threads<State, Team> threads(team, reinterpret_cast<char *>(f_sep) + beside_bytes(lanes));
-    const StagedTile<Scalar, 1>  staged{shape, tile, {reinterpret_cast<std::uint64_t *>(arrival)}};
+    const std::int64_t           tiles = (lines + shape.lanes() - 1) / shape.lanes();
+    const Scratch                at    = scratch_of(team);
+    device::Threads<State, Team> threads(team, at.states);
+    const Staged                 staged{shape, at.tile, {reinterpret_cast<std::uint64_t *>(at.arrival)}};
     const RegularBlock<typename Base::Block> block{Base::regular};
     const int                                buffer =
       phase == Phase::all ? static_cast<int>(*static_cast<volatile std::int64_t *>(joined.state) & 1) : 0;
     int round = 0;
     for (std::int64_t number = team.league_rank(); number < tiles; ++round) {
-      const typename StagedTile<Scalar, 1>::Lines own{
-        number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
-      const auto each = [&](const auto &step) {
-        threads.for_each([&](int v, State &s) { step(this->piece(team, v, tile, number), s); });
+      const Lines own  = lines_of(number);
+      const auto  each = [&](const auto &step) {
+        threads.for_each([&](int v, State &s) { step(this->piece(team, v, at.tile, number), s); });
       };
-      const auto line_of = [&](int lane) { return own.first + lane < lines ? own.first + lane : lines - 1; };
-      threads.for_each([&](int v, State &) {
-        staged.bring(team, v, own, in, b, round);
-        if (v < separators * lanes) {
-          device::async_copy(&f_sep[v], b + in(line_of(v % lanes), in.rows + v / lanes));
-          device::async_commit();
-          device::async_wait(0);
-        }
-      });
+      threads.for_each([&](int v, State &) { bring(team, v, staged, at, own, round); });
       staged.await(team, in, b, round);
-      threads.for_each([&](int v, State &s) {
-        this->forward(team, this->piece(team, v, tile, number), s, block, r_own, r_left,
-                      [&](const auto &sweep) {
-                        for (int a = 0; a < S; ++a) s.z[1][a] = sweep.y_first[a];
-                      });
-      });
-      team.barrier();
-      Scalar *r = r_own, *other = r_left;
-      if (shape.halvings > 0) {
-        each([&](const Piece &p, State &) { this->subtract_left(p, r_own, r_left); });
-        team.barrier();
-        this->halve(team, each, r, other);
-      }
       each([&](const Piece &p, State &s) {
-        for (int a = 0; a < S; ++a) s.z[0][a] = Scalar(0);
-        if (shape.halvings > 0)
-          this->template apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr,
-                                                s.z);
-        else
-          this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
-        if (p.active && phase != Phase::solve) tell(buffer, p, s, f_sep);
-      });
-      if (phase == Phase::announce) return;
-      threads.for_each([&](int v, State &) {
-        if (v >= 2 * separators * lanes) return;
-        const int          lane = v % lanes, end = v / lanes % 2, a = v / lanes / 2;
-        const std::int64_t line = line_of(lane), l = joined.line(line), q = line - l * joined.pieces;
-        if (end == 0 && a + S < separators) return;
-        const Scalar value                      = separator(buffer, l, q - 1 + end, a);
-        beside[(end * most + a) * lanes + lane] = value;
-        if (end == 1 && joined.last && q + 1 == joined.pieces) joined.last[a * joined.lines + l] = value;
+        this->forward(team, p, s, block, at.r_own, at.r_left, [&](const auto &sweep) {
+          for (int a = 0; a < S; ++a) s.z[1][a] = sweep.y_first[a];
+        });
       });
       team.barrier();
-      const auto found = [&](int end, int a, int lane) {
-        return beside[(end * most + (end == 0 ? separators - S : 0) + a) * lanes + lane];
-      };
+      solve_alone(team, each, at, buffer);
+      if (phase == Phase::announce) return;
+      threads.for_each([&](int v, State &) { find_beside(v, at, own, buffer); });
+      team.barrier();
       threads.for_each([&](int v, State &s) {
-        const Piece p = this->piece(team, v, tile, number);
-        for (int end = 0; end < 2; ++end) {
-          const auto spike = read_only(&spikes[2 * p.chunk + end]);
-          for (int e = 0; e < S; ++e)
-            for (int a = 0; a < S; ++a)
-              subtract_product(s.z[0][a], spike.a[a * S + e], found(end, e, p.lane));
-        }
-        this->publish(team, p, s.z[0], z);
+        const Piece p = this->piece(team, v, at.tile, number);
+        couple(p, s, at);
+        this->publish(team, p, s.z[0], at.r_left);
         if constexpr (!Team::is_virtual)
           if (v == 0)
-            *next = phase == Phase::all ? teams + Kokkos::atomic_fetch_add(joined.state + 2, std::int64_t(1))
-                                        : tiles;
+            *at.next = phase == Phase::all
+                         ? teams + Kokkos::atomic_fetch_add(joined.state + 2, std::int64_t(1))
+                         : tiles;
       });
       team.barrier();
-      threads.for_each([&](int v, State &s) {
-        const Piece p = this->piece(team, v, tile, number);
+      each([&](const Piece &p, State &s) {
         for (int a = 0; a < S; ++a)
-          s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[this->at(p.chunk - 1, a, p.lane)];
+          s.z[1][a] = p.chunk == 0 ? found(at, 0, a, p.lane) : at.r_left[this->at(p.chunk - 1, a, p.lane)];
         this->backward(p, s, block);
         staged.template release<Team>(out, x);
       });
       team.barrier();
-      threads.for_each([&](int v, State &) {
-        staged.store(team, v, own, out, x);
-        if (v < separators * own.count)
-          x[out(own.first + v % own.count, out.rows + v / own.count)] =
-            beside[(most + v / own.count) * lanes + v % own.count];
-      });
+      threads.for_each([&](int v, State &) { store(team, v, staged, at, own); });
       if constexpr (Team::is_virtual) return;
       team.barrier();
-      number = *next;
+      number = *at.next;
     }
     if constexpr (!Team::is_virtual) finish(team);
   }
