@@ -175,6 +175,26 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     Scalar a[2 * K + 1] = {}, f = {};
   };
 
+  /// Eliminates a row and its right-hand side. g: the last K rows, the newest first.
+  KOKKOS_FORCEINLINE_FUNCTION static void eliminate(Row &now, ChunkElimination<Scalar, K> &s, Scalar (&g)[K])
+  {
+    const auto row    = s.next(now.a);
+    Scalar     solved = now.f;
+    for (int q = K - 1; q >= 0; --q) subtract_product(solved, row.L[q], g[q]);
+    for (int q = K - 1; q > 0; --q) g[q] = g[q - 1];
+    g[0] = row.inv * solved;
+    for (int r = 0; r < K; ++r) subtract_product(s.first.r[r], row.w[r], g[0]);
+  }
+  /// Keeps g, U and H of row k for the backward sweep, in the place of the row.
+  KOKKOS_FORCEINLINE_FUNCTION void keep(const Piece &p, int k, const ChunkElimination<Scalar, K> &s,
+                                        const Scalar &g) const
+  {
+    Scalar *to = p.rows + k * (words * side);
+    if constexpr (Staged) p.tile[k] = g;
+    else to[value * side] = g;
+    for (int e = 0; e < K; ++e) to[e * side] = s.U[0][e], to[(K + e) * side] = s.H[0][e];
+  }
+
   template <class Team>
   KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &own) const
   {
@@ -214,16 +234,8 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
 #endif
     for (int k = 0; k < m; ++k) {
       read(k + 1, next); // in parallel with the elimination of this row
-      const auto row    = s.next(now.a);
-      Scalar     solved = now.f;
-      for (int q = K - 1; q >= 0; --q) subtract_product(solved, row.L[q], g[q]);
-      for (int q = K - 1; q > 0; --q) g[q] = g[q - 1];
-      g[0] = row.inv * solved;
-      for (int r = 0; r < K; ++r) subtract_product(s.first.r[r], row.w[r], g[0]);
-      Scalar *to = p.rows + k * (words * side);
-      if constexpr (Staged) p.tile[k] = g[0];
-      else to[value * side] = g[0];
-      for (int e = 0; e < K; ++e) to[e * side] = s.U[0][e], to[(K + e) * side] = s.H[0][e];
+      eliminate(now, s, g);
+      keep(p, k, s, g[0]);
       now = next;
     }
     // rows of the separators: couplings to zl, to zr and to the first unknowns of the chunk to the right
