@@ -169,8 +169,8 @@ static PetscErrorCode PCReset_Line(PC pc)
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(),
     line->pinned.clear(), line->one_way.clear();
   line->refreshes = 0, line->status = ribbon::FactorStatus::ok, line->ordered = PC_LINE_ORDERING_JACOBI;
-  line->some = line->direct = line->plain = line->left_out = line->swapped = line->equal = line->not_finite =
-    false;
+  line->some = line->direct = line->plain = line->left_out = line->swapped = line->solved_one_way =
+    line->equal = line->not_finite = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,11 +42,12 @@ struct PC_Line {
   /// sequences that replace those of the sweep during a solve, if auto is multiplicative under a KSP that
   /// accepts any preconditioner; otherwise empty
   std::vector<std::vector<int>> one_way;
-  bool                          swapped = false; ///< the sweep has them now
-  std::string                   names;           ///< of the directions
-  std::string                   source;          ///< where the lines come from
-  std::string                   why;             ///< why these directions
-  bool                          equal = false;   ///< several directions are equally strong
+  bool                          swapped        = false; ///< the sweep has them now
+  bool                          solved_one_way = false; ///< the last solve of a KSP had them
+  std::string                   names;                  ///< of the directions
+  std::string                   source;                 ///< where the lines come from
+  std::string                   why;                    ///< why these directions
+  bool                          equal = false;          ///< several directions are equally strong
   /// one sentence; empty if the set-up succeeded
   std::string  failure;
   bool         not_finite = false;            ///< the reason is an entry of the matrix

@@ -195,7 +195,9 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(
     viewer, "  sweep: %s%s, %s%s%s, omega %s%s, iterations %" PetscInt_FMT "\n",
     PCLineCompositions[line->composed],
-    line->one_way.empty() ? "" : " (auto: multiplicative under a KSP that takes any preconditioner)",
+    line->one_way.empty()  ? ""
+    : line->solved_one_way ? " (auto: multiplicative in the last solve, as its KSP takes any preconditioner)"
+                           : " (auto: multiplicative under a KSP that takes any preconditioner)",
     PCLineOrderings[line->ordered],
     line->ordering == PC_LINE_ORDERING_AUTO && line->ordered == PC_LINE_ORDERING_ZEBRA
       ? " (auto: on a multigrid level)"

@@ -146,6 +146,7 @@ PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec)
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc)); // some KSPs have not done so, and the decision below needs the current matrix
   compose_one_way(line, takes_any(type, ((PetscObject)ksp)->prefix));
+  line->solved_one_way = line->swapped;
   PetscCall(WarnOfAsymmetry(pc, type));
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
