@@ -136,7 +136,7 @@ public:
     const auto state         = std::make_shared<State>();
     auto       in_double     = options;
     in_double.single_entries = true;
-    state->lines             = without_gaps(lines);
+    state->lines             = lines.without_gaps();
     state->solver            = WideSolver(exec, state->lines, cast_bands<Wide>(exec, bands), in_double);
     state->lhs = bands.lhs, state->reach = std::max(1, bands.half_bandwidth()), state->block = bands.block;
     state->continued = options.continued, state->refactors = options.refactors;
@@ -261,18 +261,6 @@ private:
         (unknowns.size() + beside.size() + room.size() + alpha.size() + beta.size()) * sizeof(Wide);
     }
   };
-
-  /// The same lines without gaps, contiguous or interleaved.
-  static LineSet without_gaps(const LineSet &lines)
-  {
-    LineSet s = lines;
-    s.offset = 0, s.component_stride = 1;
-    if (lines.is_contiguous()) s.row_stride = 1, s.stride0 = s.rows, s.stride1 = s.rows * s.count0;
-    else s.row_stride = s.lines(), s.stride0 = 1, s.stride1 = s.count0;
-    s = s.with_components(lines.components);
-    // invalid extents stay as they are: the constructor rejects them
-    return s.rows > 0 && s.count0 > 0 && s.count1 > 0 ? s.merged() : s;
-  }
 
   const State &state() const
   {

@@ -87,6 +87,18 @@ struct LineSet {
     }
     return s;
   }
+
+  /// As many lines in an array of unknowns() elements, contiguous or interleaved like these.
+  LineSet without_gaps() const
+  {
+    LineSet s = *this;
+    s.offset = 0, s.component_stride = 1;
+    if (is_contiguous()) s.row_stride = 1, s.stride0 = s.rows, s.stride1 = s.rows * s.count0;
+    else s.row_stride = s.lines(), s.stride0 = 1, s.stride1 = s.count0;
+    s = s.with_components(components);
+    // negative extents stay as they are: solvers reject them
+    return s.rows > 0 && s.count0 > 0 && s.count1 > 0 ? s.merged() : s;
+  }
 };
 
 } // namespace ribbon
