@@ -65,6 +65,10 @@ struct LineSolverOptions {
 
 template <class Scalar, class Exec>
 class Partition;
+template <class Scalar, class Exec>
+class LineOperator;
+template <class Scalar>
+struct OperatorTerms;
 
 /// Solver for all lines of a LineSet, periodic or not. Matrices are bands with up to 8 diagonals on either
 /// side, or block tridiagonal with blocks of up to 8 unknowns.
@@ -176,10 +180,16 @@ public:
     virtual double inconsistency(const Exec &exec) const                                     = 0;
     virtual bool   joins() const                                                             = 0;
     virtual bool   refactor(const Exec &exec, const LineSet &lines, const bands_type &bands) = 0;
+    /// Prepares apply(): solves with right-hand sides B u. False: there is no such kernel.
+    virtual bool fuse(const Exec &exec, const bands_type &B, std::string &why) = 0;
+    /// y = alpha A^-1 B u + beta v, after fuse().
+    virtual void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
+                       const OperatorTerms<Scalar> &terms) const = 0;
   };
 
 private:
   friend class Partition<Scalar, Exec>;
+  friend class LineOperator<Scalar, Exec>;
   template <class, class>
   friend class LineSolver; // that of complex<float>
 

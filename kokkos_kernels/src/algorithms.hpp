@@ -8,7 +8,7 @@
 #include <ribbon/elimination/certificate.hpp>
 #include <ribbon/elimination/host_matrix.hpp>
 #include <ribbon/elimination/pivot_watch.hpp>
-#include <ribbon/line_solver.hpp>
+#include <ribbon/line_operator.hpp>
 #include <ribbon/matrix/row_dominance.hpp>
 
 #include <cmath>
@@ -73,6 +73,18 @@ struct Factored {
   virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &)
   {
     return false;
+  }
+  /// Prepares apply(): solves with right-hand sides B u. False if there is no kernel for B: `why` holds the
+  /// reason.
+  virtual bool fuse(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, std::string &why)
+  {
+    why = name + " applies no B";
+    return false;
+  }
+  /// y = alpha A^-1 B u + beta v, after fuse().
+  virtual void apply(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &, const int *,
+                     std::int64_t, const OperatorTerms<Scalar> &) const
+  {
   }
   /// Enables iterative refinement of the reduced system; false if it cannot be enabled.
   virtual bool refine() { return false; }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "in_flight_algorithm.hpp"
+#include "one_pass_product.hpp"
+#include "thomas_product.hpp"
 
 #include <ribbon/algorithm/whole_lines/certified_factor.hpp>
 #include <ribbon/algorithm/in_flight/per_line_plan.hpp>
@@ -15,8 +17,9 @@ namespace ribbon::detail {
 template <class Scheme, class Exec>
 struct OnePassAlgorithm final : Factored<typename Scheme::Scalar, Exec> {
   using Scalar = typename Scheme::Scalar;
-  OnePass<Scheme, Exec> plan;
-  bool                  correct = false;
+  OnePass<Scheme, Exec>                         plan;
+  bool                                          correct = false;
+  std::shared_ptr<OnePassProduct<Scheme, Exec>> product; ///< of fuse()
 
   OnePassAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices,
                    const OnePassShape &shape, PivotWatch &watch)
@@ -36,6 +39,18 @@ struct OnePassAlgorithm final : Factored<typename Scheme::Scalar, Exec> {
                      const KnownRows<Scalar> &known) const override
   {
     plan.solve(exec, b, in, x, out, class_of_line, classified, known, correct);
+  }
+  bool fuse(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &B, std::string &why) override
+  {
+    if constexpr (!has_product<Scheme>) why = this->name + " of this system applies no B";
+    else product = make_product<Scheme, Exec>(exec, plan, B, why);
+    return product != nullptr;
+  }
+  void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
+             const int *class_of_line, std::int64_t classified,
+             const OperatorTerms<Scalar> &terms) const override
+  {
+    product->apply(exec, plan, u, in, y, out, class_of_line, classified, correct, terms);
   }
   bool joins() const override { return plan.joins() && !correct; }
   bool inverts_reduced_system() const override { return true; }
@@ -172,13 +187,31 @@ struct ThomasAlgorithm final : Factored<Scalar, Exec> {
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
              const int *class_of_line, std::int64_t classified) const override
   {
-    thomas_solve<Exec, Scalar, P>(
-      exec,
-      SharedFactors<Scalar, P>{reinterpret_cast<const Forward *>(forward.data()),
-                               reinterpret_cast<const Backward *>(backward.data()),
-                               reinterpret_cast<const Closure *>(ring.data()), class_of_line, classified,
-                               interior},
-      periodic, staged, b, in, x, out);
+    thomas_solve<Exec, Scalar, P>(exec, factors(class_of_line, classified), periodic, staged, b, in, x, out);
+  }
+  bool fuse(const Exec &, const Bands<Scalar, Memory> &B, std::string &why) override
+  {
+    return product.take(B, staged, why);
+  }
+  void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
+             const int *class_of_line, std::int64_t classified,
+             const OperatorTerms<Scalar> &terms) const override
+  {
+    product.template apply<P>(exec, factors(class_of_line, classified), u, in, y, out, class_of_line,
+                              classified, terms);
+  }
+
+private:
+  ThomasProduct<Scalar, Exec> product;
+
+  SharedFactors<Scalar, P> factors(const int *class_of_line, std::int64_t classified) const
+  {
+    return {reinterpret_cast<const Forward *>(forward.data()),
+            reinterpret_cast<const Backward *>(backward.data()),
+            reinterpret_cast<const Closure *>(ring.data()),
+            class_of_line,
+            classified,
+            interior};
   }
 };
 
@@ -253,6 +286,15 @@ struct PerLineThomas final : Factored<Scalar, Exec> {
     solve(exec, again, 0, b, in, x, out);
     return true;
   }
+  bool fuse(const Exec &, const Input &B, std::string &why) override { return product.take(B, staged, why); }
+  void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
+             const int *class_of_line, std::int64_t classified,
+             const OperatorTerms<Scalar> &terms) const override
+  {
+    product.template apply<P>(
+      exec, PerLineFactors<Scalar, P>{kept.words.data(), kept.closures.data(), count, periodic}, u, in, y,
+      out, class_of_line, classified, terms);
+  }
   std::shared_ptr<Factored<Scalar, Exec>> independent(const Exec &exec) const override
   {
     if (again.words.size() == 0) return {};
@@ -262,6 +304,8 @@ struct PerLineThomas final : Factored<Scalar, Exec> {
   }
 
 private:
+  ThomasProduct<Scalar, Exec> product;
+
   Factors room(const Exec &exec) const
   {
     return Factors(exec, static_cast<std::size_t>(rows), static_cast<std::size_t>(count), periodic);

@@ -11,11 +11,17 @@
 /// INSTANTIATE(Scalar, Exec) for all of them.
 #define RIBBON_INSTANTIATE_ON(INSTANTIATE, Exec)                                                             \
   INSTANTIATE(float, Exec) INSTANTIATE(double, Exec) INSTANTIATE(Kokkos::complex<double>, Exec)
+/// INSTANTIATE(Scalar, Exec) for all spaces.
 #ifdef RIBBON_HAS_DEVICE
+  #define RIBBON_INSTANTIATE_SPACES(INSTANTIATE, Scalar)                                                     \
+    INSTANTIATE(Scalar, Kokkos::DefaultHostExecutionSpace)                                                   \
+    INSTANTIATE(Scalar, Kokkos::DefaultExecutionSpace)
   #define RIBBON_INSTANTIATE_ALL(INSTANTIATE)                                                                \
     RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultHostExecutionSpace)                                    \
     RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultExecutionSpace)
 #else
+  #define RIBBON_INSTANTIATE_SPACES(INSTANTIATE, Scalar)                                                     \
+    INSTANTIATE(Scalar, Kokkos::DefaultHostExecutionSpace)
   #define RIBBON_INSTANTIATE_ALL(INSTANTIATE)                                                                \
     RIBBON_INSTANTIATE_ON(INSTANTIATE, Kokkos::DefaultHostExecutionSpace)
 #endif

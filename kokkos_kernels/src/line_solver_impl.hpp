@@ -74,6 +74,22 @@ public:
     return factored && zero_mean_.empty() && factored->solve_with(exec, taken, b, in, x, out);
   }
 
+  bool fuse(const Exec &exec, const Input &B, std::string &why) override
+  {
+    const auto &factored = lines_.selection.factored;
+    if (!this->report.ok()) why = "A was not factored";
+    else if (!zero_mean_.empty()) why = "singular lines are solved with zero mean";
+    else if (!lines_.scale.empty() || !lines_.refinement.empty())
+      why = "the unknowns of A have several units";
+    else if (factored) return factored->fuse(exec, B, why);
+    return false;
+  }
+  void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
+             const OperatorTerms<Scalar> &terms) const override
+  {
+    lines_.selection.factored->apply(exec, u, in, y, out, lines_.classes(0), lines_.classified, terms);
+  }
+
   double inconsistency(const Exec &exec) const override { return zero_mean_.inconsistency(exec); }
   bool   joins() const override { return lines_.selection.factored && lines_.selection.factored->joins(); }
 

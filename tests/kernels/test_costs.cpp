@@ -3,6 +3,8 @@
 // tools.
 #include "chains.hpp"
 
+#include <ribbon/line_operator.hpp>
+
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -85,6 +87,30 @@ void expect_one_kernel(const char *algorithm, ribbon::Lhs lhs, bool contiguous, 
                          std::string(algorithm) + ", " + ribbon::to_string(lhs) + ", band " +
                            std::to_string(kl) + "+" + std::to_string(ku) + ", blocks of " +
                            std::to_string(block));
+}
+
+TEST_F(Costs, AFusedOperatorIsOneKernelAndAllocatesNothing)
+{
+  for (bool contiguous : {false, true})
+    for (bool periodic : {false, true}) {
+      std::mt19937_64 g(1);
+      const auto      set =
+        contiguous ? ribbon::LineSet::contiguous(120, 50) : ribbon::LineSet::interleaved(120, 50);
+      const auto A = to_device(random_system<double>(g, 1, 120, 1, 1, 1, periodic)),
+                 B = to_device(random_system<double>(g, 1, 120, 2, 2, 1, periodic));
+      Kokkos::View<double *, Memory> u("u", 6000), y("y", 6000);
+      for (const char *algorithm : {"fused", "separate"}) {
+        ribbon::LineOperatorOptions options;
+        options.algorithm = algorithm;
+        const ribbon::LineOperator<double, Exec> op(Exec(), set, A, B, options);
+        const bool                               fused = op.is_fused();
+        expect_launches(fused ? 1 : 2, algorithm, [&] { op.apply(Exec(), u.data(), y.data()); });
+        ribbon::OperatorTerms<double> terms;
+        terms.beta = 1, terms.v = y.data(), terms.lines = set;
+        expect_launches(fused ? 1 : 3, std::string(algorithm) + ", with a sum",
+                        [&] { op.apply(Exec(), u.data(), set, y.data(), set, terms); });
+      }
+    }
 }
 
 TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)

@@ -32,6 +32,10 @@ public:
     crowded_ = neighbours_ && (lowest >= way || rows_ > 2 * (way / (lowest > 0 ? lowest : 1)));
   }
 
+  KOKKOS_FUNCTION int lanes() const { return lanes_; }
+  /// The place of row i of lane l in memory.
+  KOKKOS_FUNCTION std::int64_t place(int l, std::int64_t i) const { return at_[l] + i * row_stride_; }
+
   /// Whether too many rows map to the same sets of the L2 cache.
   KOKKOS_FUNCTION bool is_crowded() const { return crowded_; }
 

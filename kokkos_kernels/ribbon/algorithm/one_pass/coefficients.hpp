@@ -43,6 +43,7 @@ struct MemoryBlock {
   KOKKOS_FUNCTION auto  forward(int k) const { return read_only(&block->forward.row[k]); }
   KOKKOS_FUNCTION auto  backward(int k) const { return read_only(&block->backward.row[k]); }
   KOKKOS_FUNCTION auto  edge() const { return read_only(&block->forward.edge); }
+  KOKKOS_FUNCTION auto  product(int k) const { return read_only(&block->forward.product[k]); }
   KOKKOS_FUNCTION void  fetch_forward() const { }
   KOKKOS_FUNCTION void  await_forward() const { }
   KOKKOS_FUNCTION void  fetch_backward() const { }
@@ -78,7 +79,11 @@ struct FetchedBlock {
     return reinterpret_cast<const Backward *>(scratch)->row[k];
   }
   KOKKOS_FUNCTION const auto &edge() const { return reinterpret_cast<const Forward *>(scratch)->edge; }
-  KOKKOS_FUNCTION void        fetch_forward() const
+  KOKKOS_FUNCTION const auto &product(int k) const
+  {
+    return reinterpret_cast<const Forward *>(scratch)->product[k];
+  }
+  KOKKOS_FUNCTION void fetch_forward() const
   {
     device::async_copy_block(scratch, &block->forward, sizeof(Forward), lane, lanes, keep);
     device::async_commit();
@@ -110,6 +115,7 @@ struct HeldBlock {
   KOKKOS_FUNCTION const auto &forward(int k) const { return block->forward.row[k]; }
   KOKKOS_FUNCTION const auto &backward(int k) const { return block->backward.row[k]; }
   KOKKOS_FUNCTION const auto &edge() const { return block->forward.edge; }
+  KOKKOS_FUNCTION const auto &product(int k) const { return block->forward.product[k]; }
   KOKKOS_FUNCTION void        fetch_forward() const { }
   KOKKOS_FUNCTION void        await_forward() const { }
   KOKKOS_FUNCTION void        fetch_backward() const { }

@@ -14,16 +14,33 @@ namespace ribbon {
 
 /// The sweeps of a tile; for the parameters see OnePassTile.
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged,
-          int pack = device::pack<typename Scheme::Scalar>>
-struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
-  using Tile   = OnePassTile<Scheme, MR, MS, source, Staged, pack>;
-  using Scalar = typename Scheme::Scalar;
+          int pack = device::pack<typename Scheme::Scalar>, class Input = GivenRows>
+struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack, Input> {
+  using Tile = OnePassTile<Scheme, MR, MS, source, Staged, pack, Input>;
+  /// the same kernel with other right-hand sides
+  template <class Other>
+  using WithInput = OnePassKernel<Scheme, MR, MS, source, Staged, pack, Other>;
+  using Scalar    = typename Scheme::Scalar;
   using Tile::shape, Tile::b, Tile::x, Tile::in, Tile::out, Tile::lines, Tile::correct;
   using Tile::slots, Tile::B, Tile::S, Tile::rows, Tile::interior, Tile::group, Tile::side;
-  using Tile::tile_words, Tile::exchanged, Tile::warp_bits, Tile::piece;
+  using Tile::tile_words, Tile::exchanged, Tile::warp_bits, Tile::piece, Tile::product_reach;
   using typename Tile::Reduced, typename Tile::Piece, typename Tile::State, typename Tile::ForwardRow,
     typename Tile::BackwardRow;
   using Lines = typename StagedTile<Scalar, B>::Lines;
+
+  /// Reads the rows of u beyond the ends of a chunk, from memory or from the tile of the line.
+  KOKKOS_FORCEINLINE_FUNCTION void load_halo([[maybe_unused]] const Piece  &p,
+                                             [[maybe_unused]] const Scalar *tile,
+                                             [[maybe_unused]] State        &s) const
+  {
+    if constexpr (product_reach > 0) {
+      const int     begin = shape.split.begin(p.chunk), n = static_cast<int>(in.rows);
+      const Scalar *line = Staged ? tile + p.lane * shape.pitch : b + in.begin(p.line);
+      Input::read_halo(
+        begin, begin + shape.split.size(p.chunk), n, shape.ring,
+        [&](int r) { return Staged ? line[this->place_of_row(p.chunk, r)] : line[r * in.row_stride]; }, s);
+    }
+  }
 
   /// Whether slot k holds a row.
   template <class Coefficients>
@@ -51,6 +68,7 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
   {
     [[maybe_unused]] const Scalar *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride,
                                   *own  = from;
+    load_halo(p, nullptr, s);
     RIBBON_UNROLL
     for (int e = 0; e < MR; ++e) {
       s.g[e] = device::streaming_load(B == 1 ? from : from + e % B * in.component_stride);
@@ -103,6 +121,37 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full, pack>;
 
+  /// The group of asynchronous copies with slot e; -1 for slots in registers.
+  KOKKOS_FUNCTION static constexpr int group_of(int e) { return e < MR ? -1 : (e - MR) / group; }
+  /// The last group that row k of the forward sweep needs.
+  KOKKOS_FUNCTION static constexpr int last_group(int k)
+  {
+    return group_of((k + product_reach < rows ? k + product_reach : rows - 1) * B + B - 1);
+  }
+
+  /// The right-hand side of row k from slots of u, in the order of the sweep. slot(e) reads slot e.
+  template <class Coefficients, class Slot>
+  KOKKOS_FORCEINLINE_FUNCTION void
+  read_row(const Piece &p, const State &s, [[maybe_unused]] const Coefficients &block, int k,
+           const Slot &slot, [[maybe_unused]] typename Input::Window &window, Scalar (&f)[B]) const
+  {
+    if constexpr (product_reach == 0) RIBBON_UNROLL
+    for (int c = 0; c < B; ++c) f[c] = slot(k * B + c);
+    else
+    {
+      constexpr int W = product_reach;
+      if (k == 0) {
+        RIBBON_UNROLL
+        for (int j = 0; j < W; ++j) window.u[j] = s.before[j], window.u[W + j] = slot(j);
+      }
+      window.u[2 * W] =
+        k + W < rows ? slot(k + W < rows ? k + W : 0) : s.behind[k + W < rows ? 0 : k + W - rows];
+      if constexpr (Coefficients::full) f[0] = window.times(this->product.stencil);
+      else f[0] = window.times(block.product(k).b);
+      window.move(!Coefficients::full && k < p.pad);
+    }
+  }
+
   /// Writes the contributions of a chunk to the right-hand sides of the separators.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void write_right_hand_sides(const Team &team, const Piece &p,
@@ -135,21 +184,20 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
       ChunkLoops<Scheme, slots>::forward(p.tile, p.pad, block, sweep, f_sep);
     else {
       if constexpr (Staged) packed.start(0);
+      const auto slot = [&](int e) -> Scalar {
+        if constexpr (Staged) return packed.read(e);
+        else return e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
+      };
+      [[maybe_unused]] typename Input::Window window;
       RIBBON_UNROLL
       for (int k = 0; k < rows; ++k) {
         if constexpr (!Staged)
-          if (k * B + B - 1 >= MR &&
-              (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + B - 1 - MR) / group)) {
-            device::async_wait(groups - 1 - (k * B + B - 1 - MR) / group);
+          if (last_group(k) >= 0 && (k == 0 || last_group(k - 1) != last_group(k))) {
+            device::async_wait(groups - 1 - last_group(k));
             if constexpr (packs<Team>) device::lane_barrier(shape.lanes());
           }
         Scalar f[B], g[B];
-        RIBBON_UNROLL
-        for (int c = 0; c < B; ++c) {
-          const int e = k * B + c;
-          if constexpr (Staged) f[c] = packed.read(e);
-          else f[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
-        }
+        read_row(p, s, block, k, slot, window, f);
         if (k < given) {
           Scheme::forward(coefficients.next(k < given ? k : 0, given,
                                             [&](int i) -> decltype(auto) { return block.forward(i); }),
@@ -189,6 +237,9 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
     if constexpr (!Staged)
       to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
+    [[maybe_unused]] const Scalar *term = nullptr; // v at the same row
+    if constexpr (product_reach > 0)
+      if (this->product.beta != Scalar(0)) term = this->product.v + this->product.lines(p.line, end - 1);
     [[maybe_unused]] Packed<Coefficients, -1> packed(p.tile, p.pad);
     if constexpr (Staged && !is_looped<Coefficients>) packed.start(interior * B - 1 + Scheme::shift);
     block.await_backward();
@@ -216,6 +267,8 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
       if (Scheme::shift > 0 && k == rows - 1 - Scheme::shift && wraps) {
         if constexpr (!Staged) to = x + out.begin(p.line) + (end - 1) * out.row_stride;
       }
+      if constexpr (product_reach > 0)
+        if (Coefficients::full ? p.active : k >= first_stored) this->product.finish(term, v[0]);
       RIBBON_UNROLL
       for (int c = 0; c < B; ++c) {
         const int e = k * B + c;
@@ -245,6 +298,18 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack> {
     });
     if (this->forms_known()) this->form_known(team, threads, b, in, own.first, lines, r_own);
     staged.await(team, in, b);
+    share_halos(team, each, staged.tile);
+  }
+  /// Reads the halos of all chunks of a tile, before one of them is written.
+  template <class Team, class Each>
+  KOKKOS_FORCEINLINE_FUNCTION void share_halos([[maybe_unused]] const Team   &team,
+                                               [[maybe_unused]] const Each   &each,
+                                               [[maybe_unused]] const Scalar *tile) const
+  {
+    if constexpr (product_reach > 0) {
+      each([&](const Piece &p, State &s) { load_halo(p, tile, s); });
+      team.barrier();
+    }
   }
 
   /// Reads the separators left of a chunk.

@@ -108,8 +108,51 @@ public:
     run<one_matrix>(exec, a);
   }
 
+  /// The same with right-hand sides of another kind: set(kernel) sets them before the launch.
+  template <class Input, class Set>
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const int *class_of_line, std::int64_t classified, bool correct, const Set &set) const
+  {
+    const Arguments a{b, x, in, out, class_of_line, classified, {}, correct};
+    with_kernel_of<Input>(class_of_line && classes_ > 1,
+                          [&](auto type) { launch<typename decltype(type)::type>(exec, a, set); });
+  }
+  /// Whether that kernel has room for lines with `regular` regular chunks.
+  template <class Input>
+  bool fits(const TeamRoom &room, int regular) const
+  {
+    bool fits = false;
+    with_kernel_of<Input>(classes_ > 1, [&](auto type) {
+      fits = decltype(type)::type::scratch(shape_, room.is_virtual, regular) <= room.scratch;
+    });
+    return fits;
+  }
+  std::size_t classes() const { return classes_; }
+  /// The blocks of coefficients of all chunks, (class, chunk).
+  const Words &blocks() const { return blocks_; }
+  /// Calls f with the number of slots of a chunk as a compile-time constant.
+  template <class F>
+  void with_slots_of(const F &f) const
+  {
+    Kernels::with_slots(shape_.slots, f);
+  }
+  /// The chunks that share the block of coefficients in the arguments of the kernel.
+  int regular_begin() const { return regular_begin_; }
+  int regular_end() const { return regular_end_; }
+
 private:
   using Kernels::block_words, Kernels::fit, Kernels::kept_regular, Kernels::with_slots;
+
+  template <class Input, class F>
+  void with_kernel_of([[maybe_unused]] bool differ, const F &f) const
+  {
+    const auto with_input = [&](auto type) {
+      f(TypeTag<typename decltype(type)::type::template WithInput<Input>>{});
+    };
+    if constexpr (several)
+      if (differ) return Kernels::template with_kernel<CoefficientSource::classes>(shape_, with_input);
+    Kernels::template with_kernel<one_matrix>(shape_, with_input);
+  }
 
   struct Arguments {
     const Scalar     *b;
@@ -256,8 +299,14 @@ private:
     return s;
   }
 
-  template <class Kernel>
-  void launch(const Exec &exec, const Arguments &a) const
+  struct SetNothing {
+    template <class Kernel>
+    void operator()(Kernel &) const
+    {
+    }
+  };
+  template <class Kernel, class Set = SetNothing>
+  void launch(const Exec &exec, const Arguments &a, const Set &set = {}) const
   {
     Kernel k;
     if constexpr (!std::is_same_v<decltype(k.regular), NoRegularBlock>)
@@ -281,13 +330,15 @@ private:
     const std::int64_t teams   = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
     const std::int64_t between = k.outer ? a.known.stored : 0;
     k.shape.behind = lie_as_in_scratch(k.shape, a.in, between) && lie_as_in_scratch(k.shape, a.out, between);
+    set(k);
     if constexpr (Kernel::joins) {
       k.outer = nullptr, k.joined = *a.known.joined,
       k.spikes = reinterpret_cast<const Square *>(spikes_.data());
       launch_joined(exec, k, teams, at_once_[k.shape.lane_bits]);
     } else {
-      device::League league{teams, k.shape.threads(),
-                            Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
+      device::League league{
+        teams, k.shape.threads(),
+        Kernel::scratch(k.shape, !is_device_space<Exec>, k.regular_end - k.regular_begin)};
       if (a.known.near) k.place_beside(league, is_device_space<Exec>);
       if constexpr (Kernel::stays)
         k.teams = league.teams = resident_teams<Kernel>(exec, league, at_once_[k.shape.lane_bits]);

@@ -11,10 +11,14 @@
 
 namespace ribbon {
 
-template <class Scheme, int slots>
-struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::shared, true> {
-  using Base   = OnePassKernel<Scheme, 0, slots, CoefficientSource::shared, true>;
-  using Scalar = typename Base::Scalar;
+template <class Scheme, int slots, class Input = GivenRows>
+struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::shared, true,
+                                             device::pack<typename Scheme::Scalar>, Input> {
+  using Base = OnePassKernel<Scheme, 0, slots, CoefficientSource::shared, true,
+                             device::pack<typename Scheme::Scalar>, Input>;
+  template <class Other>
+  using WithInput = ResidentOnePassKernel<Scheme, slots, Other>;
+  using Scalar    = typename Base::Scalar;
   using Base::S, Base::shape, Base::in, Base::out, Base::b, Base::x, Base::lines, Base::blocks;
   using typename Base::Block, typename Base::State, typename Base::Piece;
   static constexpr bool stays       = true;
@@ -115,6 +119,7 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
       tile.await(team, in, b, round / buffers);
       if constexpr (device::bulk_copies<Team>)
         if (round == 0) at.arrival(buffers).await();
+      this->share_halos(team, each, tile.tile);
       each([&](const Piece &p, State &s) {
         this->forward(team, p, s, HeldBlock<Block>{at.held + p.chunk}, at.r_own, at.r_left);
       });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass/coefficients.hpp>
+#include <ribbon/algorithm/one_pass/input.hpp>
 #include <ribbon/algorithm/one_pass/reduced.hpp>
 #include <ribbon/algorithm/one_pass/staged.hpp>
 #include <ribbon/device/cluster_launch.hpp>
@@ -16,10 +17,15 @@ namespace ribbon {
 /// @tparam MR, MS    unknowns of a chunk in registers and in scratch; slots = MR + MS
 /// @tparam Staged    lines pass through scratch
 /// @tparam pack      scalars that are loaded together, or, if Staged, read and written together
+/// @tparam Input     right-hand sides
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged,
-          int pack = device::pack<typename Scheme::Scalar>>
-struct OnePassTile : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)> {
-  using Reduced                 = OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)>;
+          int pack = device::pack<typename Scheme::Scalar>, class Input = GivenRows>
+struct OnePassTile
+    : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS) && Input::product_reach == 0>,
+      Input {
+  using Reduced =
+    OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS) && Input::product_reach == 0>;
+  using Input::product_reach;
   using Scalar                  = typename Scheme::Scalar;
   static constexpr int slots    = MR + MS;
   static constexpr int B        = Scheme::block;
@@ -38,15 +44,18 @@ struct OnePassTile : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR +
     source == CoefficientSource::classes && (!Staged || max_threads == 512) ? 1 : 0;
   /// virtual threads whose slots are contiguous in scratch (interleaved)
   static constexpr int side = 32;
-  using Block               = ChunkBlock<Scheme, slots>;
+  using RegularChunk        = ChunkBlock<Scheme, slots>;
+  using Block               = typename Input::template Block<Scheme, slots>;
   using Square              = typename Reduced::Square;
   using ForwardRow          = typename Scheme::Forward;
   using BackwardRow         = typename Scheme::Backward;
   using Edge                = typename Scheme::Edge;
   static_assert(slots % B == 0 && group % B == 0, "a row lies in one group");
   static_assert(!Staged || MR == 0, "contiguous lines wait in scratch");
+  static_assert(product_reach == 0 || (B == 1 && Scheme::delay == 0 && Scheme::shift == 0),
+                "products of bands");
 
-  std::conditional_t<source == CoefficientSource::regular, Block, NoRegularBlock> regular;
+  std::conditional_t<source == CoefficientSource::regular, RegularChunk, NoRegularBlock> regular;
 
   const Scalar *b;
   Scalar       *x;
@@ -62,7 +71,7 @@ struct OnePassTile : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR +
   bool correct = false; ///< one step of iterative refinement of the reduced system
   bool looped  = false; ///< sweeps over irregular chunks are loops
 
-  struct State {
+  struct State : Input::Halo {
     Scalar g[MR > 0 ? MR : 1];
     Scalar z[2][S]; ///< separators right (of this chunk) and left
   };
@@ -136,6 +145,18 @@ struct OnePassTile : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR +
     return p;
   }
 
+  /// Place in the scratch of the line of row r, which lies in chunk c or beyond it (staged).
+  KOKKOS_FUNCTION int place_of_row(int c, int r) const
+  {
+    const int T = shape.split.chunks, away = r - shape.split.begin(c);
+    if (away > 2 * slots) c = T - 1; // around a ring
+    if (away < -2 * slots) c = 0;
+    while (r < shape.split.begin(c)) --c;
+    while (r >= shape.split.begin(c) + shape.split.size(c)) ++c;
+    const int part = Reduced::pieces && shape.piece_bits > 0 ? c / (T >> shape.piece_bits) : 0;
+    return r + (c + 1 == T ? shape.gap : 0) + part * shape.piece_gap;
+  }
+
   /// Copies of the rows of an interleaved tile start after those of the block.
   using Fetched                              = FetchedBlock<Block, Staged ? 0 : (MS + group - 1) / group>;
   static constexpr std::size_t fetched_bytes = Fetched::bytes;
@@ -159,7 +180,7 @@ struct OnePassTile : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR +
   /// Whether sweeps over the irregular chunks are loops: for tridiagonal and pentadiagonal lines, which
   /// were measured. Wider ones spill with and without loops.
   static constexpr bool loops = Staged && source == CoefficientSource::regular && B == 1 && S <= 2 &&
-                                Scheme::delay == 0 && Scheme::shift == 0;
+                                Scheme::delay == 0 && Scheme::shift == 0 && product_reach == 0;
 
   /// Calls f(coefficients) with the source of the coefficients of a chunk.
   template <class Team, class F>
@@ -169,7 +190,7 @@ struct OnePassTile : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR +
     [[maybe_unused]] int place = p.chunk; // among the chunks of the block that copy coefficients to scratch
     if constexpr (source == CoefficientSource::regular) {
       if (p.chunk >= regular_begin && p.chunk < regular_end) {
-        f(RegularBlock<Block>{regular});
+        f(RegularBlock<RegularChunk>{regular});
         return;
       }
       if (place >= regular_end) place -= regular_end - regular_begin;

@@ -82,6 +82,37 @@ struct ThomasLineKernel {
   }
 };
 
+/// Longest lines of a tile of one lane.
+constexpr std::int64_t most_rows_of_tiles(int bytes_of_scalar)
+{
+  return (std::int64_t(64) << 20) / bytes_of_scalar - 64;
+}
+
+/// Solves all lines on a host, in tiles of several lines. False: lines are too long, and nothing was done.
+template <class Exec, class Scalar, int P, class Factors, class Input = GivenLines>
+bool thomas_solve_tiles(const Exec &exec, const Factors &factors, bool periodic, const Scalar *b,
+                        const LineSet &in, Scalar *x, const LineSet &out, const Input &input = {})
+{
+  constexpr int line  = 64 / static_cast<int>(sizeof(Scalar)); // of a cache line
+  const auto    tiles = [&](auto lanes) {
+    using Kernel = ThomasTileKernel<Scalar, P, lanes(), Factors, Input>;
+    if ((in.rows + input.more_rows()) * lanes() > most_rows_of_tiles(sizeof(Scalar))) return false;
+    device::launch(exec, "ribbon::thomas",
+                      {Kernel::teams(in), 1, Kernel::scratch(in.rows + input.more_rows())},
+                      Kernel{factors, b, x, in, out, periodic, input});
+    return true;
+  };
+  // Two cache lines per row, so that the state of a sweep fits the registers. Four if this uses memory
+  // better: for one matrix per line, and for rows that share cache lines with those of the next tile.
+  const bool whole_lines =
+    out.row_stride == 1 ||
+    (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);
+  if constexpr (Factors::shared)
+    if (in.lines() > 1 && whole_lines && tiles(std::integral_constant<int, 2 * line>{})) return true;
+  if (in.lines() > 1 && tiles(std::integral_constant<int, (P > 2 ? 2 : 4) * line>{})) return true;
+  return tiles(std::integral_constant<int, 1>{});
+}
+
 /// Solves all lines. With `staged`, blocks of rows pass through scratch if lines are contiguous on a
 /// device. Asynchronous on exec. In place if b == x and both layouts agree.
 template <class Exec, class Scalar, int P, class Factors>
@@ -108,26 +139,7 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
     per_thread(out.stride0 == 1
                  ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32)
                  : 0);
-  } else {
-    constexpr int         line  = 64 / static_cast<int>(sizeof(Scalar)); // of a cache line
-    constexpr std::size_t most  = std::size_t(64) << 20;                 // longer lines: one by one
-    const auto            tiles = [&](auto lanes) {
-      using Kernel = ThomasTileKernel<Scalar, P, lanes(), Factors>;
-      if (Kernel::scratch(in.rows) > most) return false;
-      device::launch(exec, "ribbon::thomas", {Kernel::teams(in), 1, Kernel::scratch(in.rows)},
-                                Kernel{factors, b, x, in, out, periodic});
-      return true;
-    };
-    // Two cache lines per row, so that the state of a sweep fits the registers. Four if this uses memory
-    // better: for one matrix per line, and for rows that share cache lines with those of the next tile.
-    const bool whole_lines =
-      out.row_stride == 1 ||
-      (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);
-    if constexpr (Factors::shared)
-      if (in.lines() > 1 && whole_lines && tiles(std::integral_constant<int, 2 * line>{})) return;
-    if (in.lines() > 1 && tiles(std::integral_constant<int, (P > 2 ? 2 : 4) * line>{})) return;
-    if (!tiles(std::integral_constant<int, 1>{})) per_thread(0);
-  }
+  } else if (!thomas_solve_tiles<Exec, Scalar, P>(exec, factors, periodic, b, in, x, out)) per_thread(0);
 }
 
 } // namespace ribbon

@@ -7,6 +7,7 @@
 /// per row. One core reads at full speed only if many reads are in flight.
 #pragma once
 
+#include <ribbon/algorithm/whole_lines/thomas_input.hpp>
 #include <ribbon/algorithm/whole_lines/thomas_lanes.hpp>
 #include <ribbon/host/tile_lines.hpp>
 
@@ -14,7 +15,8 @@
 
 namespace ribbon {
 
-template <class Scalar, int P, int Lanes, class Factors>
+/// @tparam Input  right-hand sides
+template <class Scalar, int P, int Lanes, class Factors, class Input = GivenLines>
 struct ThomasTileKernel {
   static constexpr int max_threads = 1;
   using Tile                       = host::TileLines<Scalar, Lanes>;
@@ -26,6 +28,7 @@ struct ThomasTileKernel {
   Scalar              *x;
   LineSet              in, out;
   bool                 periodic;
+  Input                input{};
 
   static constexpr std::size_t cache_line = 64;
   /// Tiles of about 64 KB in total, because finish_copies() waits for about a microsecond.
@@ -135,13 +138,15 @@ struct ThomasTileKernel {
     const Tile           nothing(out, out.lines(), 0);
     typename Tile::Ahead ahead(next, b, 2 * m), room(from_afar(to) && b != x && !past ? to : nothing, x, m);
     Pack                 y_first[P][packs] = {}, window[P][packs] = {};
-    for (std::int64_t e = 0; lanes < Lanes && e < in.rows * Lanes; ++e) tile[e] = Scalar(0);
+    for (std::int64_t e = 0; lanes < Lanes && e < (in.rows + input.more_rows()) * Lanes; ++e)
+      tile[e] = Scalar(0);
+    typename Input::template Source<Scalar, Lanes> source(input, from, first, periodic, b, tile, in.rows);
     for (std::int64_t i0 = 0; i0 < m; i0 += Tile::block) {
-      const std::int64_t i1   = i0 + Tile::block < m ? i0 + Tile::block : m;
-      const auto         rows = from.fetch(b, i0, i1, tile);
+      const std::int64_t i1 = i0 + Tile::block < m ? i0 + Tile::block : m;
+      source.fetch(i0, i1);
       for (std::int64_t i = i0; i < i1; ++i) {
         const auto    c   = coefficients.forward(i);
-        const Scalar *row = rows.at(i - i0);
+        const Scalar *row = source.row(i);
         ahead.step();
         room.step();
         forward_row<Ring, Lines::same>(c, row, y_first, window, tile + i * Lanes);
@@ -149,13 +154,15 @@ struct ThomasTileKernel {
     }
     Pack z[P][packs] = {};
     if constexpr (Ring) {
-      from.load(b, m, in.rows, tile);
+      source.copy(m, in.rows);
       close_rings(coefficients, y_first, lanes, tile);
       for (int q = 0; q < P; ++q)
         for (int k = 0; k < packs; ++k) host::load_pack(tile + (m + q) * Lanes + k * width, z[q][k]);
     }
     for (int q = 0; q < P; ++q)
       for (int k = 0; k < packs; ++k) window[q][k] = z[q][k];
+    for (std::int64_t i = m; i < in.rows && input.adds(); ++i)
+      source.add(tile + i * Lanes, i, tile + i * Lanes);
     const bool runs = to.is_run(); // rows are written directly to memory
     if (runs) to.store(tile, m, in.rows, x, past);
     for (std::int64_t i1 = runs ? m : in.rows; i1 > 0;) {
@@ -165,7 +172,10 @@ struct ThomasTileKernel {
         const auto c   = coefficients.backward(i);
         Scalar    *row = rows.at(i - i0);
         ahead.step();
-        backward_row<Ring, Lines::same>(c, tile + i * Lanes, z, window, row, past && runs);
+        if (input.adds()) {
+          backward_row<Ring, Lines::same>(c, tile + i * Lanes, z, window, tile + i * Lanes, false);
+          source.add(tile + i * Lanes, i, row);
+        } else backward_row<Ring, Lines::same>(c, tile + i * Lanes, z, window, row, past && runs);
       }
       if (!runs) to.store(tile, i0, i1, x, past);
       i1 = i0;
@@ -207,7 +217,8 @@ struct ThomasTileKernel {
     for (std::int64_t next = begin; next < end; next += Lanes) {
       // The last tile of a run begins earlier and repeats lines of the previous one: full tiles take a
       // fraction of the time.
-      const bool again = end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x;
+      const bool again =
+        end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x && !input.adds();
       const std::int64_t first = again ? end - Lanes : next,
                          lanes = end - first < Lanes ? end - first : Lanes;
       with_lanes<Lanes>(factors, first, static_cast<int>(lanes), [&](auto &&coefficients) {
