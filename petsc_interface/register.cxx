@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line/ksp.hpp"
 #include "adi/ksp.hpp"
+#include "compact/mat.hpp"
 #include "multifrontal/multifrontal.hpp"
 #include "adi/pc.hpp"
 #include "line/pc.hpp"
@@ -18,6 +19,7 @@ PetscErrorCode RibbonInitialize(void)
   PetscCall(KSPRegister(KSPLINE, KSPCreate_Line));
   PetscCall(KSPRegister(KSPADI, KSPCreate_ADI));
   PetscCall(ribbon::petsc::RegisterMultifrontal());
+  PetscCall(MatRegister(MATCOMPACT, MatCreate_Compact));
   PetscCall(TSRegister(TSADI, TSCreate_ADI));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

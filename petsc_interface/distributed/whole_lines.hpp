@@ -88,6 +88,17 @@ public:
   PetscErrorCode solve(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b,
                        const LineSet &in, Scalar *x, const LineSet &out) const
   {
+    PetscFunctionBegin;
+    PetscCall(apply(exec, b, in, x, out, [&](Scalar *whole) { solver.solve(exec, whole, whole); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The same with f(array), which replaces the whole lines of this rank in an array with the places of
+  /// lines().
+  template <class F>
+  PetscErrorCode apply(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+                       const F &f) const
+  {
     const Events *events;
     PetscFunctionBegin;
     PetscCall(GetEvents(&events));
@@ -97,7 +108,7 @@ public:
     PetscCall(Deal(pieces_.for_mpi(), whole_.for_mpi(), counts_, true));
     PetscCall(whole_.from_mpi(exec));
     PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
-    PetscCallCXX(solver.solve(exec, whole_.data(), whole_.data()));
+    PetscCallCXX(f(whole_.data()));
     PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
     PetscCall(whole_.to_mpi(exec));
     PetscCall(Deal(pieces_.for_mpi(), whole_.for_mpi(), counts_, false));

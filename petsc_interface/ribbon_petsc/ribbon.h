@@ -468,4 +468,5 @@ PETSC_EXTERN PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps);
 
 #include <ribbon_petsc/kspadi.h>
 #include <ribbon_petsc/kspline.h>
+#include <ribbon_petsc/matcompact.h>
 #include <ribbon_petsc/pcadi.h>

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mat.hpp"
+
+#include "../support/format.hpp"
+#include "../support/session.hpp"
+
+using namespace ribbon::petsc;
+
+/// Whether the kernels reach the values of a vector on the device.
+static PetscErrorCode IsOnDevice(Vec v, bool *yes)
+{
+  PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
+  PetscFunctionBegin;
+  if (has_device) {
+    PetscCall(
+      PetscObjectTypeCompareAny((PetscObject)v, &is, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS, VECMPIKOKKOS, ""));
+    PetscCall(VecBoundToCPU(v, &bound));
+  }
+  *yes = is && !bound;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Factors. Collective.
+static PetscErrorCode Prepare(Mat A, bool transposed, CompactLines *lines)
+{
+  std::string failure;
+  PetscFunctionBegin;
+  PetscCall(
+    Logged(&Events::factor, [&] { return lines->prepare(CompactOf(A)->request, transposed, &failure); }));
+  PetscCall(CollectiveError(PetscObjectComm((PetscObject)A), PETSC_ERR_MAT_LU_ZRPVT,
+                            failure.empty() ? "" : "Mat compact: A cannot be solved: " + failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// y = A u + v, or A^T u + v, on a device if all vectors are there; v may be null. Collective.
+static PetscErrorCode Multiply(Mat A, bool transposed, Vec u, Vec v, Vec y)
+{
+  Mat_Compact *mat = CompactOf(A);
+  bool         device, also;
+  PetscFunctionBegin;
+  PetscCall(SetUpCompact(A));
+  PetscCall(IsOnDevice(u, &device));
+  for (Vec other : {v, y}) {
+    if (!other || !device) continue;
+    PetscCall(IsOnDevice(other, &also));
+    device = also;
+  }
+  auto &lines = mat->lines[device];
+  if (!lines) PetscCallCXX(lines = CompactLines::create(device));
+  if (!lines->is_prepared(transposed)) {
+    const PetscErrorCode error = Prepare(A, transposed, lines.get());
+    if (error) lines.reset();
+    PetscCall(error);
+  }
+  PetscCall(lines->apply(transposed, mat->factor, u, v, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_Compact(Mat A, Vec u, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, false, u, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode MatMultAdd_Compact(Mat A, Vec u, Vec v, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, false, u, v, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode MatMultTranspose_Compact(Mat A, Vec u, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, true, u, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode MatMultTransposeAdd_Compact(Mat A, Vec u, Vec v, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, true, u, v, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Products with columns of the identity: n^2 operations for lines of n rows.
+static PetscErrorCode MatGetDiagonal_Compact(Mat A, Vec d)
+{
+  Mat_Compact        *mat = CompactOf(A);
+  PetscScalar        *values;
+  std::vector<Scalar> diagonal;
+  PetscFunctionBegin;
+  PetscCall(SetUpCompact(A));
+  PetscCallCXX(diagonal = compact_diagonal(mat->request));
+  PetscCall(VecGetArrayWrite(d, &values));
+  const ribbon::LineSet &lines = mat->request.lines;
+  auto                  *to    = reinterpret_cast<Scalar *>(values);
+  for (std::int64_t l = 0; l < lines.lines(); ++l)
+    for (std::int64_t i = 0; i < lines.rows; ++i)
+      to[lines(l, i)] = mat->factor * diagonal[static_cast<std::size_t>(i)];
+  PetscCall(VecRestoreArrayWrite(d, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatScale_Compact(Mat A, PetscScalar a)
+{
+  PetscFunctionBegin;
+  CompactOf(A)->factor *= reinterpret_cast<const Scalar &>(a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSetValues_Compact(Mat A, PetscInt, const PetscInt *, PetscInt, const PetscInt *,
+                                           const PetscScalar *, InsertMode)
+{
+  PetscFunctionBegin;
+  SETERRQ(
+    PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+    "Mat compact: it is A^-1 B of a compact scheme, and stores no entries to set: choose the scheme with "
+    "-mat_compact_derivative and -mat_compact_order, or call MatCompactSetStencil()");
+}
+
+static std::string scheme_of(const Mat_Compact *mat)
+{
+  if (mat->has_stencil()) return "stencil of the application";
+  const bool  half = mat->staggered != MAT_COMPACT_STAGGERED_NONE;
+  std::string what;
+  if (mat->derivative > 0) what = format("derivative %d", static_cast<int>(mat->derivative));
+  else what = half ? "interpolation" : format("filter %g", static_cast<double>(mat->filter));
+  what += format(", order %d", static_cast<int>(mat->order));
+  return half ? what + ", staggered " + MatCompactStaggereds[mat->staggered] : what;
+}
+
+static std::string ends_of(const Mat_Compact *mat)
+{
+  if (mat->request.scheme.periodic) return "periodic";
+  if (mat->has_stencil()) return "of the stencil";
+  return mat->derivative == 0 ? "values are copied" : format("order %d", static_cast<int>(mat->ends));
+}
+
+static PetscErrorCode MatView_Compact(Mat A, PetscViewer viewer)
+{
+  const Mat_Compact *mat       = CompactOf(A);
+  const char        *direction = MatCompactDirections[mat->direction];
+  PetscBool          ascii;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  scheme: %s\n", scheme_of(mat).c_str()));
+  if (!mat->ready) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (not set up)\n", direction));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::string spacing;
+  if (mat->derivative > 0 && !mat->has_stencil())
+    spacing = format(", spacing %g", static_cast<double>(mat->used));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s, lines of %lld rows%s%s\n", direction,
+                                   static_cast<long long>(mat->request.rows), spacing.c_str(),
+                                   mat->metric.empty() ? "" : ", with a metric"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  ends: %s\n", ends_of(mat).c_str()));
+  for (int device = 0; device < 2; ++device)
+    for (bool transposed : {false, true}) {
+      const std::string facts = mat->lines[device] ? mat->lines[device]->facts(transposed) : "";
+      if (facts.empty()) continue;
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s: %s\n", transposed ? "transposed kernel" : "kernel",
+                                       device ? " (device)" : "", facts.c_str()));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sizes of the DMDA or of MatCompactSetGrid(), unless they are set.
+static PetscErrorCode MatSetUp_Compact(Mat A)
+{
+  PetscInt local[3], all[3], dof;
+  PetscFunctionBegin;
+  PetscCall(GetCompactSizes(A, &local, &all, &dof));
+  if (dof > 0 && A->rmap->n < 0 && A->rmap->N < 0) {
+    const PetscInt n = local[0] * local[1] * local[2] * dof, N = all[0] * all[1] * all[2] * dof;
+    PetscCall(MatSetSizes(A, n, n, N, N));
+  }
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  A->preallocated = A->assembled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Vectors of the type of the DM.
+static PetscErrorCode MatCreateVecs_Compact(Mat A, Vec *right, Vec *left)
+{
+  DM      dm;
+  VecType type = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(A, &dm));
+  if (dm) PetscCall(DMGetVecType(dm, &type));
+  else PetscCall(MatGetVecType(A, &type));
+  for (Vec *v : {right, left}) {
+    if (!v) continue;
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)A), v));
+    PetscCall(VecSetSizes(*v, A->rmap->n, A->rmap->N));
+    PetscCall(VecSetBlockSize(*v, A->rmap->bs));
+    PetscCall(VecSetType(*v, type ? type : VECSTANDARD));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDuplicate_Compact(Mat A, MatDuplicateOption, Mat *copy)
+{
+  const Mat_Compact *from = CompactOf(A);
+  DM                 dm;
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), copy));
+  PetscCall(MatSetSizes(*copy, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
+  PetscCall(MatSetBlockSizesFromMats(*copy, A, A));
+  PetscCall(MatSetType(*copy, MATCOMPACT));
+  PetscCall(MatGetDM(A, &dm));
+  if (dm) PetscCall(MatSetDM(*copy, dm));
+  Mat_Compact *to = CompactOf(*copy);
+  to->direction = from->direction, to->derivative = from->derivative, to->order = from->order;
+  to->ends = from->ends, to->filter = from->filter, to->spacing = from->spacing;
+  to->staggered = from->staggered, to->periodic = from->periodic;
+  std::copy_n(from->grid, 4, to->grid);
+  PetscCallCXX(to->metric = from->metric, to->given_A = from->given_A, to->given_B = from->given_B);
+  to->factor = from->factor;
+  PetscCall(MatSetUp(*copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSetFromOptions_Compact(Mat A, RibbonOptionItems PetscOptionsObject)
+{
+  PetscFunctionBegin;
+  PetscCall(SetCompactFromOptions(A, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_Compact(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(ComposeCompactOptions(A, false));
+  delete CompactOf(A);
+  A->data = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_Compact(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(A->data = new Mat_Compact);
+  A->ops->setfromoptions   = MatSetFromOptions_Compact;
+  A->ops->setup            = MatSetUp_Compact;
+  A->ops->mult             = MatMult_Compact;
+  A->ops->multadd          = MatMultAdd_Compact;
+  A->ops->multtranspose    = MatMultTranspose_Compact;
+  A->ops->multtransposeadd = MatMultTransposeAdd_Compact;
+  A->ops->getdiagonal      = MatGetDiagonal_Compact;
+  A->ops->scale            = MatScale_Compact;
+  A->ops->setvalues        = MatSetValues_Compact;
+  A->ops->view             = MatView_Compact;
+  A->ops->getvecs          = MatCreateVecs_Compact;
+  A->ops->duplicate        = MatDuplicate_Compact;
+  A->ops->destroy          = MatDestroy_Compact;
+  PetscCall(ComposeCompactOptions(A, true));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATCOMPACT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file ways.hpp  The ways to apply a compact operator:
+///
+///     WholeCompact      lines on one rank: one LineOperator
+///     PiecesCompact     lines that span ranks: halo of B, and sub-lines that a reduced system couples
+///     GatheredCompact   lines that span ranks, each gathered to one rank
+#pragma once
+
+#include "../distributed/cut_solver.hpp"
+#include "../distributed/whole_lines.hpp"
+#include "sub_bands.hpp"
+
+#include <ribbon/distributed/halo_product.hpp>
+#include <ribbon/line_operator.hpp>
+#include <ribbon/line_operator/product.hpp>
+
+#include <stdexcept>
+
+namespace ribbon::petsc {
+
+/// Products with one operator, or with its transpose.
+template <class Exec>
+class CompactWay {
+public:
+  virtual ~CompactWay() = default;
+  /// y = alpha A^-1 B u + beta v; v may be y. All have the places of the lines of the request.
+  virtual PetscErrorCode apply(const Exec &exec, const Scalar *u, Scalar *y,
+                               const OperatorTerms<Scalar> &terms) = 0;
+  virtual std::string    facts() const                             = 0;
+};
+
+inline std::string facts_of(const FactorReport &report, bool fused, const std::string &reason)
+{
+  return report.algorithm + (fused ? ", fused with the product" : ", a product and a solve: " + reason);
+}
+
+template <class Exec>
+class WholeCompact final : public CompactWay<Exec> {
+public:
+  WholeCompact(const Exec &exec, const CompactRequest &request, bool transposed, std::string *failure)
+      : lines_(request.lines)
+  {
+    const auto          bands = whole_bands(exec, request);
+    LineOperatorOptions options;
+    options.transposed = transposed;
+    operator_          = {exec, lines_, bands.A, bands.B, options};
+    if (!operator_.report().ok()) *failure = operator_.report().reason;
+  }
+
+  PetscErrorCode apply(const Exec &exec, const Scalar *u, Scalar *y,
+                       const OperatorTerms<Scalar> &terms) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(operator_.apply(exec, u, lines_, y, lines_, terms));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  std::string facts() const override
+  {
+    return facts_of(operator_.report(), operator_.is_fused(), operator_.reason());
+  }
+
+private:
+  LineSet                            lines_;
+  ribbon::LineOperator<Scalar, Exec> operator_;
+};
+
+/// Memory of a vector with the places of lines, without gaps.
+template <class Exec>
+class LineWorkspace {
+public:
+  LineWorkspace() = default;
+  LineWorkspace(const Exec &exec, const LineSet &lines)
+      : places(lines.without_gaps()),
+        values_(allocate<Kokkos::View<Scalar *, typename Exec::memory_space>>(
+          exec, "ribbon::compact::workspace", static_cast<std::size_t>(lines.unknowns())))
+  {
+  }
+  Scalar *data() const { return values_.data(); }
+  LineSet places;
+
+private:
+  Kokkos::View<Scalar *, typename Exec::memory_space> values_;
+};
+
+/// The rows of neighbours next to the sub-lines of a rank.
+template <class Exec>
+class HaloExchange {
+public:
+  HaloExchange() = default;
+  HaloExchange(const Exec &exec, std::shared_ptr<const LineChain> chain, std::int64_t lines, bool periodic,
+               int kl, int ku)
+      : chain_(std::move(chain)), left_(chain_->left(periodic)), right_(chain_->right(periodic)), kl_(kl),
+        ku_(ku), below_(count(kl * lines)), above_(count(ku * lines)), to_left_(buffer(exec, above_)),
+        to_right_(buffer(exec, below_)), from_left_(buffer(exec, below_)), from_right_(buffer(exec, above_))
+  {
+  }
+
+  /// Collective on the chain. The halo is valid until the next exchange.
+  PetscErrorCode exchange(const Exec &exec, const Scalar *u, const LineSet &lines, Halo<Scalar> *halo)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
+    PetscCallCXX(pack_halo(exec, lines, kl_, ku_, u, to_left_.data(), to_right_.data()));
+    PetscCall(to_left_.to_mpi(exec));
+    PetscCall(to_right_.to_mpi(exec));
+    PetscCallMPI(MPI_Sendrecv(to_right_.for_mpi(), below_, MPIU_SCALAR, right_, 0, from_left_.for_mpi(),
+                              below_, MPIU_SCALAR, left_, 0, chain_->comm, MPI_STATUS_IGNORE));
+    PetscCallMPI(MPI_Sendrecv(to_left_.for_mpi(), above_, MPIU_SCALAR, left_, 1, from_right_.for_mpi(),
+                              above_, MPIU_SCALAR, right_, 1, chain_->comm, MPI_STATUS_IGNORE));
+    PetscCall(from_left_.from_mpi(exec));
+    PetscCall(from_right_.from_mpi(exec));
+    halo->left  = left_ == MPI_PROC_NULL ? nullptr : from_left_.data();
+    halo->right = right_ == MPI_PROC_NULL ? nullptr : from_right_.data();
+    PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static PetscMPIInt count(std::int64_t scalars)
+  {
+    if (scalars > PETSC_MPI_INT_MAX) throw std::length_error("lines are too many for one message of MPI");
+    return static_cast<PetscMPIInt>(scalars);
+  }
+  static MessageBuffer<Exec> buffer(const Exec &exec, PetscMPIInt scalars)
+  {
+    return MessageBuffer<Exec>(exec, static_cast<std::size_t>(scalars));
+  }
+
+  std::shared_ptr<const LineChain> chain_;
+  PetscMPIInt                      left_ = MPI_PROC_NULL, right_ = MPI_PROC_NULL;
+  int                              kl_ = 0, ku_ = 0;
+  PetscMPIInt                      below_ = 0, above_ = 0; ///< scalars of kl and of ku rows
+  MessageBuffer<Exec>              to_left_, to_right_, from_left_, from_right_;
+};
+
+template <class Exec>
+class PiecesCompact final : public CompactWay<Exec> {
+public:
+  /// Factors. If these lines must be applied in another way, `why_not` says why on all ranks. Collective on
+  /// the chain.
+  PetscErrorCode set_up(const Exec &exec, const CompactRequest &request, bool transposed,
+                        std::string *why_not)
+  {
+    const bool periodic = request.scheme.periodic;
+    PetscFunctionBegin;
+    lines_ = request.lines, transposed_ = transposed;
+    const auto bands = [&](Factor factor) {
+      return sub_bands(exec, request, factor, request.first(), lines_.rows, transposed);
+    };
+    PetscCallCXX(B_ = bands(Factor::B));
+    for (const LineChain::Piece &piece : request.chain->pieces)
+      if (piece.rows < B_.half_bandwidth()) *why_not = "rows of B reach further than a sub-line";
+    if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(
+      cut_.set_up(exec, request.chain, lines_, bands(Factor::A), periodic, {}, LineSolverOptions(), why_not));
+    if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCallCXX(halo_ = HaloExchange<Exec>(exec, request.chain, lines_.lines(), periodic, B_.kl(), B_.ku()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode apply(const Exec &exec, const Scalar *u, Scalar *y,
+                       const OperatorTerms<Scalar> &terms) override
+  {
+    const bool in_y = !transposed_ && terms.beta == Scalar(0);
+    PetscFunctionBegin;
+    if (!in_y && !work_.data()) PetscCallCXX(work_ = LineWorkspace<Exec>(exec, lines_));
+    Scalar *const w  = in_y ? y : work_.data();
+    const LineSet at = in_y ? lines_ : work_.places;
+    if (transposed_) {
+      PetscCall(cut_.solve(exec, u, lines_, w, at));
+      PetscCall(Multiply(exec, terms, w, at, terms.beta, y, lines_));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Multiply(exec, terms, u, lines_, Scalar(0), w, at));
+    PetscCall(cut_.solve(exec, w, at, w, at));
+    if (!in_y) PetscCallCXX(add_lines(exec, w, at, terms.beta, terms.v, terms.lines, y, lines_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  std::string facts() const override { return "sub-lines on their ranks, solved " + cut_.facts(); }
+
+private:
+  /// w = alpha B u + beta v.
+  PetscErrorCode Multiply(const Exec &exec, const OperatorTerms<Scalar> &terms, const Scalar *u,
+                          const LineSet &in, Scalar beta, Scalar *w, const LineSet &out)
+  {
+    Halo<Scalar> halo;
+    PetscFunctionBegin;
+    PetscCall(halo_.exchange(exec, u, in, &halo));
+    PetscCallCXX(halo_product(exec, B_, halo, terms.alpha, u, in, beta, terms.v, terms.lines, w, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  LineSet                                    lines_;
+  bool                                       transposed_ = false;
+  Bands<Scalar, typename Exec::memory_space> B_; ///< of the sub-lines, with entries in rows of neighbours
+  CutSolver<Exec>                            cut_;
+  HaloExchange<Exec>                         halo_;
+  LineWorkspace<Exec>                        work_;
+};
+
+template <class Exec>
+class GatheredCompact final : public CompactWay<Exec> {
+public:
+  /// @param why  lines are not applied by their sub-lines
+  GatheredCompact(const Exec &exec, const CompactRequest &request, bool transposed, std::string why,
+                  std::string *failure)
+      : lines_(request.lines), why_(std::move(why)), gathered_(exec, request.chain, request.lines)
+  {
+    CompactRequest whole = request;
+    whole.lines          = gathered_.lines(), whole.chain.reset();
+    if (whole.lines.lines() > 0)
+      way_ = std::make_unique<WholeCompact<Exec>>(exec, whole, transposed, failure);
+  }
+
+  PetscErrorCode apply(const Exec &exec, const Scalar *u, Scalar *y,
+                       const OperatorTerms<Scalar> &terms) override
+  {
+    const bool            adds = terms.beta != Scalar(0);
+    OperatorTerms<Scalar> product;
+    PetscFunctionBegin;
+    product.alpha = terms.alpha;
+    if (adds && !work_.data()) PetscCallCXX(work_ = LineWorkspace<Exec>(exec, lines_));
+    Scalar *const  w     = adds ? work_.data() : y;
+    const LineSet  at    = adds ? work_.places : lines_;
+    PetscErrorCode error = PETSC_SUCCESS;
+    PetscCall(gathered_.apply(exec, u, lines_, w, at, [&](Scalar *whole) {
+      if (way_) error = way_->apply(exec, whole, whole, product);
+    }));
+    PetscCall(error);
+    if (adds) PetscCallCXX(add_lines(exec, w, at, terms.beta, terms.v, terms.lines, y, lines_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  std::string facts() const override
+  {
+    return "lines gathered to their ranks (" + why_ + ")" + (way_ ? ", " + way_->facts() : "");
+  }
+
+private:
+  LineSet                             lines_;
+  std::string                         why_;
+  WholeLines<Exec>                    gathered_;
+  std::unique_ptr<WholeCompact<Exec>> way_; ///< null: this rank has no whole lines
+  LineWorkspace<Exec>                 work_;
+};
+
+} // namespace ribbon::petsc
