@@ -121,11 +121,11 @@ static std::string scheme_of(const Mat_Compact *mat)
 {
   if (mat->has_stencil()) return "stencil of the application";
   const bool  half = mat->staggered != MAT_COMPACT_STAGGERED_NONE;
-  std::string what;
-  if (mat->derivative > 0) what = format("derivative %d", static_cast<int>(mat->derivative));
-  else what = half ? "interpolation" : format("filter %g", static_cast<double>(mat->filter));
-  what += format(", order %d", static_cast<int>(mat->order));
-  return half ? what + ", staggered " + MatCompactStaggereds[mat->staggered] : what;
+  std::string scheme;
+  if (mat->derivative > 0) scheme = format("derivative %d", static_cast<int>(mat->derivative));
+  else scheme = half ? "interpolation" : format("filter %g", static_cast<double>(mat->filter));
+  scheme += format(", order %d", static_cast<int>(mat->order));
+  return half ? scheme + ", staggered " + MatCompactStaggereds[mat->staggered] : scheme;
 }
 
 static std::string ends_of(const Mat_Compact *mat)
