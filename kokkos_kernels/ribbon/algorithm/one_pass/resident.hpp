@@ -53,8 +53,8 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
       for (int c = v; c < chunks; c += team.size()) held[c] = blocks[c];
   }
 
-  using Tile  = StagedTile<Scalar, 1>;
-  using Lines = typename Tile::Lines;
+  using Staged = StagedTile<Scalar, 1>;
+  using Lines  = typename Staged::Lines;
   /// Scratch of a team: its tiles, the coefficients, the right-hand sides of the separators, the arrivals
   /// of the tiles and of the coefficients, virtual states.
   struct Scratch {
@@ -85,7 +85,7 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
     return at;
   }
   /// The tile of a round.
-  KOKKOS_FORCEINLINE_FUNCTION Tile tile_of(const Scratch &at, int round) const
+  KOKKOS_FORCEINLINE_FUNCTION Staged tile_of(const Scratch &at, int round) const
   {
     const int k = round % shape.resident;
     return {shape, reinterpret_cast<Scalar *>(at.tiles + static_cast<std::size_t>(k) * tile_bytes(shape)),
@@ -111,7 +111,7 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
       tile_of(at, 0).bring(team, v, lines_of(number), in, b);
     });
     for (int round = 0; number < tiles; ++round, number += teams) {
-      const Tile         tile = tile_of(at, round);
+      const Staged       tile = tile_of(at, round);
       const std::int64_t next = number + teams;
       const auto         each = [&](const auto &phase) {
         threads.for_each([&](int v, State &s) { phase(this->piece(team, v, tile.tile, number), s); });

@@ -32,14 +32,14 @@ struct LoopedPlain {
   /// A recurrence: the last K rows, the newest first, and the next one.
   struct Window {
     Scalar               w[most_block], next[most_block];
-    KOKKOS_FUNCTION void clear(int S)
+    KOKKOS_FUNCTION void clear(int size)
     {
-      for (int q = 0; q < S; ++q) w[q] = Scalar(0);
+      for (int q = 0; q < size; ++q) w[q] = Scalar(0);
     }
-    KOKKOS_FUNCTION void push(int S, int B)
+    KOKKOS_FUNCTION void push(int size, int block)
     {
-      for (int q = S - 1; q >= B; --q) w[q] = w[q - B];
-      for (int a = 0; a < B; ++a) w[a] = next[a];
+      for (int q = size - 1; q >= block; --q) w[q] = w[q - block];
+      for (int a = 0; a < block; ++a) w[a] = next[a];
     }
   };
 
