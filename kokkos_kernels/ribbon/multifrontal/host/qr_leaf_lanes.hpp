@@ -248,7 +248,7 @@ private:
     auto odd_lanes = (size < bound) | (size < least) | (largest < small) | (odd != odd);
     bool some_odd  = !Common;
     for (int d = 0; d < doubles; ++d) {
-      Doubles factor;
+      Doubles factor = {};
       if constexpr (doubles == 1) factor = size;
       else
         for (int l = 0; l < in_doubles; ++l) factor[l] = static_cast<double>(size[d * in_doubles + l]);
