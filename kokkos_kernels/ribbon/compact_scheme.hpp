@@ -232,6 +232,8 @@ CompactScheme<Scalar> compact_scheme(const CompactChoice &choice)
   B.interior = wide_row<Scalar>(e.B, back, B.lower, B.upper, factor);
   if (!choice.periodic) add_ends(choice, wide, factor, scheme);
   scheme.least_rows = std::max(2 * wide, reach) + 1;
+  // with rows of the ends alone, A is singular
+  if (!choice.periodic && choice.order == 4 && choice.derivative > 0) ++scheme.least_rows;
   return scheme;
 }
 

@@ -163,13 +163,13 @@ PetscErrorCode CheckLines(Mat A, const CompactGrid &grid, int d)
   const MPI_Comm     comm = PetscObjectComm((PetscObject)A);
   const Mat_Compact *mat  = CompactOf(A);
   const auto         rows = static_cast<long long>(mat->request.rows);
-  PetscInt           own;
+  PetscInt           own, columns;
   PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(A, &own, nullptr));
-  int fits = own == grid.local[0] * grid.local[1] * grid.local[2] * grid.dof;
+  PetscCall(MatGetLocalSize(A, &own, &columns));
+  int fits = own == columns && own == grid.local[0] * grid.local[1] * grid.local[2] * grid.dof;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, comm));
   PetscCheck(fits, comm, PETSC_ERR_ARG_SIZ,
-             "Mat compact: the rows of the matrix are not the points of its grid times the dof");
+             "Mat compact: the rows and columns of the matrix are not the points of its grid times the dof");
   PetscCheck(
     rows >= mat->request.scheme.least_rows, comm, PETSC_ERR_ARG_SIZ,
     "Mat compact: lines of %lld rows along %s: %s needs at least %lld", rows, MatCompactDirections[d],

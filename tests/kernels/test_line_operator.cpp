@@ -191,6 +191,8 @@ constexpr Case widths[] = {{1, 1, 1, 1, false, Lhs::shared, Lhs::shared, true},
                            {1, 0, 5, 6, false, Lhs::shared, Lhs::shared, false},
                            {4, 3, 4, 6, false, Lhs::shared, Lhs::shared, true},
                            {0, 0, 2, 2, false, Lhs::shared, Lhs::shared, true},
+                           {0, 0, 2, 1, true, Lhs::shared, Lhs::shared, true},
+                           {0, 0, 1, 3, true, Lhs::per_line, Lhs::shared, false},
                            {1, 1, 2, 2, false, Lhs::classes, Lhs::classes, false},
                            {2, 2, 3, 3, true, Lhs::classes, Lhs::shared, false},
                            {1, 1, 1, 1, false, Lhs::per_line, Lhs::per_line, false},
@@ -217,7 +219,7 @@ TEST(LineOperator, SeparateGivesTheSame)
 TEST(LineOperator, LongLinesAreRight)
 {
   for (std::int64_t n : {255, 256, 600, 1024, 2100})
-    for (const Case &c : {widths[0], widths[2], widths[4], widths[9]})
+    for (const Case &c : {widths[0], widths[2], widths[4], widths[11]})
       for (int layout : {0, 1}) {
         Setting<double> run;
         run.layout = layout, run.in_place = n % 2 == 1;
@@ -228,7 +230,7 @@ TEST(LineOperator, LongLinesAreRight)
 /// Every shape of the kernels of one_pass, on hosts too.
 TEST(LineOperator, EveryShapeOfOnePassIsRight)
 {
-  for (const Case &c : {widths[0], widths[1], widths[3], widths[8]})
+  for (const Case &c : {widths[0], widths[1], widths[3], widths[10]})
     for (std::int64_t n : {40, 130, 256})
       for (int layout : {0, 1}) {
         Setting<double> run;

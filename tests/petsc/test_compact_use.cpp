@@ -335,7 +335,7 @@ TEST_F(CompactUse, AGridIsNeededOfTheSizeOfTheMatrix) // one rank
             "Mat compact: there is no grid: call MatSetDM() with a DMDA, or MatCompactSetGrid()");
   OK(MatCompactSetGrid(A, 5, 2, 1, 1));
   EXPECT_EQ(error_of(A, u, y),
-            "Mat compact: the rows of the matrix are not the points of its grid times the dof");
+            "Mat compact: the rows and columns of the matrix are not the points of its grid times the dof");
   OK(MatCompactSetGrid(A, 6, 2, 1, 1));
   OK(MatMult(A, u, y));
   MatDestroy(&A);
