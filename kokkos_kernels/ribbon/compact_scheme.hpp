@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace ribbon {
 
@@ -63,11 +64,31 @@ struct CompactBands {
   Bands<Scalar, MemorySpace> A, B;
 };
 
+/// Sizes of coefficients. Their products with values of moderate size neither overflow nor underflow.
+struct ScaleRange {
+  double least, most;
+  bool   contains(double x) const { return std::abs(x) >= least && std::abs(x) <= most; } ///< false for NaN
+};
+template <class Scalar>
+ScaleRange scale_range()
+{
+  using limits = std::numeric_limits<real_t<Scalar>>;
+  return {static_cast<double>(limits::min()) / static_cast<double>(limits::epsilon()),
+          static_cast<double>(limits::max()) * static_cast<double>(limits::epsilon())};
+}
+
 namespace detail {
 
 [[noreturn]] inline void refuse_scheme(const std::string &what)
 {
   throw std::invalid_argument("ribbon::compact_scheme: " + what);
+}
+
+inline std::string short_text(double x)
+{
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", x);
+  return text;
 }
 
 /// a1, a2: off-diagonal entries of A. c: those of B.
@@ -167,12 +188,28 @@ void mirror_rows(StencilRows<Scalar> &rows, Scalar sign)
 inline void check_choice(const CompactChoice &c)
 {
   if (!(c.spacing > 0) || !std::isfinite(c.spacing))
-    refuse_scheme("spacing " + std::to_string(c.spacing) + " is not positive");
+    refuse_scheme("spacing " + short_text(c.spacing) + " is not positive");
   if (c.ends != 3 && c.ends != 4) refuse_scheme("ends of order " + std::to_string(c.ends) + " (3, 4)");
   if (!(c.filter >= 0 && c.filter < 0.5))
-    refuse_scheme("filter " + std::to_string(c.filter) + " is not in [0, 1/2)");
+    refuse_scheme("filter " + short_text(c.filter) + " is not in [0, 1/2)");
   if (c.staggered != Staggered::none && !c.periodic)
     refuse_scheme("staggered schemes have no end rows for open lines (periodic lines)");
+}
+
+/// 1 / h^derivative.
+/// @throws std::invalid_argument if products with it would overflow or underflow
+template <class Scalar>
+double spacing_factor(const CompactChoice &c)
+{
+  const auto   range  = scale_range<Scalar>();
+  const double factor = c.derivative == 0   ? 1
+                        : c.derivative == 1 ? 1 / c.spacing
+                                            : 1 / (c.spacing * c.spacing);
+  if (!range.contains(factor))
+    refuse_scheme("spacing " + short_text(c.spacing) + ": 1/h^" + std::to_string(c.derivative) + " is " +
+                  short_text(factor) + " (" + short_text(range.least) + " to " + short_text(range.most) +
+                  ")");
+  return factor;
 }
 
 /// End rows of an open line: row 0, then one row of order 4, and one of order 6 if the interior reaches
@@ -212,12 +249,10 @@ CompactScheme<Scalar> compact_scheme(const CompactChoice &choice)
 {
   using namespace detail;
   check_choice(choice);
-  const bool       half = choice.staggered != Staggered::none;
-  const CompactRow row  = compact_row(choice.derivative, choice.order, half, choice.filter);
-  const auto       e    = interior_entries(row, choice);
-  const double     h = choice.spacing, factor = choice.derivative == 0   ? 1
-                                                : choice.derivative == 1 ? 1 / h
-                                                                         : 1 / (h * h);
+  const bool       half   = choice.staggered != Staggered::none;
+  const CompactRow row    = compact_row(choice.derivative, choice.order, half, choice.filter);
+  const auto       e      = interior_entries(row, choice);
+  const double     factor = spacing_factor<Scalar>(choice);
   const int        wide_A = static_cast<int>(e.A.size()) / 2, wide = static_cast<int>(e.B.size()) / 2,
             back     = wide - (choice.staggered == Staggered::forward ? 1 : 0),
             ahead    = static_cast<int>(e.B.size()) - 1 - back;

@@ -288,9 +288,17 @@ TEST(CompactScheme, RefusalsNameTheChoice)
   c = choice_of(1, 6, Staggered::backward), c.periodic = false;
   EXPECT_EQ(refusal(c), begin + "staggered schemes have no end rows for open lines (periodic lines)");
   c = choice_of(0, 6), c.filter = 0.5;
-  EXPECT_EQ(refusal(c), begin + "filter 0.500000 is not in [0, 1/2)");
+  EXPECT_EQ(refusal(c), begin + "filter 0.5 is not in [0, 1/2)");
   c = CompactChoice(), c.spacing = 0;
-  EXPECT_EQ(refusal(c), begin + "spacing 0.000000 is not positive");
+  EXPECT_EQ(refusal(c), begin + "spacing 0 is not positive");
+  c.spacing = 1e-300;
+  EXPECT_EQ(refusal(c), begin + "spacing 1e-300: 1/h^1 is 1e+300 (9.86e-32 to 4.06e+31)");
+  c.derivative = 2;
+  EXPECT_EQ(refusal(c), begin + "spacing 1e-300: 1/h^2 is inf (9.86e-32 to 4.06e+31)");
+  c.spacing = 1e200;
+  EXPECT_EQ(refusal(c), begin + "spacing 1e+200: 1/h^2 is 0 (9.86e-32 to 4.06e+31)");
+  c.spacing = 1e-15;
+  EXPECT_EQ(refusal(c), "");
   c = CompactChoice(), c.ends = 5;
   EXPECT_EQ(refusal(c), begin + "ends of order 5 (3, 4)");
 }
