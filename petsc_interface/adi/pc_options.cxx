@@ -70,7 +70,7 @@ PetscErrorCode ReadDirections(PC pc, RibbonOptionItems PetscOptionsObject)
 
 const char *NotAShift(PetscReal shift)
 {
-  return shift >= 0 && PetscIsNormalReal(shift + 1) ? nullptr : "is negative, or no number";
+  return shift >= 0 && PetscIsNormalReal(shift + 1) ? nullptr : "is negative, or not a finite number";
 }
 
 constexpr auto pc_adi_options = std::make_tuple(

@@ -36,18 +36,18 @@ public:
 
   bool is_prepared(bool transposed) const override { return ways_[transposed] != nullptr; }
 
-  PetscErrorCode apply(bool transposed, Scalar alpha, Vec u, Vec v, Vec y) override
+  PetscErrorCode apply(bool transposed, Scalar alpha, Vec u, Scalar beta, Vec v, Vec y) override
   {
     const Exec            exec = current_space<Exec>();
     OpenVec<Exec>         from, added, to;
     OperatorTerms<Scalar> terms;
-    const bool            opens = v && v != y;
+    const bool            opens = v && v != y && v != u;
     PetscFunctionBegin;
     PetscCall(from.open(u, Access::read));
     if (opens) PetscCall(added.open(v, Access::read));
     PetscCall(to.open(y, v == y ? Access::update : Access::write));
-    terms.alpha = alpha, terms.beta = v ? Scalar(1) : Scalar(0), terms.lines = lines_;
-    terms.v = opens ? added.data() : to.data();
+    terms.alpha = alpha, terms.beta = beta, terms.lines = lines_;
+    terms.v = opens ? added.data() : v == u ? from.data() : to.data();
     if constexpr (is_device_space<Exec>) PetscCall(PetscLogGpuTimeBegin());
     PetscCall(ways_[transposed]->apply(exec, from.data(), to.data(), terms));
     const double flops = flops_ * static_cast<double>(lines_.unknowns());

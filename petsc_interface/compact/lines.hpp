@@ -35,8 +35,9 @@ public:
   /// otherwise it is empty. Collective on the chain.
   virtual PetscErrorCode prepare(const CompactRequest &request, bool transposed, std::string *failure) = 0;
   virtual bool           is_prepared(bool transposed) const                                            = 0;
-  /// y = alpha A^-1 B u + v, or alpha B^T A^-T u + v; v may be null or y. Collective on the chain.
-  virtual PetscErrorCode apply(bool transposed, Scalar alpha, Vec u, Vec v, Vec y) = 0;
+  /// y = alpha A^-1 B u + beta v, or alpha B^T A^-T u + beta v; v may be u or y, or null if beta is 0.
+  /// Collective on the chain.
+  virtual PetscErrorCode apply(bool transposed, Scalar alpha, Vec u, Scalar beta, Vec v, Vec y) = 0;
   /// Describes the kernels for views, after prepare().
   virtual std::string facts(bool transposed) const = 0;
 };

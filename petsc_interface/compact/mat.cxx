@@ -35,8 +35,10 @@ static PetscErrorCode Prepare(Mat A, bool transposed, CompactLines *lines)
 /// y = A u + v, or A^T u + v, on a device if all vectors are there; v may be null. Collective.
 static PetscErrorCode Multiply(Mat A, bool transposed, Vec u, Vec v, Vec y)
 {
-  Mat_Compact *mat = CompactOf(A);
-  bool         device, also;
+  Mat_Compact *mat    = CompactOf(A);
+  const Scalar factor = mat->given.factor, shift = mat->given.shift;
+  const bool   shifts = shift != Scalar(0);
+  bool         device = false, also = false;
   PetscFunctionBegin;
   PetscCall(SetUpCompact(A));
   PetscCall(IsOnDevice(u, &device));
@@ -52,7 +54,9 @@ static PetscErrorCode Multiply(Mat A, bool transposed, Vec u, Vec v, Vec y)
     if (error) lines.reset();
     PetscCall(error);
   }
-  PetscCall(lines->apply(transposed, mat->factor, u, v, y));
+  if (v) PetscCall(lines->apply(transposed, factor, u, Scalar(1), v, y));
+  else PetscCall(lines->apply(transposed, factor, u, shift, shifts ? u : nullptr, y));
+  if (v && shifts) PetscCall(VecAXPY(y, reinterpret_cast<const PetscScalar &>(shift), u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,31 +99,30 @@ static PetscErrorCode MatGetDiagonal_Compact(Mat A, Vec d)
   auto                  *to    = reinterpret_cast<Scalar *>(values);
   for (std::int64_t l = 0; l < lines.lines(); ++l)
     for (std::int64_t i = 0; i < lines.rows; ++i)
-      to[lines(l, i)] = mat->factor * diagonal[static_cast<std::size_t>(i)];
+      to[lines(l, i)] = mat->given.factor * diagonal[static_cast<std::size_t>(i)] + mat->given.shift;
   PetscCall(VecRestoreArrayWrite(d, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatScale_Compact(Mat A, PetscScalar a)
 {
+  CompactValues &given = CompactOf(A)->given;
   PetscFunctionBegin;
-  CompactOf(A)->factor *= reinterpret_cast<const Scalar &>(a);
+  given.factor *= reinterpret_cast<const Scalar &>(a);
+  given.shift *= reinterpret_cast<const Scalar &>(a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatSetValues_Compact(Mat A, PetscInt, const PetscInt *, PetscInt, const PetscInt *,
-                                           const PetscScalar *, InsertMode)
+static PetscErrorCode MatShift_Compact(Mat A, PetscScalar a)
 {
   PetscFunctionBegin;
-  SETERRQ(
-    PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-    "Mat compact: it is A^-1 B of a compact scheme, and stores no entries to set: choose the scheme with "
-    "-mat_compact_derivative and -mat_compact_order, or call MatCompactSetStencil()");
+  CompactOf(A)->given.shift += reinterpret_cast<const Scalar &>(a);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static std::string scheme_of(const Mat_Compact *mat)
 {
-  if (mat->has_stencil()) return "stencil of the application";
+  if (mat->given.has_stencil()) return "stencil of the application";
   const bool  half = mat->staggered != MAT_COMPACT_STAGGERED_NONE;
   std::string scheme;
   if (mat->derivative > 0) scheme = format("derivative %d", static_cast<int>(mat->derivative));
@@ -131,29 +134,77 @@ static std::string scheme_of(const Mat_Compact *mat)
 static std::string ends_of(const Mat_Compact *mat)
 {
   if (mat->request.scheme.periodic) return "periodic";
-  if (mat->has_stencil()) return "of the stencil";
+  if (mat->given.has_stencil()) return "of the stencil";
   return mat->derivative == 0 ? "values are copied" : format("order %d", static_cast<int>(mat->ends));
 }
 
-static PetscErrorCode MatView_Compact(Mat A, PetscViewer viewer)
+static std::string text_of(const Scalar &a)
+{
+  const auto &value    = reinterpret_cast<const PetscScalar &>(a);
+  const auto  real     = static_cast<double>(PetscRealPart(value)),
+             imaginary = static_cast<double>(PetscImaginaryPart(value));
+  return imaginary == 0 ? format("%g", real) : format("%g%+gi", real, imaginary);
+}
+
+/// "-2 A^-1 B + 3"; empty for A^-1 B.
+static std::string operator_of(const CompactValues &given)
+{
+  std::string text = given.factor == Scalar(1) ? "" : text_of(given.factor) + " ";
+  if (given.shift != Scalar(0)) return text + "A^-1 B + " + text_of(given.shift) + " I";
+  return text.empty() ? "" : text + "A^-1 B";
+}
+
+/// Whether a viewer prints text that describes an object, and no entries. Raises an error for one that needs
+/// entries.
+static PetscErrorCode CheckViewer(PetscViewer viewer, bool *prints)
+{
+  PetscBool         ascii, other;
+  PetscViewerFormat format;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)viewer, &other, PETSCVIEWERSTRING, PETSCVIEWERSAWS, ""));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  *prints = ascii;
+  switch (format) {
+  case PETSC_VIEWER_DEFAULT:
+  case PETSC_VIEWER_NATIVE:
+  case PETSC_VIEWER_NOFORMAT:
+  case PETSC_VIEWER_LOAD_BALANCE:
+  case PETSC_VIEWER_ASCII_INFO:
+  case PETSC_VIEWER_ASCII_INFO_DETAIL:
+  case PETSC_VIEWER_ASCII_FACTOR_INFO:
+    break;
+  default:
+    ascii = PETSC_FALSE;
+  }
+  PetscCheck(ascii || other, PetscObjectComm((PetscObject)viewer), PETSC_ERR_SUP,
+             "MatView: a viewer of type %s and format %s prints entries, and Mat compact stores none: view "
+             "the matrix of MatComputeOperator()",
+             ((PetscObject)viewer)->type_name, PetscViewerFormats[format]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ribbon::petsc::ViewCompact(Mat A, PetscViewer viewer)
 {
   const Mat_Compact *mat       = CompactOf(A);
   const char        *direction = MatCompactDirections[mat->direction];
-  PetscBool          ascii;
+  const std::string  times     = operator_of(mat->given);
+  bool               prints    = false;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckViewer(viewer, &prints));
+  if (!prints) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  scheme: %s\n", scheme_of(mat).c_str()));
+  if (!times.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  operator: %s\n", times.c_str()));
   if (!mat->ready) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (not set up)\n", direction));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::string spacing;
-  if (mat->derivative > 0 && !mat->has_stencil())
+  if (mat->derivative > 0 && !mat->given.has_stencil())
     spacing = format(", spacing %g", static_cast<double>(mat->used));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s, lines of %lld rows%s%s\n", direction,
                                    static_cast<long long>(mat->request.rows), spacing.c_str(),
-                                   mat->metric.empty() ? "" : ", with a metric"));
+                                   mat->given.metric.empty() ? "" : ", with a metric"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ends: %s\n", ends_of(mat).c_str()));
   for (int device = 0; device < 2; ++device)
     for (bool transposed : {false, true}) {
@@ -171,7 +222,9 @@ static PetscErrorCode MatSetUp_Compact(Mat A)
   PetscInt local[3], all[3], dof;
   PetscFunctionBegin;
   PetscCall(GetCompactSizes(A, &local, &all, &dof));
-  if (dof > 0 && A->rmap->n < 0 && A->rmap->N < 0) {
+  if (A->rmap->n < 0 && A->rmap->N < 0) {
+    PetscCheck(dof > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+               "Mat compact: there is no grid: call MatSetDM() with a DMDA, or MatCompactSetGrid()");
     const PetscInt n = local[0] * local[1] * local[2] * dof, N = all[0] * all[1] * all[2] * dof;
     PetscCall(MatSetSizes(A, n, n, N, N));
   }
@@ -187,6 +240,8 @@ static PetscErrorCode MatCreateVecs_Compact(Mat A, Vec *right, Vec *left)
   DM      dm;
   VecType type = nullptr;
   PetscFunctionBegin;
+  PetscCheck(A->preallocated, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "Mat compact: call MatSetUp() before MatCreateVecs()");
   PetscCall(MatGetDM(A, &dm));
   if (dm) PetscCall(DMGetVecType(dm, &type));
   else PetscCall(MatGetVecType(A, &type));
@@ -197,28 +252,6 @@ static PetscErrorCode MatCreateVecs_Compact(Mat A, Vec *right, Vec *left)
     PetscCall(VecSetBlockSize(*v, A->rmap->bs));
     PetscCall(VecSetType(*v, type ? type : VECSTANDARD));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatDuplicate_Compact(Mat A, MatDuplicateOption, Mat *copy)
-{
-  const Mat_Compact *from = CompactOf(A);
-  DM                 dm;
-  PetscFunctionBegin;
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), copy));
-  PetscCall(MatSetSizes(*copy, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
-  PetscCall(MatSetBlockSizesFromMats(*copy, A, A));
-  PetscCall(MatSetType(*copy, MATCOMPACT));
-  PetscCall(MatGetDM(A, &dm));
-  if (dm) PetscCall(MatSetDM(*copy, dm));
-  Mat_Compact *to = CompactOf(*copy);
-  to->direction = from->direction, to->derivative = from->derivative, to->order = from->order;
-  to->ends = from->ends, to->filter = from->filter, to->spacing = from->spacing;
-  to->staggered = from->staggered, to->periodic = from->periodic;
-  std::copy_n(from->grid, 4, to->grid);
-  PetscCallCXX(to->metric = from->metric, to->given_A = from->given_A, to->given_B = from->given_B);
-  to->factor = from->factor;
-  PetscCall(MatSetUp(*copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,11 +283,11 @@ PetscErrorCode MatCreate_Compact(Mat A)
   A->ops->multtransposeadd = MatMultTransposeAdd_Compact;
   A->ops->getdiagonal      = MatGetDiagonal_Compact;
   A->ops->scale            = MatScale_Compact;
-  A->ops->setvalues        = MatSetValues_Compact;
-  A->ops->view             = MatView_Compact;
+  A->ops->shift            = MatShift_Compact;
+  A->ops->view             = ViewCompact;
   A->ops->getvecs          = MatCreateVecs_Compact;
-  A->ops->duplicate        = MatDuplicate_Compact;
   A->ops->destroy          = MatDestroy_Compact;
+  SetCompactOperations(A);
   PetscCall(ComposeCompactOptions(A, true));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATCOMPACT));
   PetscFunctionReturn(PETSC_SUCCESS);

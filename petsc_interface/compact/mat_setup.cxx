@@ -32,6 +32,8 @@ PetscErrorCode ReadGrid(Mat A, DM dm, CompactGrid *grid)
   PetscMPIInt    ranks;
   PetscFunctionBegin;
   if (dm) {
+    PetscCheck(dm->setupcalled, comm, PETSC_ERR_ARG_WRONGSTATE,
+               "Mat compact: its DMDA is not set up: call DMSetUp() before MatSetUp()");
     PetscCall(DMDAGetInfo(dm, &grid->dim, &grid->all[0], &grid->all[1], &grid->all[2], &grid->processes[0],
                           &grid->processes[1], &grid->processes[2], &grid->dof, nullptr, &grid->boundary[0],
                           &grid->boundary[1], &grid->boundary[2], nullptr));
@@ -40,17 +42,21 @@ PetscErrorCode ReadGrid(Mat A, DM dm, CompactGrid *grid)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetDM(A, &dm));
-  PetscCheck(!dm, comm, PETSC_ERR_ARG_WRONG, "Mat compact: its DM is no DMDA: set one with MatSetDM()");
-  PetscCheck(mat->grid[0] > 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!dm, comm, PETSC_ERR_ARG_WRONG, "Mat compact: its DM is of type %s: call MatSetDM() with a DMDA",
+             ((PetscObject)dm)->type_name);
+  PetscCheck(mat->given.grid[0] > 0, comm, PETSC_ERR_ARG_WRONGSTATE,
              "Mat compact: there is no grid: call MatSetDM() with a DMDA, or MatCompactSetGrid()");
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCheck(ranks == 1, comm, PETSC_ERR_SUP,
-             "Mat compact: a grid of MatCompactSetGrid() is for one rank: call MatSetDM() with a DMDA");
+  PetscCheck(
+    ranks == 1, comm, PETSC_ERR_SUP,
+    "Mat compact: a grid of MatCompactSetGrid() is for one rank, and there are %d: call MatSetDM() with "
+    "a DMDA",
+    static_cast<int>(ranks));
   for (int d = 0; d < 3; ++d) {
-    grid->all[d] = grid->local[d] = mat->grid[d];
+    grid->all[d] = grid->local[d] = mat->given.grid[d];
     grid->boundary[d]             = mat->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   }
-  grid->dof = mat->grid[3];
+  grid->dof = mat->given.grid[3];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,6 +112,32 @@ PetscErrorCode SpacingOfCoordinates(Mat A, DM dm, const CompactGrid &grid, int d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The version of the coordinates; zeros: the DMDA has none.
+PetscErrorCode VersionOfCoordinates(DM dm, ObjectVersion *version)
+{
+  Vec coordinates;
+  PetscFunctionBegin;
+  *version = {};
+  PetscCall(DMGetCoordinates(dm, &coordinates));
+  if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)coordinates, &version->id));
+  PetscCall(PetscObjectStateGet((PetscObject)coordinates, &version->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the last set-up read this DMDA and the coordinates that it has now.
+PetscErrorCode IsUpToDate(Mat A, DM dm, bool *yes)
+{
+  const Mat_Compact *mat = CompactOf(A);
+  ObjectVersion      now;
+  PetscFunctionBegin;
+  *yes = mat->ready && dm == mat->dm;
+  if (!*yes || !mat->follows_coordinates()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VersionOfCoordinates(dm, &now));
+  *yes = !(now != mat->coordinates);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The scheme of the options.
 PetscErrorCode MakeScheme(Mat A, bool periodic, CompactScheme<Scalar> *scheme)
 {
@@ -124,9 +156,13 @@ PetscErrorCode MakeScheme(Mat A, bool periodic, CompactScheme<Scalar> *scheme)
     what = e.what();
     what = what.substr(what.find(": ") + 2);
   }
-  PetscCheck(what.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "Mat compact: %s: change %s, %s or %s",
-             what.c_str(), option_of(A, "order").c_str(), option_of(A, "derivative").c_str(),
-             option_of(A, "staggered").c_str());
+  PetscCheck(what.find("spacing") != 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "Mat compact: %s: change %s, or the coordinates of the DMDA", what.c_str(),
+             option_of(A, "spacing").c_str());
+  PetscCheck(what.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "Mat compact: %s, with %s %d, %s %d and %s %s",
+             what.c_str(), option_of(A, "derivative").c_str(), choice.derivative,
+             option_of(A, "order").c_str(), choice.order, option_of(A, "staggered").c_str(),
+             MatCompactStaggereds[mat->staggered]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,11 +184,13 @@ StencilRows<Scalar> rows_of(const GivenRows &given)
 PetscErrorCode TakeStencil(Mat A, bool periodic, CompactScheme<Scalar> *scheme)
 {
   const Mat_Compact *mat  = CompactOf(A);
-  const auto         ends = std::max(mat->given_A.ends(), mat->given_B.ends());
+  const auto         ends = std::max(mat->given.A.ends(), mat->given.B.ends());
   PetscFunctionBegin;
   PetscCheck(!periodic || ends == 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
-             "MatCompactSetStencil: first and last rows are for open lines, and these are periodic");
-  scheme->A = rows_of(mat->given_A), scheme->B = rows_of(mat->given_B), scheme->periodic = periodic;
+             "MatCompactSetStencil: ends is %" PetscInt_FMT
+             ", and the lines along %s are periodic: ends is 0",
+             ends, MatCompactDirections[mat->direction]);
+  scheme->A = rows_of(mat->given.A), scheme->B = rows_of(mat->given.B), scheme->periodic = periodic;
   const int width    = std::max(scheme->A.lower, scheme->B.lower);
   scheme->least_rows = periodic ? 2 * width + 1 : std::max<std::int64_t>(1, 2 * ends);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,24 +202,29 @@ PetscErrorCode CheckLines(Mat A, const CompactGrid &grid, int d)
   const Mat_Compact *mat  = CompactOf(A);
   const auto         rows = static_cast<long long>(mat->request.rows);
   PetscInt           own, columns;
+  std::string        wrong;
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(A, &own, &columns));
-  int fits = own == columns && own == grid.local[0] * grid.local[1] * grid.local[2] * grid.dof;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, comm));
-  PetscCheck(fits, comm, PETSC_ERR_ARG_SIZ,
-             "Mat compact: the rows and columns of the matrix are not the points of its grid times the dof");
+  const PetscInt points = grid.local[0] * grid.local[1] * grid.local[2];
+  if (own != columns || own != points * grid.dof)
+    wrong =
+      format("Mat compact: a rank has %lld rows and %lld columns of the matrix, and %lld points with dof "
+             "%lld of the grid",
+             static_cast<long long>(own), static_cast<long long>(columns), static_cast<long long>(points),
+             static_cast<long long>(grid.dof));
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_SIZ, wrong));
   PetscCheck(
     rows >= mat->request.scheme.least_rows, comm, PETSC_ERR_ARG_SIZ,
     "Mat compact: lines of %lld rows along %s: %s needs at least %lld", rows, MatCompactDirections[d],
-    mat->has_stencil() ? "the stencil"
-                       : (option_of(A, "order") + format(" %d", static_cast<int>(mat->order))).c_str(),
+    mat->given.has_stencil() ? "the stencil"
+                             : (option_of(A, "order") + format(" %d", static_cast<int>(mat->order))).c_str(),
     static_cast<long long>(mat->request.scheme.least_rows));
-  if (mat->metric.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(static_cast<long long>(mat->metric.size()) == rows, comm, PETSC_ERR_ARG_SIZ,
-             "MatCompactSetMetric: %lld values for lines of %lld rows along %s",
-             static_cast<long long>(mat->metric.size()), rows, MatCompactDirections[d]);
-  PetscCheck(mat->derivative == 1 || mat->has_stencil(), comm, PETSC_ERR_ARG_INCOMP,
-             "MatCompactSetMetric: a metric scales first derivatives, and %s is %" PetscInt_FMT,
+  if (mat->given.metric.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(static_cast<long long>(mat->given.metric.size()) == rows, comm, PETSC_ERR_ARG_SIZ,
+             "MatCompactSetMetric: n is %lld, and lines along %s have %lld rows",
+             static_cast<long long>(mat->given.metric.size()), MatCompactDirections[d], rows);
+  PetscCheck(mat->derivative == 1 || mat->given.has_stencil(), comm, PETSC_ERR_ARG_INCOMP,
+             "MatCompactSetMetric: a metric scales first derivatives, and %s is %" PetscInt_FMT ": 1",
              option_of(A, "derivative").c_str(), mat->derivative);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,11 +261,25 @@ PetscErrorCode GetCompactSizes(Mat A, PetscInt (*local)[3], PetscInt (*all)[3], 
   PetscFunctionBegin;
   *dof = 0;
   PetscCall(GetDMDA(A, &dm));
-  if (!dm && CompactOf(A)->grid[0] == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dm && CompactOf(A)->given.grid[0] == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ReadGrid(A, dm, &grid));
   std::copy_n(grid.local, 3, *local);
   std::copy_n(grid.all, 3, *all);
   *dof = grid.dof;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The distance of the points: of the option, of the coordinates, or 1. Collective.
+static PetscErrorCode FindSpacing(Mat A, const CompactGrid &grid, int d)
+{
+  Mat_Compact *mat = CompactOf(A);
+  PetscFunctionBegin;
+  mat->used = mat->spacing;
+  if (mat->follows_coordinates()) {
+    PetscCall(VersionOfCoordinates(mat->dm, &mat->coordinates));
+    PetscCall(SpacingOfCoordinates(A, mat->dm, grid, d, &mat->used));
+  }
+  if (mat->used == 0) mat->used = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,35 +288,35 @@ PetscErrorCode SetUpCompact(Mat A)
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   Mat_Compact   *mat  = CompactOf(A);
   const int      d    = static_cast<int>(mat->direction);
+  bool           done = false;
   DM             dm;
   CompactGrid    grid;
   PetscFunctionBegin;
   PetscCall(GetDMDA(A, &dm));
-  if (mat->ready && dm == mat->dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(IsUpToDate(A, dm, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EnsureKokkos());
   for (auto &lines : mat->lines) lines.reset();
+  mat->dm = dm, mat->ready = false;
   PetscCall(ReadGrid(A, dm, &grid));
   PetscCheck(d<grid.dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "Mat compact: %s %s, and the DMDA has %" PetscInt_FMT " dimension%s",
                option_of(A, "direction").c_str(), MatCompactDirections[d], grid.dim, grid.dim> 1
-               ? "s"
-               : "");
+               ? "s (x, y)"
+               : " (x)");
   const DMBoundaryType ends = grid.boundary[d];
   PetscCheck(ends == DM_BOUNDARY_PERIODIC || ends == DM_BOUNDARY_NONE || ends == DM_BOUNDARY_GHOSTED, comm,
              PETSC_ERR_SUP, "Mat compact: the boundary of the DMDA along %s is %s: periodic, none or ghosted",
              MatCompactDirections[d], DMBoundaryTypes[ends]);
   const bool periodic = ends == DM_BOUNDARY_PERIODIC;
-  mat->used           = mat->spacing;
-  if (mat->used == 0 && mat->metric.empty() && dm && !mat->has_stencil() && mat->derivative > 0)
-    PetscCall(SpacingOfCoordinates(A, dm, grid, d, &mat->used));
-  if (mat->used == 0) mat->used = 1;
+  PetscCall(FindSpacing(A, grid, d));
   mat->request.rows   = grid.all[d];
-  mat->request.metric = mat->metric;
-  if (mat->has_stencil()) PetscCall(TakeStencil(A, periodic, &mat->request.scheme));
+  mat->request.metric = mat->given.metric;
+  if (mat->given.has_stencil()) PetscCall(TakeStencil(A, periodic, &mat->request.scheme));
   else PetscCall(MakeScheme(A, periodic, &mat->request.scheme));
   PetscCall(CheckLines(A, grid, d));
   PetscCall(PlaceLines(A, grid, d));
-  mat->dm = dm, mat->ready = true;
+  mat->ready = true;
   // DMCreateMatrix() has replaced the view by one in natural ordering, which needs entries
   if (A->ops->viewnative) A->ops->view = A->ops->viewnative;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,9 +28,12 @@
    DMDA is, in this direction. Lines may span ranks.
 
    On one rank a product reads u once and writes y once, if there is such a kernel for the lines.
-   MatMultAdd() adds a vector in the same kernel.
+   MatMultAdd() adds a vector in the same kernel, and MatShift() a multiple of u. MatScale() costs nothing.
 
-   Options and functions take effect at the next product, also after MatSetUp().
+   Options, functions and new coordinates of the DMDA take effect at the next product, also after MatSetUp().
+
+   The matrix stores no entries. MatComputeOperator() makes a matrix with entries. MatConvert() to MATSHELL makes
+   one that adds operators by MatAXPY(). MatCreateTranspose() multiplies by the transpose.
 
    References:
 .  * - S. K. Lele, Compact finite difference schemes with spectral-like resolution, J. Comput. Phys. 103
@@ -117,11 +120,11 @@ PETSC_EXTERN PetscErrorCode MatCompactGetGrid(Mat, PetscInt *nx, PetscInt *ny, P
    Input Parameters:
 +  A - the matrix
 .  n - points of a line, over all ranks; 0: no metric
--  dxi_dx - dxi/dx at each of them, the same on all ranks; not zero
+-  dxi_dx - dxi/dx at each of them, not zero
 
    Note:
    The spacing of xi is 1, unless -mat_compact_spacing is given. The scaling is a part of A, and costs
-   nothing.
+   nothing. Values that differ between ranks are an error.
 
 .seealso: MATCOMPACT
 @*/
@@ -136,7 +139,8 @@ PETSC_EXTERN PetscErrorCode MatCompactGetMetric(Mat, PetscInt *n, const PetscRea
 .  A, B - rows of A and B in y = A^-1 B u, which are copied; NULL: the scheme of the options
 
    Note:
-   Options of the scheme and the spacing have no effect then.
+   Options of the scheme and the spacing have no effect then. Entries that are not finite, or differ between
+   ranks, are an error.
 
 .seealso: MATCOMPACT, MatCompactRows
 @*/

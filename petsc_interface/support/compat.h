@@ -2,6 +2,7 @@
 /* compat.h  The only file that depends on the version of PETSc (3.18 to 3.26). */
 #pragma once
 
+#include <petsc/private/dmimpl.h>
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>

@@ -273,6 +273,34 @@ PetscErrorCode ComposeOptions(Object object, const std::tuple<Rows...> &table, b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Object, class T>
+PetscErrorCode CopyOption(Object from, Object to, const Option<Object, T> &option)
+{
+  T value;
+  PetscFunctionBegin;
+  PetscCall(option.methods.get(from, &value));
+  PetscCall(option.methods.set(to, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Object>
+PetscErrorCode CopyOption(Object, Object, const SpecialOption<Object> &)
+{
+  return PETSC_SUCCESS;
+}
+
+/// Gives `to` the values of `from`, an object of the same type, for duplicates.
+template <class Object, class... Rows>
+PetscErrorCode CopyOptions(Object from, Object to, const std::tuple<Rows...> &table)
+{
+  PetscErrorCode error = PETSC_SUCCESS;
+  PetscFunctionBegin;
+  std::apply(
+    [&](const Rows &...row) { (void)(((error = CopyOption(from, to, row)) == PETSC_SUCCESS) && ...); },
+    table);
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Index of the row of a public function; the number of rows if there is none.
 template <class... Rows>
 constexpr std::size_t RowOf(const std::tuple<Rows...> &table, std::string_view function)

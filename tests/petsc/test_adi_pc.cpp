@@ -261,7 +261,7 @@ TEST_F(AdiPC, ChecksItsOptions)
   PetscReal       shift;
   PetscBool       symmetric;
   EXPECT_NE(static_cast<int>(PCADISetShift(adi.pc, -1)), 0);
-  EXPECT_EQ(last_error(), "PCADISetShift, -pc_adi_shift: -1. is negative, or no number");
+  EXPECT_EQ(last_error(), "PCADISetShift, -pc_adi_shift: -1. is negative, or not a finite number");
   EXPECT_NE(static_cast<int>(PCADISetDirections(adi.pc, 2, twice)), 0);
   EXPECT_EQ(last_error(), "PCADISetDirections, -pc_adi_directions: x is in the list twice");
   EXPECT_NE(static_cast<int>(PCADISetDirections(adi.pc, 1, far)), 0);

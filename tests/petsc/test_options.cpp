@@ -124,7 +124,7 @@ TEST_F(OptionTables, KSPLineAndADI)
              "KSPLineSetPrecision: 2 is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE");
   const Pair<PC> pc(PCCreate, PCSetType, PCADI, PCNONE, PCDestroy);
   pc.check<PetscReal>(PCADISetShift, PCADIGetShift, 0, 2, -1,
-                      "PCADISetShift, -pc_adi_shift: -1. is negative, or no number");
+                      "PCADISetShift, -pc_adi_shift: -1. is negative, or not a finite number");
   const bool is_enum = sizeof(PetscBool) == sizeof(int); // since PETSc 3.24 it is C++'s bool
   pc.check<PetscBool>(PCADISetSymmetric, PCADIGetSymmetric, PETSC_FALSE, PETSC_TRUE,
                       is_enum ? number<PetscBool>(7) : PETSC_FALSE,
