@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] =
-  "A batch of 1D periodic hyperdiffusion problems u_t = -D u_xxxx, Crank-Nicolson in time.\n\
-A plain PETSc program without code for any plugin. It runs with any PC. Options:\n\
+  "A batch of 1D periodic problems u_t = -D u_xxxx or u_t = D u_xx, Crank-Nicolson in time.\n\
+A plain PETSc program. It runs with any PC. Options:\n\
   -lines M -points N -steps K   size of the batch and number of time steps\n\
-  -final_time T -diffusivity D  the modes decay like exp(-D (2 pi k)^4 t)\n\
+  -operator hyperdiffusion|diffusion   -D u_xxxx or D u_xx\n\
+  -final_time T -diffusivity D  the modes decay like exp(-D (2 pi k)^4 t), or with (2 pi k)^2\n\
   -batch contiguous|interleaved|dense   one AIJ matrix with 5 entries per row, line after line;\n\
                                 the same with a 2D DMDA, point after point; or one 1D matrix and\n\
                                 KSPMatSolve with a dense matrix of right-hand sides\n\
+  -step solve|compact           a step is a solve and an update; or one product with a matrix of\n\
+                                libribbon's type compact, whose vectors have the type of -dm_vec_type\n\
   -solvers line,lu,lu:mumps,bjacobi,ilu   PC types to run one after another, with the package of a\n\
                                 factorization after a colon (default: the PC of -pc_type).\n\
                                 bjacobi and pbjacobi need one line per block, as in a contiguous\n\
@@ -16,34 +19,29 @@ A plain PETSc program without code for any plugin. It runs with any PC. Options:
   -refine R                     also R resolutions from 16 points on, each twice as fine\n\
   -amplitudes F -refinement F   files for the data of plots\n\n";
 
-/* u^(n+1) solves (I + s) u^(n+1) = (I - s) u^n with s = dt D / 2 times the fourth difference. With v =
-   (u^(n+1) + u^n) / 2 this is (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and one update per
-   step. See A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch (2019), eqs. 5-7. Line m starts as
-   cos(2 pi k x), k = 1 + m mod 4. */
+/* u^(n+1) solves (I + s) u^(n+1) = (I - s) u^n with s = dt D / 2 times the fourth difference, or times minus
+   the second one. With v = (u^(n+1) + u^n) / 2 this is (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and
+   one update per step. See A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch (2019), eqs. 5-7. Line m starts
+   as cos(2 pi k x), k = 1 + m mod 4. */
 
-#include <petscksp.h>
-#include <petscdmda.h>
+#include "hyperdiffusion.h"
+
 #include <unistd.h>
 
-typedef enum { CONTIGUOUS, INTERLEAVED, DENSE } Batch;
-static const char *const Batches[] = {"contiguous", "interleaved", "dense", "Batch", "", NULL};
+static const char *const Batches[]   = {"contiguous", "interleaved", "dense", "Batch", "", NULL};
+static const char *const Operators[] = {"diffusion", "hyperdiffusion", "Operator", "", NULL};
+static const char *const StepTypes[] = {"solve", "compact", "StepType", "", NULL};
 
 typedef struct {
-  PetscInt  lines, points, steps;
-  PetscReal D, T;
-  Batch     batch;
-  PetscInt  first, mine; /* lines of this rank */
-} Problem;
-
-typedef struct {
-  PetscLogDouble setup, solve;
-  PetscReal      error; /* largest |u - exact| at the final time */
+  PetscLogDouble setup, solve, copy; /* copy: of the unknowns, once */
+  PetscReal      error;              /* largest |u - exact| at the final time */
 } Result;
 
 static PetscReal Exact(const Problem *p, PetscInt line, PetscInt i, PetscReal t)
 {
-  const PetscReal k = 2 * PETSC_PI * (PetscReal)(1 + line % 4);
-  return PetscCosReal(k * (PetscReal)i / (PetscReal)p->points) * PetscExpReal(-p->D * k * k * k * k * t);
+  const PetscReal k    = 2 * PETSC_PI * (PetscReal)(1 + line % 4);
+  const PetscReal rate = p->D * k * k * (p->op == DIFFUSION ? 1 : k * k);
+  return PetscCosReal(k * (PetscReal)i / (PetscReal)p->points) * PetscExpReal(-rate * t);
 }
 
 /* Row of point i of local line l, and position of (l, i) in the local array. */
@@ -52,30 +50,35 @@ static PetscInt Place(const Problem *p, PetscInt l, PetscInt i)
   return p->batch == INTERLEAVED ? l + p->mine * i : i + p->points * l;
 }
 
+Stencil MakeStencil(const Problem *p, PetscReal sign)
+{
+  const PetscReal h = 1 / (PetscReal)p->points, dt = p->T / (PetscReal)p->steps,
+                  s    = sign * dt * p->D / 2 / (p->op == DIFFUSION ? h * h : h * h * h * h);
+  const Stencil second = {1, {-s, 1 + 2 * s, -s, 0, 0}}, fourth = {2, {s, -4 * s, 1 + 6 * s, -4 * s, s}};
+  return p->op == DIFFUSION ? second : fourth;
+}
+
 static PetscErrorCode Assemble(const Problem *p, MPI_Comm comm, PetscInt lines, Mat *A)
 {
-  const PetscReal h = 1 / (PetscReal)p->points, s = p->T / (PetscReal)p->steps * p->D / 2 / (h * h * h * h);
-  const PetscReal stencil[5] = {s, -4 * s, 1 + 6 * s, -4 * s, s};
-  PetscInt        begin, i, l, d;
+  const Stencil  stencil = MakeStencil(p, 1);
+  const PetscInt width   = stencil.width;
+  PetscInt       begin, i, l, d;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetSizes(*A, lines * p->points, lines * p->points, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(*A, MATAIJ));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 0, NULL));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 2 * width + 1, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 2 * width + 1, NULL, 0, NULL));
   PetscCall(MatGetOwnershipRange(*A, &begin, NULL));
   for (l = 0; l < lines; l++)
     for (i = 0; i < p->points; i++) {
       const PetscInt row = begin + Place(p, l, i);
       PetscInt       columns[5];
-      PetscScalar    values[5];
-      for (d = -2; d <= 2; d++) {
-        columns[d + 2] = begin + Place(p, l, (i + d + p->points) % p->points);
-        values[d + 2]  = stencil[d + 2];
-      }
-      PetscCall(MatSetValues(*A, 1, &row, 5, columns, values, INSERT_VALUES));
+      for (d = -width; d <= width; d++)
+        columns[d + width] = begin + Place(p, l, (i + d + p->points) % p->points);
+      PetscCall(MatSetValues(*A, 1, &row, 2 * width + 1, columns, stencil.entries, INSERT_VALUES));
     }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
@@ -157,10 +160,16 @@ static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Pet
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Step(const Problem *p, KSP ksp, State *s)
+/* A: (I + s)^-1 (I - s) for -step compact. */
+static PetscErrorCode Step(const Problem *p, KSP ksp, Mat A, State *s)
 {
   PetscFunctionBeginUser;
-  if (p->batch == DENSE) {
+  if (p->step == COMPACT) {
+    const Vec u = s->u;
+    PetscCall(MatMult(A, u, s->v));
+    s->u = s->v;
+    s->v = u;
+  } else if (p->batch == DENSE) {
     PetscCall(KSPMatSolve(ksp, s->U, s->V));
     PetscCall(MatScale(s->U, -1));
     PetscCall(MatAXPY(s->U, 2, s->V, SAME_NONZERO_PATTERN));
@@ -183,6 +192,25 @@ static PetscErrorCode Finish(const Problem *p, const State *s)
     PetscCall(VecNorm(column, NORM_2, &norm));
     PetscCall(MatDenseRestoreColumnVecRead(s->U, 0, &column));
   } else PetscCall(VecNorm(s->u, NORM_2, &norm));
+  PetscFunctionReturn(0);
+}
+
+/* Seconds of a copy of the unknowns, the mean of as many copies as steps. */
+static PetscErrorCode TimeCopies(const Problem *p, const State *s, PetscLogDouble *seconds)
+{
+  PetscLogDouble begin, end;
+  PetscInt       k;
+
+  PetscFunctionBeginUser;
+  PetscCall(Finish(p, s));
+  PetscCall(PetscTime(&begin));
+  for (k = 0; k < p->steps; k++) {
+    if (p->batch == DENSE) PetscCall(MatCopy(s->U, s->V, SAME_NONZERO_PATTERN));
+    else PetscCall(VecCopy(s->u, s->v));
+  }
+  PetscCall(Finish(p, s));
+  PetscCall(PetscTime(&end));
+  *seconds = (end - begin) / (PetscLogDouble)p->steps;
   PetscFunctionReturn(0);
 }
 
@@ -234,79 +262,115 @@ static PetscErrorCode SetSolver(const Problem *p, const char *solver, Mat A, KSP
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress,
-                          Result *result)
+/* Distributes the lines. da: a grid with the same places of the unknowns, if a step needs it. */
+static PetscErrorCode PlaceLines(Problem *p, DM *da)
 {
-  MPI_Comm           comm = p->batch == DENSE ? PETSC_COMM_SELF : PETSC_COMM_WORLD;
-  Mat                A;
-  KSP                ksp;
-  DM                 da   = NULL;
-  FILE              *file = NULL;
-  State              s;
-  PetscMPIInt        size, rank;
-  PetscInt           step;
-  PetscLogDouble     t0, t1, t2;
-  KSPConvergedReason reason;
+  PetscMPIInt size, rank;
 
   PetscFunctionBeginUser;
+  *da = NULL;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (p->batch ==
-      INTERLEAVED) { /* the DMDA gives the layout of lines; its own matrix would have 9 entries per row */
-    PetscCall(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, p->lines,
-                           p->points, size, 1, 1, 1, NULL, NULL, &da));
-    PetscCall(DMSetUp(da));
-    PetscCall(DMDAGetCorners(da, &p->first, NULL, NULL, &p->mine, NULL, NULL));
-  } else {
-    p->mine  = p->lines / size + (rank < p->lines % size);
-    p->first = rank * (p->lines / size) + PetscMin(rank, p->lines % size);
-  }
-  PetscCall(Assemble(p, comm, p->batch == DENSE ? 1 : p->mine, &A));
-  PetscCall(CreateState(p, A, &s));
-  PetscCall(KSPCreate(comm, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
+  p->mine  = p->lines / size + (rank < p->lines % size);
+  p->first = rank * (p->lines / size) + PetscMin(rank, p->lines % size);
+  if (p->batch == INTERLEAVED) /* its own matrix would have 9 entries per row */
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR,
+                           p->lines, p->points, size, 1, 1, 1, NULL, NULL, da));
+  else if (p->step == COMPACT)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                           p->points, p->lines, 1, size, 1, 1, NULL, NULL, da));
+  if (p->step == COMPACT) PetscCall(DMSetFromOptions(*da));
+  if (*da) PetscCall(DMSetUp(*da));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateSolver(const Problem *p, const char *solver, DM da, Mat A, KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
   if (da) {
-    PetscCall(KSPSetDM(ksp, da));
+    PetscCall(KSPSetDM(*ksp, da));
 #if PETSC_VERSION_LT(3, 25, 0)
-    PetscCall(KSPSetDMActive(ksp, PETSC_FALSE));
+    PetscCall(KSPSetDMActive(*ksp, PETSC_FALSE));
 #else
-    PetscCall(KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+    PetscCall(KSPSetDMActive(*ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
 #endif
   }
-  PetscCall(KSPSetType(ksp, KSPPREONLY));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(PetscTime(&t0));
-  if (solver) PetscCall(SetSolver(p, solver, A, ksp)); /* includes a part of the set-up of bjacobi */
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPSetUpOnBlocks(ksp));
-  PetscCall(Finish(p, &s));
-  PetscCall(PetscTime(&t1));
+  PetscCall(KSPSetType(*ksp, KSPPREONLY));
+  PetscCall(KSPSetFromOptions(*ksp));
+  if (solver) PetscCall(SetSolver(p, solver, A, *ksp)); /* includes a part of the set-up of bjacobi */
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(KSPSetUpOnBlocks(*ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode PrintAmplitudes(const Problem *p, const State *s, PetscInt step, FILE *file)
+{
+  PetscReal a[4];
+  PetscInt  l;
+
+  PetscFunctionBeginUser;
+  PetscCall(Measure(p, s, 0, NULL, a));
+  for (l = 0; step % (1 + p->steps / 101) == 0 && l < PetscMin(4, p->mine); l++)
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%g,%" PetscInt_FMT ",%.15g,%g\n",
+                           (double)(p->T * step / p->steps), 1 + (p->first + l) % 4, (double)a[l],
+                           (double)Exact(p, p->first + l, 0, p->T * step / p->steps)));
+  PetscFunctionReturn(0);
+}
+
+/* All steps. */
+static PetscErrorCode Integrate(const Problem *p, KSP ksp, Mat A, const char *amplitude_file,
+                                PetscBool progress, State *s)
+{
+  FILE    *file = NULL;
+  PetscInt step;
+
+  PetscFunctionBeginUser;
   if (amplitude_file) PetscCall(PetscFOpen(PETSC_COMM_WORLD, amplitude_file, "w", &file));
   if (amplitude_file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "time,k,amplitude,theory\n"));
   for (step = 0; step <= p->steps; step++) {
-    if (amplitude_file) {
-      PetscReal a[4];
-      PetscInt  l;
-      PetscCall(Measure(p, &s, 0, NULL, a));
-      for (l = 0; step % (1 + p->steps / 101) == 0 && l < PetscMin(4, p->mine); l++)
-        PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%g,%" PetscInt_FMT ",%g,%g\n",
-                               (double)(p->T * step / p->steps), 1 + (p->first + l) % 4, (double)a[l],
-                               (double)Exact(p, p->first + l, 0, p->T * step / p->steps)));
-    }
+    if (amplitude_file) PetscCall(PrintAmplitudes(p, s, step, file));
     if (step == p->steps) break;
-    PetscCall(Step(p, ksp, &s));
+    PetscCall(Step(p, ksp, A, s));
     if (progress && (step + 1) % PetscMax(1, p->steps / 5) == 0)
       PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "\r  step %" PetscInt_FMT " of %" PetscInt_FMT,
                              step + 1, p->steps));
   }
-  PetscCall(Finish(p, &s));
-  PetscCall(PetscTime(&t2));
+  PetscCall(Finish(p, s));
   if (progress) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "\r                              \r"));
   if (file) PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress,
+                          Result *result)
+{
+  Mat                A;
+  KSP                ksp = NULL;
+  DM                 da;
+  State              s;
+  PetscLogDouble     t0, t1, t2;
+  KSPConvergedReason reason = KSP_CONVERGED_ITS;
+
+  PetscFunctionBeginUser;
+  PetscCall(PlaceLines(p, &da));
+  if (p->step == COMPACT) PetscCall(CreateStepMatrix(p, da, &A));
+  else if (p->batch == DENSE) PetscCall(Assemble(p, PETSC_COMM_SELF, 1, &A));
+  else PetscCall(Assemble(p, PETSC_COMM_WORLD, p->mine, &A));
+  PetscCall(CreateState(p, A, &s));
+  PetscCall(PetscTime(&t0));
+  if (p->step == COMPACT) PetscCall(MatMult(A, s.u, s.v)); /* the first product factors */
+  else PetscCall(CreateSolver(p, solver, da, A, &ksp));
+  PetscCall(Finish(p, &s));
+  PetscCall(PetscTime(&t1));
+  PetscCall(Integrate(p, ksp, A, amplitude_file, progress, &s));
+  PetscCall(PetscTime(&t2));
   result->setup = t1 - t0;
   result->solve = t2 - t1;
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if (ksp) PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(Measure(p, &s, p->T, &result->error, NULL));
+  PetscCall(TimeCopies(p, &s, &result->copy));
   if (reason < 0)
     PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "  %s: %s\n", solver ? solver : "solver", KSPConvergedReasons[reason]));
@@ -348,65 +412,95 @@ static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *solver
   PetscFunctionReturn(0);
 }
 
+/* What the options ask for. */
+typedef struct {
+  char     *solvers[16];
+  char      amplitudes[PETSC_MAX_PATH_LEN], refinement[PETSC_MAX_PATH_LEN];
+  PetscInt  count, refine;
+  PetscBool listed, has_amplitudes, has_refinement;
+} Request;
+
+static PetscErrorCode ReadOptions(Problem *p, Request *r)
+{
+  PetscFunctionBeginUser;
+  r->count = 16;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Hyperdiffusion", NULL);
+  PetscCall(PetscOptionsBoundedInt("-lines", "Lines in the batch", NULL, p->lines, &p->lines, NULL, 1));
+  PetscCall(PetscOptionsBoundedInt("-points", "Points per line", NULL, p->points, &p->points, NULL, 5));
+  PetscCall(PetscOptionsBoundedInt("-steps", "Time steps", NULL, p->steps, &p->steps, NULL, 1));
+  PetscCall(PetscOptionsEnum("-operator", "u_t = D u_xx or u_t = -D u_xxxx", NULL, Operators,
+                             (PetscEnum)p->op, (PetscEnum *)&p->op, NULL));
+  PetscCall(PetscOptionsReal("-diffusivity", "D", NULL, p->D, &p->D, NULL));
+  PetscCall(PetscOptionsReal("-final_time", "Time at the last step", NULL, p->T, &p->T, NULL));
+  PetscCall(PetscOptionsEnum("-batch", "How the batch is held", NULL, Batches, (PetscEnum)p->batch,
+                             (PetscEnum *)&p->batch, NULL));
+  PetscCall(PetscOptionsEnum("-step", "A solve and an update, or a product with a matrix of type compact",
+                             NULL, StepTypes, (PetscEnum)p->step, (PetscEnum *)&p->step, NULL));
+  PetscCall(
+    PetscOptionsStringArray("-solvers", "PC types to compare", NULL, r->solvers, &r->count, &r->listed));
+  PetscCall(PetscOptionsBoundedInt("-refine", "Resolutions of the refinement study", NULL, r->refine,
+                                   &r->refine, NULL, 0));
+  PetscCall(PetscOptionsString("-amplitudes", "File for the decay of the first four lines", NULL,
+                               r->amplitudes, r->amplitudes, sizeof(r->amplitudes), &r->has_amplitudes));
+  PetscCall(PetscOptionsString("-refinement", "File for the refinement study", NULL, r->refinement,
+                               r->refinement, sizeof(r->refinement), &r->has_refinement));
+  PetscOptionsEnd();
+  if (!r->listed) r->count = 1;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CheckOptions(const Problem *p, const Request *r, PetscMPIInt size)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(p->lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p->lines,
+             (int)size);
+  PetscCheck(p->step == SOLVE || p->batch != DENSE, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
+             "-step compact multiplies vectors: -batch contiguous or interleaved, not dense");
+  PetscCheck(p->step == SOLVE || !r->listed, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
+             "-step compact has no solver: -solvers is for -step solve");
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  Problem     p = {1024, 256, 20, 1, 2e-4, CONTIGUOUS, 0, 0};
-  char       *solvers[16];
-  char        amplitudes[PETSC_MAX_PATH_LEN] = "", refinement[PETSC_MAX_PATH_LEN] = "";
-  PetscInt    count = 16, refine = 0, k;
+  Problem     p = {1024, 256, 20, 1, 2e-4, CONTIGUOUS, HYPERDIFFUSION, SOLVE, 0, 0};
+  Request     r = {0};
+  PetscInt    k;
   PetscMPIInt size;
-  PetscBool   listed, has_amplitudes, has_refinement;
   Result      result;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Hyperdiffusion", NULL);
-  PetscCall(PetscOptionsBoundedInt("-lines", "Lines in the batch", NULL, p.lines, &p.lines, NULL, 1));
-  PetscCall(PetscOptionsBoundedInt("-points", "Points per line", NULL, p.points, &p.points, NULL, 5));
-  PetscCall(PetscOptionsBoundedInt("-steps", "Time steps", NULL, p.steps, &p.steps, NULL, 1));
-  PetscCall(PetscOptionsReal("-diffusivity", "D in u_t = -D u_xxxx", NULL, p.D, &p.D, NULL));
-  PetscCall(PetscOptionsReal("-final_time", "Time at the last step", NULL, p.T, &p.T, NULL));
-  PetscCall(PetscOptionsEnum("-batch", "How the batch is held", NULL, Batches, (PetscEnum)p.batch,
-                             (PetscEnum *)&p.batch, NULL));
-  PetscCall(PetscOptionsStringArray("-solvers", "PC types to compare", NULL, solvers, &count, &listed));
-  PetscCall(
-    PetscOptionsBoundedInt("-refine", "Resolutions of the refinement study", NULL, refine, &refine, NULL, 0));
-  PetscCall(PetscOptionsString("-amplitudes", "File for the decay of the first four lines", NULL, amplitudes,
-                               amplitudes, sizeof(amplitudes), &has_amplitudes));
-  PetscCall(PetscOptionsString("-refinement", "File for the refinement study", NULL, refinement, refinement,
-                               sizeof(refinement), &has_refinement));
-  PetscOptionsEnd();
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCheck(p.lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p.lines,
-             (int)size);
-  if (!listed) count = 1;
+  PetscCall(ReadOptions(&p, &r));
+  PetscCall(CheckOptions(&p, &r, size));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%" PetscInt_FMT " lines of %" PetscInt_FMT " points, %" PetscInt_FMT
                         " steps, batch %s\n",
                         p.lines, p.points, p.steps, Batches[p.batch]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12s %12s %14s %14s\n", "solver", "set-up s", "solve s",
-                        "unknowns/s", "error"));
-  for (k = 0; k < count; k++) {
-    Problem few = p;
-    few.lines   = PetscMin(p.lines, 16 * size);
-    few.steps   = 1;
-    if (listed) PetscCall(Run(&few, solvers[k], NULL, PETSC_FALSE, &result));
-    PetscCall(Run(&p, listed ? solvers[k] : NULL, NULL, (PetscBool)isatty(2), &result));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12.4f %12.4f %14.3e %14.3e\n",
-                          listed ? solvers[k] : "as given", result.setup, result.solve,
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12s %12s %14s %14s %8s\n", "solver", "set-up s", "solve s",
+                        "unknowns/s", "error", "% copy"));
+  for (k = 0; k < r.count; k++) {
+    const char *solver = r.listed ? r.solvers[k] : NULL, *name = p.step == COMPACT ? "compact" : "as given";
+    Problem     few = p;
+    few.lines       = PetscMin(p.lines, 16 * size);
+    few.steps       = 1;
+    if (solver) PetscCall(Run(&few, solver, NULL, PETSC_FALSE, &result));
+    PetscCall(Run(&p, solver, NULL, (PetscBool)isatty(2), &result));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12.4f %12.4f %14.3e %14.3e %8.1f\n",
+                          solver ? solver : name, result.setup, result.solve,
                           (double)p.lines * (double)p.points * (double)p.steps / result.solve,
-                          (double)result.error));
+                          (double)result.error, 100 * result.copy * (double)p.steps / result.solve));
   }
-  if (has_amplitudes) {
+  if (r.has_amplitudes) {
     Problem few = p;
     few.lines   = PetscMax(PetscMax(4, size), PetscMin(p.lines, 8));
     few.steps   = 400;
-    PetscCall(Run(&few, listed ? solvers[0] : NULL, amplitudes, PETSC_FALSE, &result));
+    PetscCall(Run(&few, r.solvers[0], r.amplitudes, PETSC_FALSE, &result));
   }
-  if (refine > 0)
-    PetscCall(Refine(p, refine, listed ? solvers[0] : NULL, has_refinement ? refinement : NULL));
-  for (k = 0; listed && k < count; k++) PetscCall(PetscFree(solvers[k]));
+  if (r.refine > 0) PetscCall(Refine(p, r.refine, r.solvers[0], r.has_refinement ? r.refinement : NULL));
+  for (k = 0; r.listed && k < r.count; k++) PetscCall(PetscFree(r.solvers[k]));
   PetscCall(PetscFinalize());
   return 0;
 }

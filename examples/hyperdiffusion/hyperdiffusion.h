@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hyperdiffusion.h  The batch of problems, its stencils, and steps by one product with a matrix. */
+#pragma once
+
+#include <petscdmda.h>
+#include <petscksp.h>
+
+typedef enum { CONTIGUOUS, INTERLEAVED, DENSE } Batch;
+typedef enum { DIFFUSION, HYPERDIFFUSION } Operator;
+typedef enum { SOLVE, COMPACT } StepType;
+
+typedef struct {
+  PetscInt  lines, points, steps;
+  PetscReal D, T;
+  Batch     batch;
+  Operator  op;
+  StepType  step;
+  PetscInt  first, mine; /* lines of this rank */
+} Problem;
+
+/* I + sign s, where s = dt D / 2 times minus the second or the fourth difference: entries of the points
+   i - width to i + width of row i. */
+typedef struct {
+  PetscInt    width;
+  PetscScalar entries[5];
+} Stencil;
+Stencil MakeStencil(const Problem *p, PetscReal sign);
+
+/* The matrix (I + s)^-1 (I - s) on the grid of a DMDA: Mat compact of libribbon. */
+PetscErrorCode CreateStepMatrix(const Problem *p, DM da, Mat *A);
