@@ -108,8 +108,6 @@ struct LineOperator<Scalar, Exec>::Implementation {
       reason = "complex<float> is solved in complex<double>";
     if (lines.unknowns() == 0) reason = "no unknowns";
     if (solves_first) reason = "the transpose solves before it applies B";
-    // the factors of a diagonal are those of open lines
-    if (A.periodic && A.half_bandwidth() == 0) reason = "A is diagonal, and B is periodic";
     const bool automatic = options.algorithm == "auto";
     if (automatic && !reason.empty()) return;
     if (automatic) choose(lines, A, options);

@@ -68,10 +68,8 @@ public:
   bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x,
                   const LineSet &out) const override
   {
-    Input taken          = bands;
-    taken.periodic       = bands.periodic && bands.half_bandwidth() > 0;
     const auto &factored = lines_.selection.factored;
-    return factored && zero_mean_.empty() && factored->solve_with(exec, taken, b, in, x, out);
+    return factored && zero_mean_.empty() && factored->solve_with(exec, bands, b, in, x, out);
   }
 
   bool fuse(const Exec &exec, const Input &B, std::string &why) override
@@ -112,7 +110,6 @@ private:
     problem.again = std::move(again);
     Input given   = bands;
     if (bands.lhs == Lhs::classes) given.class_of_line = copy_of(exec, bands.class_of_line);
-    if (bands.half_bandwidth() == 0) given.periodic = false;
     problem.set_bands(given);
     lines_.given_class = problem.class_of_line, lines_.given_matrices = problem.matrices,
     lines_.classified = lines.lines();

@@ -230,7 +230,7 @@ TEST(LineOperator, LongLinesAreRight)
 /// Every shape of the kernels of one_pass, on hosts too.
 TEST(LineOperator, EveryShapeOfOnePassIsRight)
 {
-  for (const Case &c : {widths[0], widths[1], widths[3], widths[10]})
+  for (const Case &c : {widths[0], widths[1], widths[3], widths[8], widths[10]})
     for (std::int64_t n : {40, 130, 256})
       for (int layout : {0, 1}) {
         Setting<double> run;
@@ -242,10 +242,10 @@ TEST(LineOperator, EveryShapeOfOnePassIsRight)
 
 template <class Scalar>
 ribbon::LineOperator<Scalar, Exec> stencil_operator(std::int64_t n, std::int64_t lines, bool periodic,
-                                                    bool contiguous)
+                                                    bool contiguous, int width = 1)
 {
   std::mt19937_64 g(3);
-  const auto      A = random_batch<Scalar>(g, n, lines, 1, 1, periodic, Lhs::shared, true),
+  const auto      A = random_batch<Scalar>(g, n, lines, width, width, periodic, Lhs::shared, true),
              B      = random_batch<Scalar>(g, n, lines, 2, 2, periodic, Lhs::shared, true);
   return {Exec(), places(contiguous, n, lines), to_device(A), to_device(B)};
 }
@@ -258,6 +258,7 @@ TEST(LineOperator, AStencilIsFused)
       EXPECT_TRUE(stencil_operator<float>(64, 40, periodic, contiguous).is_fused());
       EXPECT_TRUE(stencil_operator<Kokkos::complex<double>>(64, 40, periodic, contiguous).is_fused());
       EXPECT_FALSE(stencil_operator<Kokkos::complex<float>>(64, 40, periodic, contiguous).is_fused());
+      EXPECT_TRUE(stencil_operator<double>(64, 40, periodic, contiguous, 0).is_fused());
     }
 }
 
