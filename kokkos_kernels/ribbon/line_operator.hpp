@@ -70,6 +70,8 @@ public:
   /// LineSolver::solve().
   const FactorReport &report() const;
   const LineSet      &lines() const { return lines_; }
+  /// The solver of A, or of A^T if the operator is transposed.
+  const LineSolver<Scalar, Exec> &solver() const;
   /// Whether u is read once and y is written once.
   bool is_fused() const;
   /// Why there is no fused kernel; empty if there is one.

@@ -69,6 +69,10 @@ template <class Scalar, class Exec>
 class LineOperator;
 template <class Scalar>
 struct OperatorTerms;
+template <class Scalar, class Exec>
+class LineStepper;
+template <class Scalar, class Memory>
+struct OnePassTables;
 
 /// Solver for all lines of a LineSet, periodic or not. Matrices are bands with up to 8 diagonals on either
 /// side, or block tridiagonal with blocks of up to 8 unknowns.
@@ -185,11 +189,14 @@ public:
     /// y = alpha A^-1 B u + beta v, after fuse().
     virtual void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
                        const OperatorTerms<Scalar> &terms) const = 0;
+    /// Copies the tables of one_pass for bands of half-bandwidth 1 or 2. False: there are none.
+    virtual bool tables(OnePassTables<Scalar, memory_space> &to, std::string &why) const = 0;
   };
 
 private:
   friend class Partition<Scalar, Exec>;
   friend class LineOperator<Scalar, Exec>;
+  friend class LineStepper<Scalar, Exec>;
   template <class, class>
   friend class LineSolver; // that of complex<float>
 

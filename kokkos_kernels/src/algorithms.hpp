@@ -5,6 +5,7 @@
 #include "instantiate.hpp"
 
 #include <ribbon/algorithm/name.hpp>
+#include <ribbon/algorithm/one_pass/tables.hpp>
 #include <ribbon/elimination/certificate.hpp>
 #include <ribbon/elimination/host_matrix.hpp>
 #include <ribbon/elimination/pivot_watch.hpp>
@@ -85,6 +86,12 @@ struct Factored {
   virtual void apply(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &, const int *,
                      std::int64_t, const OperatorTerms<Scalar> &) const
   {
+  }
+  /// Copies the tables of one_pass for bands of half-bandwidth 1 or 2. False: there are none.
+  virtual bool tables(OnePassTables<Scalar, typename Exec::memory_space> &, std::string &why) const
+  {
+    why = name + " does not step on chip";
+    return false;
   }
   /// Enables iterative refinement of the reduced system; false if it cannot be enabled.
   virtual bool refine() { return false; }

@@ -52,6 +52,14 @@ struct OnePassAlgorithm final : Factored<typename Scheme::Scalar, Exec> {
   {
     product->apply(exec, plan, u, in, y, out, class_of_line, classified, correct, terms);
   }
+  bool tables(OnePassTables<Scalar, typename Exec::memory_space> &to, std::string &why) const override
+  {
+    if constexpr (has_product<Scheme> && Scheme::separators <= 2) {
+      to = plan.tables(), to.correct = correct;
+      return true;
+    } else why = this->name + " of this system does not step on chip";
+    return false;
+  }
   bool joins() const override { return plan.joins() && !correct; }
   bool inverts_reduced_system() const override { return true; }
   bool refine() override

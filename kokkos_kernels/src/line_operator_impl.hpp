@@ -2,6 +2,7 @@
 /// @file line_operator_impl.hpp  Implementation of LineOperator; included by the file that instantiates it.
 #pragma once
 
+#include "check_product.hpp"
 #include "host_matrices.hpp"
 
 #include <ribbon/complex_float.hpp>
@@ -20,36 +21,6 @@ namespace detail {
 [[noreturn]] inline void refuse(const std::string &what)
 {
   throw std::invalid_argument("ribbon::LineOperator: " + what);
-}
-
-/// @throws std::invalid_argument if B does not fit the lines or A
-template <class Scalar, class Memory>
-void check_product(const LineSet &lines, const Bands<Scalar, Memory> &A, const Bands<Scalar, Memory> &B)
-{
-  const auto width    = static_cast<int>(B.values.extent(2));
-  const auto matrices = static_cast<std::int64_t>(B.values.extent(0));
-  const auto expected = B.lhs == Lhs::shared    ? 1
-                        : B.lhs == Lhs::classes ? static_cast<std::int64_t>(A.values.extent(0))
-                                                : lines.lines();
-  if (A.block != 1 || B.block != 1 || lines.components != 1) refuse("blocks: bands of block 1");
-  if (width == 0 || width != B.kl() + B.ku() + 1)
-    refuse("B has " + std::to_string(width) + " diagonals, not kl + ku + 1");
-  if (B.half_bandwidth() > 8)
-    refuse("B has half-bandwidth " + std::to_string(B.half_bandwidth()) + " (at most 8)");
-  if (B.repeats < 1 || (B.repeats > 1 && B.values.extent(1) % 2 == 0))
-    refuse("B has " + std::to_string(B.values.extent(1)) + " stored rows, the middle one " +
-           std::to_string(B.repeats) + " times (an odd number of rows, at least once)");
-  if (B.lhs == Lhs::shifted) refuse("B is shifted (shared, classes, per_line)");
-  if (B.lhs == Lhs::classes && A.lhs != Lhs::classes)
-    refuse("B has classes, and A is " + std::string(to_string(A.lhs)));
-  if (B.lhs == Lhs::per_line && A.lhs == Lhs::classes)
-    refuse("B is per_line, and A has classes (shared, classes)");
-  if (lines.unknowns() == 0) return;
-  if (B.rows() != lines.rows)
-    refuse("B has " + std::to_string(B.rows()) + " rows, the lines " + std::to_string(lines.rows));
-  if (B.periodic != A.periodic) refuse("one of A and B is periodic");
-  if (matrices != expected)
-    refuse("B has " + std::to_string(matrices) + " matrices, not " + std::to_string(expected));
 }
 
 /// Whether a matrix is periodic with equal rows: then it commutes with all such matrices.
@@ -177,7 +148,7 @@ LineOperator<Scalar, Exec>::LineOperator(const Exec &exec, const LineSet &lines,
   if (options.algorithm != "auto" && options.algorithm != "fused" && options.algorithm != "separate")
     detail::refuse("unknown algorithm '" + options.algorithm + "' (auto, fused, separate)");
   if (options.solver.continued) detail::refuse("continued lines");
-  detail::check_product(lines, A, B);
+  detail::check_product("ribbon::LineOperator", "B", lines, A, B);
   implementation_ = std::make_shared<Implementation>(exec, lines, A, B, options);
 }
 
@@ -196,6 +167,12 @@ template <class Scalar, class Exec>
 const FactorReport &LineOperator<Scalar, Exec>::report() const
 {
   return detail::made(implementation_).solver.report();
+}
+
+template <class Scalar, class Exec>
+const LineSolver<Scalar, Exec> &LineOperator<Scalar, Exec>::solver() const
+{
+  return detail::made(implementation_).solver;
 }
 
 template <class Scalar, class Exec>

@@ -74,13 +74,11 @@ public:
 
   bool fuse(const Exec &exec, const Input &B, std::string &why) override
   {
-    const auto &factored = lines_.selection.factored;
-    if (!this->report.ok()) why = "A was not factored";
-    else if (!zero_mean_.empty()) why = "singular lines are solved with zero mean";
-    else if (!lines_.scale.empty() || !lines_.refinement.empty())
-      why = "the unknowns of A have several units";
-    else if (factored) return factored->fuse(exec, B, why);
-    return false;
+    return is_plain(why) && lines_.selection.factored->fuse(exec, B, why);
+  }
+  bool tables(OnePassTables<Scalar, Memory> &to, std::string &why) const override
+  {
+    return is_plain(why) && lines_.selection.factored->tables(to, why);
   }
   void apply(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
              const OperatorTerms<Scalar> &terms) const override
@@ -92,6 +90,16 @@ public:
   bool   joins() const override { return lines_.selection.factored && lines_.selection.factored->joins(); }
 
 private:
+  /// Whether a solve consists of the kernel of an algorithm alone.
+  bool is_plain(std::string &why) const
+  {
+    if (!this->report.ok() || !lines_.selection.factored) why = "A was not factored";
+    else if (!zero_mean_.empty()) why = "singular lines are solved with zero mean";
+    else if (!lines_.scale.empty() || !lines_.refinement.empty())
+      why = "the unknowns of A have several units";
+    else return true;
+    return false;
+  }
   static typename Input::classes_type copy_of(const Exec &exec, const typename Input::classes_type &classes)
   {
     typename Input::classes_type own;

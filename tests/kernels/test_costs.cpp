@@ -3,7 +3,7 @@
 // tools.
 #include "chains.hpp"
 
-#include <ribbon/line_operator.hpp>
+#include <ribbon/line_stepper.hpp>
 
 #include <gtest/gtest.h>
 
@@ -111,6 +111,29 @@ TEST_F(Costs, AFusedOperatorIsOneKernelAndAllocatesNothing)
                         [&] { op.apply(Exec(), u.data(), set, y.data(), set, terms); });
       }
     }
+}
+
+/// Steps on chip are one launch; others are one or two a step, and sums one more.
+TEST_F(Costs, StepsOnChipAreOneKernel)
+{
+  std::mt19937_64 g(2);
+  const auto      set = ribbon::LineSet::interleaved(120, 50);
+  const auto      A   = to_device(random_system<double>(g, 1, 120, 2, 2, 1, false)),
+             B        = to_device(random_system<double>(g, 1, 120, 1, 1, 1, false));
+  Kokkos::View<double *, Memory> u("u", 6000), sums("sums", 5 * 3 * 50);
+  ribbon::StepTerms<double>      terms;
+  terms.g = u.data(), terms.sums = {sums.data(), 1};
+  for (const char *algorithm : {"on_chip", "separate"}) {
+    ribbon::LineStepperOptions options;
+    options.algorithm = algorithm;
+    const ribbon::LineStepper<double, Exec> linear(Exec(), set, A, B, {}, options),
+      nonlinear(Exec(), set, A, B, B, options);
+    const bool one = linear.is_on_chip();
+    EXPECT_EQ(one, algorithm == std::string("on_chip"));
+    expect_launches(one ? 1 : 5, algorithm, [&] { linear.step(Exec(), 5, u.data()); });
+    expect_launches(one ? 1 : 15, std::string(algorithm) + ", with sums",
+                    [&] { nonlinear.step(Exec(), 5, u.data(), set, u.data(), set, terms); });
+  }
 }
 
 TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)

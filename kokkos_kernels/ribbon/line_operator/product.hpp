@@ -7,6 +7,14 @@
 
 namespace ribbon {
 
+struct SameValue {
+  template <class Scalar>
+  KOKKOS_FUNCTION const Scalar &operator()(const Scalar &u, std::int64_t) const
+  {
+    return u;
+  }
+};
+
 /// One work item for every row of every line, in the order of memory.
 /// w = alpha B u + beta v.
 template <class Scalar, class Memory>
@@ -26,10 +34,11 @@ struct BandProductKernel {
   {
     return class_of_line ? class_of_line[line % classified] : matrices == 1 ? 0 : line % matrices;
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  /// Row i of B times map(u, row) of line l.
+  template <class Map>
+  KOKKOS_FUNCTION Scalar row(std::int64_t l, std::int64_t i, const Map &map) const
   {
-    const std::int64_t n = in.rows, l = contiguous ? k / n : k % in.lines(),
-                       i = contiguous ? k % n : k / in.lines(), c = matrix(l),
+    const std::int64_t n = in.rows, c = matrix(l),
                        stored = repeated_row(i, static_cast<std::int64_t>(B.extent(1)) / 2, repeats);
     const Scalar *line        = u + in.begin(l);
     Scalar        sum(0);
@@ -39,9 +48,15 @@ struct BandProductKernel {
         if (!periodic) continue;
         j = (j % n + n) % n;
       }
-      add_product(sum, B(c, stored, d + kl), line[j * in.row_stride]);
+      add_product(sum, B(c, stored, d + kl), map(line[j * in.row_stride], j));
     }
-    sum *= alpha;
+    return sum;
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t n = in.rows, l = contiguous ? k / n : k % in.lines(),
+                       i = contiguous ? k % n : k / in.lines();
+    Scalar sum           = alpha * row(l, i, SameValue());
     if (beta != Scalar(0)) add_product(sum, beta, v[added(l, i)]);
     w[out(l, i)] = sum;
   }

@@ -22,6 +22,20 @@ struct GivenRows {
   struct Window { };
 };
 
+/// The coefficients of a chunk, with its rows of B.
+template <class Scheme, int slots, class Row>
+struct ProductBlock {
+  using Chunk                        = ChunkBlock<Scheme, slots>;
+  using Backward                     = typename Chunk::Backward;
+  static constexpr int rows          = Chunk::rows;
+  static constexpr int forward_words = Chunk::forward_words;
+  struct Forward : Chunk::Forward {
+    Row product[rows];
+  };
+  Forward  forward;
+  Backward backward;
+};
+
 /// y = alpha A^-1 B u + beta v with B of half-bandwidth up to W.
 template <class Scalar, int W>
 struct ProductRows {
@@ -30,19 +44,8 @@ struct ProductRows {
   struct alignas(16) Row {
     Scalar b[2 * W + 1] = {};
   };
-  /// The coefficients of a chunk, with its rows of B.
   template <class Scheme, int slots>
-  struct Block {
-    using Chunk                        = ChunkBlock<Scheme, slots>;
-    using Backward                     = typename Chunk::Backward;
-    static constexpr int rows          = Chunk::rows;
-    static constexpr int forward_words = Chunk::forward_words;
-    struct Forward : Chunk::Forward {
-      Row product[rows];
-    };
-    Forward  forward;
-    Backward backward;
-  };
+  using Block = ProductBlock<Scheme, slots, Row>;
   /// u before and behind a chunk.
   struct Halo {
     Scalar before[W], behind[W];

@@ -6,6 +6,7 @@
 #include <ribbon/algorithm/one_pass/joined_plan.hpp>
 #include <ribbon/algorithm/one_pass/kernel_choice.hpp>
 #include <ribbon/algorithm/one_pass/reduced_plan.hpp>
+#include <ribbon/algorithm/one_pass/tables.hpp>
 #include <ribbon/elimination/orthogonal.hpp>
 
 #include <algorithm>
@@ -127,7 +128,11 @@ public:
     });
     return fits;
   }
-  std::size_t classes() const { return classes_; }
+  std::size_t                   classes() const { return classes_; }
+  OnePassTables<Scalar, Memory> tables() const
+  {
+    return {shape_, S, classes_, blocks_, inverse_, reduced_, regular_, regular_begin_, regular_end_};
+  }
   /// The blocks of coefficients of all chunks, (class, chunk).
   const Words &blocks() const { return blocks_; }
   /// Calls f with the number of slots of a chunk as a compile-time constant.

@@ -17,14 +17,14 @@ struct ChunkSplit {
   KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : length; }
 
   /// Divides n rows into chunks of at least `least` and at most `length` rows; chunks == 0 if lines are too
-  /// short.
-  static ChunkSplit make(int n, int least, int length)
+  /// short. Of several chunks, the last one has at least `least_last` rows.
+  static ChunkSplit make(int n, int least, int length, int least_last = 0)
   {
     if (n < least) return {};
     const int T = (n + length - 1) / length;
     if (T == 1) return {1, length, n, n};
     ChunkSplit s{T, length, length, n - (T - 1) * length};
-    if (s.last < least) s.share_ends(n);
+    if (s.last < std::max(least, least_last)) s.share_ends(n);
     return s;
   }
   /// Makes the first and the last chunk of n rows equally long, up to whole packs of 16 bytes in the first

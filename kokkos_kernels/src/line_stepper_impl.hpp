@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_stepper_impl.hpp  Implementation of LineStepper; included by the file that instantiates it.
+#pragma once
+
+#include "check_product.hpp"
+#include "host_matrices.hpp"
+
+#include <ribbon/complex_float.hpp>
+#include <ribbon/elimination/host_matrix.hpp>
+#include <ribbon/line_stepper/implementation.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace ribbon {
+
+namespace detail {
+
+/// Fills StepTables: the rows of B and D for the chunks of the factors of A.
+template <class Kernels, bool nonlinear, class Exec, class Scalar, class Memory>
+class StepTablesMaker {
+  static constexpr int slots = Kernels::slots, W = Kernels::W, width = 2 * W + 1;
+  using Rows     = StepRows<Scalar, W, nonlinear>;
+  using Row      = typename Rows::Row;
+  using Block    = typename Rows::template Block<typename Kernels::Scheme, slots>;
+  using Chunk    = typename Block::Chunk;
+  using Matrices = std::vector<HostMatrix<Scalar>>;
+
+public:
+  StepTablesMaker(const Exec &exec, const Matrices &B, const Matrices &D, StepTables<Scalar, Memory> &to)
+      : to_(to), chunks_(static_cast<std::size_t>(to.factors.shape.split.chunks)),
+        rows_(to.factors.classes * chunks_ * slots)
+  {
+    for (std::size_t m = 0; m < to.factors.classes; ++m)
+      for (std::size_t c = 0; c < chunks_; ++c) {
+        Row *rows = rows_.data() + (m * chunks_ + c) * slots;
+        fill(rows, B[std::min(m, B.size() - 1)], static_cast<int>(c), 0);
+        if (nonlinear) fill(rows, D[std::min(m, D.size() - 1)], static_cast<int>(c), width);
+      }
+    if (to.factors.classes == 1) find_regular();
+    join(exec);
+  }
+
+private:
+  /// The rows of a chunk; those of its empty slots are zero. Entries outside of a matrix are multiplied by
+  /// zeros: they are those of the nearest row that has them, so that the rows of a stencil are equal.
+  void fill(Row *rows, const HostMatrix<Scalar> &B, int chunk, int at) const
+  {
+    const auto &split = to_.factors.shape.split;
+    const int   size = split.size(chunk), pad = slots - size, last = B.rows - 1;
+    for (int k = pad; k < slots; ++k)
+      for (int d = -W; d <= W; ++d) {
+        int i = split.begin(chunk) + k - pad;
+        if (!B.periodic) i = std::max(std::min(i, last - std::max(d, 0)), std::max(-d, 0));
+        rows[k].c[at + d + W] = i <= last ? narrow<Scalar>(B(i, d)) : Scalar(0);
+      }
+  }
+  /// The longest run of regular chunks of A whose rows of B and D are all equal.
+  void find_regular()
+  {
+    const auto same = [&](int c, const Row &row) {
+      const Row *first = rows_.data() + static_cast<std::ptrdiff_t>(c) * slots;
+      return std::all_of(first, first + slots,
+                         [&](const Row &r) { return std::memcmp(r.c, row.c, sizeof row.c) == 0; });
+    };
+    for (int c = to_.factors.regular_begin; c < to_.factors.regular_end;) {
+      const Row &row = rows_[static_cast<std::size_t>(c * slots)];
+      int        d   = c;
+      while (d < to_.factors.regular_end && same(d, row)) ++d;
+      if (d - c > to_.end - to_.begin)
+        to_.begin = c, to_.end = d, to_.stencil.assign(row.c, row.c + sizeof row.c / sizeof(Scalar));
+      c = std::max(d, c + 1);
+    }
+  }
+  void join(const Exec &exec)
+  {
+    const auto          from   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to_.factors.blocks);
+    const auto         *chunks = reinterpret_cast<const Chunk *>(from.data());
+    const auto          count  = to_.factors.classes * chunks_;
+    std::vector<Scalar> words(count * sizeof(Block) / sizeof(Scalar));
+    auto               *blocks = reinterpret_cast<Block *>(words.data());
+    for (std::size_t c = 0; c < count; ++c) {
+      std::memcpy(static_cast<void *>(&blocks[c].forward), &chunks[c].forward, sizeof chunks[c].forward);
+      std::memcpy(static_cast<void *>(&blocks[c].backward), &chunks[c].backward, sizeof chunks[c].backward);
+      std::memcpy(static_cast<void *>(blocks[c].forward.product), rows_.data() + c * slots,
+                  slots * sizeof(Row));
+    }
+    to_.blocks = upload(exec, "ribbon::line_stepper::blocks", words);
+  }
+
+  StepTables<Scalar, Memory> &to_;
+  std::size_t                 chunks_;
+  std::vector<Row>            rows_;
+};
+
+/// Completes the tables of steps on chip. False if there is no kernel: `why` holds the reason.
+template <class Exec, class Scalar, class Memory>
+bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Bands<Scalar, Memory> &D,
+                      StepTables<Scalar, Memory> &to, std::string &why)
+{
+  const auto &shape  = to.factors.shape;
+  const auto &split  = shape.split;
+  const int   widest = std::max(B.half_bandwidth(), D.values.size() ? D.half_bandwidth() : 0);
+  to.reach           = step_reach<Exec>(to.factors.reach, to.factors.classes > 1, widest);
+  if (widest > to.reach) why = "B or D has half-bandwidth " + std::to_string(widest) + " (at most 3)";
+  else if (split.length < to.reach || split.first < to.reach || split.last < to.reach)
+    why = "lines of " + std::to_string(B.rows()) + " rows are too short";
+  else if (shape.blocks > 1 || shape.staged || shape.halvings > 0)
+    why = "lines of " + std::to_string(B.rows()) + " rows are too long for the registers of a team";
+  if (!why.empty()) return false;
+  with_step_kernels<Exec>(to, [&](auto type) {
+    using Kernels       = typename decltype(type)::type;
+    using Linear        = typename Kernels::template Kernel<NoFunction, NoEnergy>;
+    const auto room     = TeamRoom::of(exec);
+    const auto contains = [&](bool contiguous) {
+      return Linear::scratch(shape, B.rows(), contiguous, room.is_virtual) <= room.scratch;
+    };
+    if (!contains(false) || !contains(true)) {
+      why = "lines of " + std::to_string(B.rows()) + " rows do not fit the scratch of a team";
+      return;
+    }
+    const auto left = host_matrices(B, false);
+    if (D.values.size())
+      StepTablesMaker<Kernels, true, Exec, Scalar, Memory>(exec, left, host_matrices(D, false), to);
+    else StepTablesMaker<Kernels, false, Exec, Scalar, Memory>(exec, left, {}, to);
+  });
+  return why.empty();
+}
+
+[[noreturn]] inline void refuse_steps(const std::string &what)
+{
+  throw std::invalid_argument("ribbon::LineStepper: " + what);
+}
+
+} // namespace detail
+
+template <class Scalar, class Exec>
+std::string LineStepper<Scalar, Exec>::Implementation::why_not_on_chip(const LineSet     &lines,
+                                                                       const bands_type  &A,
+                                                                       const std::string &algorithm) const
+{
+  const int   K = A.half_bandwidth();
+  std::string why;
+  if (algorithm == "separate") why = "algorithm separate";
+  else if (algorithm == "auto" && !is_device_space<Exec>) why = "a host steps in its cache";
+  else if (!has_tables) why = "no kernel for complex scalars";
+  else if (lines.unknowns() == 0) why = "no unknowns";
+  else if (K != 1 && K != 2) why = "A has half-bandwidth " + std::to_string(K) + " (1, 2)";
+  else if (A.lhs != Lhs::shared && A.lhs != Lhs::classes)
+    why = "A is " + std::string(to_string(A.lhs)) + " (shared, classes)";
+  else if (B.lhs == Lhs::per_line || (has_D() && D.lhs == Lhs::per_line))
+    why = "B or D differs from line to line, and A does not";
+  return why;
+}
+
+template <class Scalar, class Exec>
+void LineStepper<Scalar, Exec>::Implementation::try_on_chip(const Exec &exec, const LineSet &lines,
+                                                            const bands_type &A, LineSolverOptions options)
+{
+  if constexpr (has_tables) {
+    options.algorithm       = "one_pass";
+    options.rows_per_thread = step_slots<Scalar, Exec>(A.lhs == Lhs::classes, lines.rows);
+    try {
+      solver  = LineSolver<Scalar, Exec>(exec, LineSet::interleaved(lines.rows, lines.lines()), A, options);
+      on_chip = solver.implementation_->tables(tables.factors, reason) &&
+                detail::make_step_tables(exec, B, D, tables, reason);
+    } catch (const std::invalid_argument &refused) {
+      reason = refused.what();
+    }
+  }
+}
+
+template <class Scalar, class Exec>
+LineStepper<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const LineSet &lines,
+                                                          const bands_type &A, const bands_type &right,
+                                                          const bands_type         &nonlinear,
+                                                          const LineStepperOptions &options)
+    : B(copy(exec, right)), classified(lines.lines())
+{
+  if (nonlinear.values.size()) D = copy(exec, nonlinear);
+  shared = A.lhs == Lhs::shared && B.lhs == Lhs::shared && (!has_D() || D.lhs == Lhs::shared);
+  if (A.lhs == Lhs::classes) {
+    class_of_line = allocate<Classes>(exec, "ribbon::class_of_line", A.class_of_line.extent(0));
+    Kokkos::deep_copy(exec, class_of_line, A.class_of_line);
+  }
+  reason = why_not_on_chip(lines, A, options.algorithm);
+  if (reason.empty()) try_on_chip(exec, lines, A, options.solver);
+  if (on_chip) return;
+  if (options.algorithm == "on_chip") detail::refuse_steps("no kernel on chip: " + reason);
+  // any number of lines steps together
+  const LineSet some =
+    is_device_space<Exec> || !shared || lines.unknowns() == 0 ? lines : LineSet::interleaved(lines.rows, 1);
+  if (has_D()) solver = LineSolver<Scalar, Exec>(exec, some, A, options.solver);
+  else {
+    LineOperatorOptions both;
+    both.solver = options.solver;
+    single      = LineOperator<Scalar, Exec>(exec, some, A, B, both);
+    solver      = single.solver();
+  }
+  make_room(exec, std::min(lines_at_once(lines), lines.lines()) * lines.rows);
+}
+
+template <class Scalar, class Exec>
+LineStepper<Scalar, Exec>::LineStepper(const Exec &exec, const LineSet &lines, const bands_type &A,
+                                       const bands_type &B, const bands_type &D,
+                                       const LineStepperOptions &options)
+    : lines_(lines)
+{
+  if (options.algorithm != "auto" && options.algorithm != "on_chip" && options.algorithm != "separate")
+    detail::refuse_steps("unknown algorithm '" + options.algorithm + "' (auto, on_chip, separate)");
+  if (options.solver.continued) detail::refuse_steps("continued lines");
+  detail::check_product("ribbon::LineStepper", "B", lines, A, B);
+  if (D.values.size()) detail::check_product("ribbon::LineStepper", "D", lines, A, D);
+  implementation_ = std::make_shared<Implementation>(exec, lines, A, B, D, options);
+}
+
+template <class Scalar, class Exec>
+typename LineStepper<Scalar, Exec>::Implementation &LineStepper<Scalar, Exec>::implementation() const
+{
+  if (!implementation_) throw std::logic_error("ribbon::LineStepper: nothing has been factored");
+  return *implementation_;
+}
+
+template <class Scalar, class Exec>
+const FactorReport &LineStepper<Scalar, Exec>::report() const
+{
+  return implementation().solver.report();
+}
+
+template <class Scalar, class Exec>
+bool LineStepper<Scalar, Exec>::is_on_chip() const
+{
+  return implementation().on_chip;
+}
+
+template <class Scalar, class Exec>
+const std::string &LineStepper<Scalar, Exec>::reason() const
+{
+  return implementation().reason;
+}
+
+template <class Scalar, class Exec>
+void LineStepper<Scalar, Exec>::check(int steps, const LineSet &in, const LineSet &out,
+                                      const terms_type &terms) const
+{
+  const auto other = [&](const LineSet &set) {
+    return set.rows != lines_.rows || set.components != 1 || set.count0 < 0 || set.count1 < 0 ||
+           set.lines() != in.lines();
+  };
+  implementation();
+  if (other(in) || other(out) || (lines_.lines() ? in.lines() % lines_.lines() : in.lines()) != 0)
+    detail::refuse_steps("step: the lines do not fit the lines that were factored");
+  if (steps < 0) detail::refuse_steps("step: " + std::to_string(steps) + " steps");
+  if (terms.g && terms.g_steps < 1)
+    detail::refuse_steps("step: g for " + std::to_string(terms.g_steps) + " steps (at least 1)");
+  if (terms.sums.values && terms.sums.every < 1)
+    detail::refuse_steps("step: sums every " + std::to_string(terms.sums.every) + " steps (at least 1)");
+}
+
+template <class Scalar, class Exec>
+void LineStepper<Scalar, Exec>::step(const Exec &exec, int steps, const Scalar *u, const LineSet &in,
+                                     Scalar *y, const LineSet &out, const terms_type &terms) const
+{
+  check(steps, in, out, terms);
+  auto &made = implementation();
+  if (in.unknowns() == 0) return;
+  if (!made.has_D()) return made.step(exec, steps, u, in, y, out, terms, NoFunction(), NoEnergy());
+  Polynomial<Scalar> p;
+  std::copy(terms.p.begin(), terms.p.end(), p.c);
+  p.high = terms.p[4] != Scalar(0) || terms.p[5] != Scalar(0);
+  made.step(exec, steps, u, in, y, out, terms, p, NoEnergy());
+}
+
+} // namespace ribbon
