@@ -6,6 +6,7 @@
 #include "host_matrices.hpp"
 
 #include <ribbon/complex_float.hpp>
+#include <ribbon/algorithm/one_pass/reduced_plan.hpp>
 #include <ribbon/elimination/host_matrix.hpp>
 #include <ribbon/line_stepper/implementation.hpp>
 
@@ -40,6 +41,7 @@ public:
       }
     if (to.factors.classes == 1) find_regular();
     join(exec);
+    pair_separators(exec);
   }
 
 private:
@@ -89,6 +91,34 @@ private:
     to_.blocks = upload(exec, "ribbon::line_stepper::blocks", words);
   }
 
+  /// For every chunk, the blocks of the inverse for its separators and for those of its left neighbour, over
+  /// the right-hand sides that enter one of them.
+  void pair_separators(const Exec &exec)
+  {
+    constexpr int S     = Kernels::Scheme::separators;
+    using Blocks        = SeparatorBlocks<Scalar, S>;
+    const auto &shape   = to_.factors.shape;
+    const int   T       = shape.split.chunks;
+    const auto  words   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to_.factors.inverse);
+    const auto *inverse = reinterpret_cast<const SquareBlock<Scalar, S> *>(words.data());
+    to_.terms           = std::min(T, shape.window + 1);
+    std::vector<Blocks> all;
+    for (int m = 0; m < static_cast<int>(to_.factors.classes); ++m)
+      for (int c = 0; c < T; ++c)
+        for (int w = 0; w < to_.terms; ++w) {
+          const int  q     = (Kernels::template Kernel<NoFunction, NoEnergy>::first_of(shape, c) + w) % T;
+          const auto block = [&](int chunk, Scalar(&to)[S * S]) {
+            const int k = chunk < 0 ? T : (q - shape.window_begin(chunk) + T) % T; // place in its window
+            if (chunk >= 0 && k < shape.window)
+              std::copy(inverse[(m * T + chunk) * shape.window + k].a,
+                        inverse[(m * T + chunk) * shape.window + k].a + S * S, to);
+          };
+          all.emplace_back();
+          block(c, all.back().own), block(shape.left_of(c), all.back().left);
+        }
+    to_.separators = upload_blocks(exec, "ribbon::line_stepper::separators", all);
+  }
+
   StepTables<Scalar, Memory> &to_;
   std::size_t                 chunks_;
   std::vector<Row>            rows_;
@@ -106,6 +136,7 @@ bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Ba
   if (widest > to.reach) why = "B or D has half-bandwidth " + std::to_string(widest) + " (at most 3)";
   else if (split.length < to.reach || split.first < to.reach || split.last < to.reach)
     why = "lines of " + std::to_string(B.rows()) + " rows are too short";
+  else if (to.factors.correct) why = "the reduced system of A needs refinement";
   else if (shape.blocks > 1 || shape.staged || shape.halvings > 0)
     why = "lines of " + std::to_string(B.rows()) + " rows are too long for the registers of a team";
   if (!why.empty()) return false;

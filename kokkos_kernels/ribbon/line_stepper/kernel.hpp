@@ -19,6 +19,13 @@
 
 namespace ribbon {
 
+/// Blocks by which right-hand sides of the reduced system enter the separators of a chunk and of its left
+/// neighbour. Row-major, 16-byte aligned for wide loads.
+template <class Scalar, int S>
+struct alignas(16) SeparatorBlocks {
+  Scalar own[S * S] = {}, left[S * S] = {};
+};
+
 /// @tparam W         half-bandwidth of B and D
 /// @tparam Function  p, or NoFunction
 /// @tparam Energy    of two neighbouring rows, or NoEnergy
@@ -29,13 +36,17 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   using Tile = OnePassTile<Scheme, slots_, 0, source, false, 1, Rows>;
   using Tile::shape, Tile::b, Tile::x, Tile::in, Tile::out, Tile::S, Tile::rows, Tile::interior, Tile::lines,
     Tile::slots;
-  using typename Tile::Scalar, typename Tile::Piece, typename Tile::State, typename Tile::Reduced,
-    typename Tile::Block, typename Tile::RegularChunk;
+  using typename Tile::Scalar, typename Tile::Piece, typename Tile::State, typename Tile::Block,
+    typename Tile::RegularChunk;
   /// limits the registers to 128
   static constexpr int max_threads  = 512;
   static constexpr int teams_beside = 0;
 
-  typename Rows::Row stencil; ///< of the regular chunks
+  using Blocks = SeparatorBlocks<Scalar, Scheme::separators>;
+
+  typename Rows::Row stencil;    ///< of the regular chunks
+  const Blocks      *separators; ///< (class, chunk, right-hand side), from that of first_of() on
+  int                terms;      ///< of a sum for separators
   Function           function;
   Energy             energy;
   int                steps;
@@ -77,9 +88,31 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
            (is_virtual ? static_cast<std::size_t>(s.threads()) * sizeof(State) : 0);
   }
 
+  /// The chunk of a virtual thread.
+  struct Spot {
+    int lane, chunk, pad, cls;
+  };
+  KOKKOS_FUNCTION Spot spot(std::int64_t team, int v) const
+  {
+    Spot p{v & (shape.lanes() - 1), v >> shape.lane_bits, 0, 0};
+    p.pad = slots - shape.split.size(p.chunk);
+    if constexpr (source == CoefficientSource::classes) {
+      const std::int64_t line = team * shape.lanes() + p.lane - this->shift;
+      p.cls = this->class_of_line[(line < 0 ? 0 : line < lines ? line : lines - 1) % this->classified];
+    }
+    return p;
+  }
+  /// The chunk with the first right-hand side that enters the separators of a chunk and of its left
+  /// neighbour.
+  KOKKOS_FUNCTION static int first_of(const OnePassShape &shape, int chunk)
+  {
+    const int left = shape.left_of(chunk);
+    return shape.window_begin(left < 0 ? chunk : left);
+  }
+
   /// Calls f(coefficients) with those of a chunk.
   template <class F>
-  KOKKOS_FUNCTION void with_block(const Piece &p, const F &f) const
+  KOKKOS_FUNCTION void with_block(const Spot &p, const F &f) const
   {
     if constexpr (source == CoefficientSource::regular)
       if (p.chunk >= this->regular_begin && p.chunk < this->regular_end)
@@ -96,7 +129,7 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     return chunk + 1 < shape.split.chunks ? chunk + 1 : shape.ring ? 0 : -1;
   }
   /// The row of slot k; that of the first row for empty slots.
-  KOKKOS_FUNCTION int row_of(const Piece &p, int k) const
+  KOKKOS_FUNCTION int row_of(const Spot &p, int k) const
   {
     return shape.split.begin(p.chunk) + (k > p.pad ? k - p.pad : 0);
   }
@@ -108,10 +141,9 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     if (through_scratch) {
       const std::int64_t first = team.league_rank() * shape.lanes();
       threads.for_each([&](int v, State &) {
-        for (int e = v; e < n * shape.lanes(); e += team.size()) {
-          const int lane = e / n, i = e - lane * n;
-          at.tile[lane * at.pitch + i] = first + lane < lines ? b[in(first + lane, i)] : Scalar(0);
-        }
+        for (int lane = v >> shape.lane_bits; lane < shape.lanes(); lane += shape.split.chunks)
+          for (int i = v & (shape.lanes() - 1); i < n; i += shape.lanes())
+            at.tile[lane * at.pitch + i] = first + lane < lines ? b[in(first + lane, i)] : Scalar(0);
       });
       team.barrier();
     }
@@ -146,15 +178,15 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     team.barrier();
     const std::int64_t first = team.league_rank() * shape.lanes();
     threads.for_each([&](int v, State &) {
-      for (int e = v; e < n * shape.lanes(); e += team.size()) {
-        const int lane = e / n, i = e - lane * n;
-        if (first + lane < lines) x[out(first + lane, i)] = at.tile[lane * at.pitch + i];
-      }
+      for (int lane = v >> shape.lane_bits; lane < shape.lanes() && first + lane < lines;
+           lane += shape.split.chunks)
+        for (int i = v & (shape.lanes() - 1); i < n; i += shape.lanes())
+          x[out(first + lane, i)] = at.tile[lane * at.pitch + i];
     });
   }
 
   /// Writes the rows that neighbouring chunks need.
-  KOKKOS_FUNCTION void publish(const Piece &p, const State &s, const Scratch &at) const
+  KOKKOS_FUNCTION void publish(const Spot &p, const State &s, const Scratch &at) const
   {
     RIBBON_UNROLL
     for (int j = 0; j < W; ++j) at.last[place(p.chunk, j, W, p.lane)] = s.g[slots - W + j];
@@ -169,7 +201,7 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   }
 
   /// The window of the first row, without its last place, and the rows behind the chunk.
-  KOKKOS_FUNCTION void open_window(const Piece &p, const State &s, const Scratch &at,
+  KOKKOS_FUNCTION void open_window(const Spot &p, const State &s, const Scratch &at,
                                    typename Rows::Window &window, Scalar (&behind)[W]) const
   {
     const int n = static_cast<int>(in.rows), begin = shape.split.begin(p.chunk),
@@ -185,7 +217,7 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   }
 
   template <bool with_g, class Coefficients>
-  KOKKOS_FUNCTION void forward(const Piece &p, State &s, const Coefficients &block, const Scratch &at,
+  KOKKOS_FUNCTION void forward(const Spot &p, State &s, const Coefficients &block, const Scratch &at,
                                [[maybe_unused]] const Scalar *added) const
   {
     constexpr int given = Scheme::forward_rows(rows);
@@ -245,7 +277,8 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   KOKKOS_FUNCTION void add_up(const Team &team, const Each &each, const Scratch &at, int index) const
   {
     constexpr int quantities = LineSums<Scalar>::quantities;
-    each([&](const Piece &p, State &s) {
+    const int     T          = shape.split.chunks;
+    each([&](const Spot &p, State &s) {
       Scalar part[quantities] = {};
       RIBBON_UNROLL
       for (int k = 0; k < slots; ++k) {
@@ -260,33 +293,51 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
           part[2] += energy(s.g[k], next, row_of(p, k));
         }
       }
-      for (int q = 0; q < quantities; ++q) at.parts[place(q, p.chunk, shape.split.chunks, p.lane)] = part[q];
+      for (int q = 0; q < quantities; ++q) at.parts[place(q, p.chunk, T, p.lane)] = part[q];
     });
     team.barrier();
-    each([&](const Piece &p, State &) {
-      for (int q = 0; p.chunk == 0 && p.active && q < quantities; ++q) {
+    each([&](const Spot &p, State &) {
+      const std::int64_t line = team.league_rank() * shape.lanes() + p.lane - this->shift;
+      for (int q = 0; p.chunk == 0 && line >= 0 && line < lines && q < quantities; ++q) {
         Scalar sum(0);
-        for (int c = 0; c < shape.split.chunks; ++c) sum += at.parts[place(q, c, shape.split.chunks, p.lane)];
-        sums.values[(static_cast<std::int64_t>(index) * quantities + q) * lines + p.line] = sum;
+        for (int c = 0; c < T; ++c) sum += at.parts[place(q, c, T, p.lane)];
+        sums.values[(static_cast<std::int64_t>(index) * quantities + q) * lines + line] = sum;
       }
     });
+  }
+
+  /// The separators of a chunk and of its left neighbour.
+  KOKKOS_FUNCTION void find_separators(const Spot &p, State &s, const Scratch &at) const
+  {
+    const int     T = shape.split.chunks;
+    const Blocks *G = separators + (p.cls * T + p.chunk) * terms;
+    int           q = first_of(shape, p.chunk);
+    for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
+    for (int w = 0; w < terms; ++w) {
+      const int    next  = q + 1 < T ? q + 1 : 0;
+      const Blocks block = read_only(&G[w]);
+      for (int e = 0; e < S; ++e) {
+        const Scalar r = at.r_own[this->at(q, e, p.lane)] - at.r_left[this->at(next, e, p.lane)];
+        for (int a = 0; a < S; ++a)
+          add_product(s.z[0][a], block.own[a * S + e], r), add_product(s.z[1][a], block.left[a * S + e], r);
+      }
+      q = next;
+    }
   }
 
   template <class Team, class Each>
   KOKKOS_FUNCTION void step(const Team &team, const Each &each, const Scratch &at, int number) const
   {
     const Scalar *added = g ? g + number % g_steps * in.rows : nullptr;
-    each([&](const Piece &p, State &s) {
+    each([&](const Spot &p, State &s) {
       with_block(p, [&](const auto &block) {
         if (g) forward<true>(p, s, block, at, added);
         else forward<false>(p, s, block, at, added);
       });
     });
     team.barrier();
-    const Scalar *z = this->solve_reduced(team, each, at.r_own, at.r_left, this->correct);
-    each([&](const Piece &p, State &s) {
-      const int left = shape.left_of(p.chunk);
-      for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
+    each([&](const Spot &p, State &s) {
+      find_separators(p, s, at);
       with_block(p, [&](const auto &block) { backward(s, block); });
     });
   }
@@ -296,20 +347,23 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   {
     const Scratch                at = places(team.scratch(), team.size());
     device::Threads<State, Team> threads(team, team.scratch() + exchanged(shape, in.rows, through_scratch));
-    const auto                   each = [&](const auto &phase) {
+    const auto                   with_line = [&](const auto &phase) {
       threads.for_each([&](int v, State &s) { phase(this->piece(team, v, nullptr), s); });
     };
-    load(team, threads, each, at);
+    const auto each = [&](const auto &phase) {
+      threads.for_each([&](int v, State &s) { phase(spot(team.league_rank(), v), s); });
+    };
+    load(team, threads, with_line, at);
     for (int done = 0;; ++done) {
       const bool summed = sums.values && done > 0 && done % sums.every == 0;
       if (done == steps && !summed) break;
-      each([&](const Piece &p, State &s) { publish(p, s, at); });
+      each([&](const Spot &p, State &s) { publish(p, s, at); });
       team.barrier();
       if (summed) add_up(team, each, at, done / sums.every - 1);
       if (done == steps) break;
       step(team, each, at, done);
     }
-    store(team, threads, each, at);
+    store(team, threads, with_line, at);
   }
 };
 

@@ -13,7 +13,9 @@ namespace ribbon {
 template <class Scalar, class Memory>
 struct StepTables {
   OnePassTables<Scalar, Memory>  factors;
-  Kokkos::View<Scalar *, Memory> blocks;             ///< StepRows::Block (class, chunk)
+  Kokkos::View<Scalar *, Memory> blocks;     ///< StepRows::Block (class, chunk)
+  Kokkos::View<Scalar *, Memory> separators; ///< SeparatorBlocks (class, chunk, term)
+  int                            terms = 0;
   std::vector<Scalar>            stencil;            ///< StepRows::Row of the regular chunks
   int                            begin = 0, end = 0; ///< regular chunks
   int                            reach = 0;          ///< W of the kernel
@@ -100,11 +102,11 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
   const std::int64_t at_once = device::multiprocessors(exec);
   while (k.shape.lane_bits > 3 && k.lines <= at_once << (k.shape.lane_bits - 1)) --k.shape.lane_bits;
   k.blocks        = reinterpret_cast<const typename Kernel::Block *>(tables.blocks.data());
-  k.inverse       = reinterpret_cast<const typename Kernel::Square *>(factors.inverse.data());
-  k.reduced       = reinterpret_cast<const typename Kernel::Square *>(factors.reduced.data());
+  k.separators    = reinterpret_cast<const typename Kernel::Blocks *>(tables.separators.data());
+  k.terms         = tables.terms;
   k.class_of_line = a.class_of_line, k.classified = a.classified;
   k.regular_begin = tables.begin, k.regular_end = tables.end;
-  k.correct = factors.correct, k.function = function, k.energy = energy;
+  k.function = function, k.energy = energy;
   k.steps = a.steps, k.g = a.g, k.g_steps = a.g_steps, k.sums = a.sums;
   k.through_scratch        = a.in.is_contiguous() || a.out.is_contiguous();
   k.shift                  = k.through_scratch ? 0 : lanes_before(k.shape, a.y, a.out);

@@ -131,7 +131,7 @@ public:
   std::size_t                   classes() const { return classes_; }
   OnePassTables<Scalar, Memory> tables() const
   {
-    return {shape_, S, classes_, blocks_, inverse_, reduced_, regular_, regular_begin_, regular_end_};
+    return {shape_, S, classes_, blocks_, inverse_, regular_, regular_begin_, regular_end_};
   }
   /// The blocks of coefficients of all chunks, (class, chunk).
   const Words &blocks() const { return blocks_; }

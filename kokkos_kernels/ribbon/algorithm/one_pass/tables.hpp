@@ -18,7 +18,6 @@ struct OnePassTables {
   std::size_t         classes = 1;
   Words               blocks;  ///< ChunkBlock (class, chunk)
   Words               inverse; ///< of the reduced system
-  Words               reduced; ///< coefficients of the reduced system
   std::vector<Scalar> regular; ///< the ChunkBlock of the chunks [regular_begin, regular_end)
   int                 regular_begin = 0, regular_end = 0;
   bool                correct = false; ///< one step of iterative refinement of the reduced system
