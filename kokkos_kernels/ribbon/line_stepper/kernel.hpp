@@ -188,15 +188,17 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   /// Writes the rows that neighbouring chunks need.
   KOKKOS_FUNCTION void publish(const Spot &p, const State &s, const Scratch &at) const
   {
+    Scalar *const first = at.first + place(p.chunk, 0, W, p.lane), *const last =
+                                                                     at.last + place(p.chunk, 0, W, p.lane);
     RIBBON_UNROLL
-    for (int j = 0; j < W; ++j) at.last[place(p.chunk, j, W, p.lane)] = s.g[slots - W + j];
+    for (int j = 0; j < W; ++j) last[j << shape.lane_bits] = s.g[slots - W + j];
     if (p.pad == 0) {
       RIBBON_UNROLL
-      for (int j = 0; j < W; ++j) at.first[place(p.chunk, j, W, p.lane)] = s.g[j];
+      for (int j = 0; j < W; ++j) first[j << shape.lane_bits] = s.g[j];
     } else {
       RIBBON_UNROLL
       for (int k = 0; k < slots; ++k)
-        if (k >= p.pad && k < p.pad + W) at.first[place(p.chunk, k - p.pad, W, p.lane)] = s.g[k];
+        if (k >= p.pad && k < p.pad + W) first[(k - p.pad) << shape.lane_bits] = s.g[k];
     }
   }
 
@@ -206,13 +208,15 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   {
     const int n = static_cast<int>(in.rows), begin = shape.split.begin(p.chunk),
               left = shape.left_of(p.chunk), right = right_of(p.chunk);
+    const Scalar *const        first = at.first + place(right < 0 ? 0 : right, 0, W, p.lane),
+                        *const last  = at.last + place(left < 0 ? 0 : left, 0, W, p.lane);
     RIBBON_UNROLL
     for (int j = 0; j < W; ++j) {
       const int before = begin - W + j;
-      window.set(j, left >= 0 ? at.last[place(left, j, W, p.lane)] : Scalar(0), left >= 0, function,
+      window.set(j, left >= 0 ? last[j << shape.lane_bits] : Scalar(0), left >= 0, function,
                  before < 0 ? before + n : before);
       window.set(W + j, s.g[j], true, function, row_of(p, j));
-      behind[j] = right >= 0 ? at.first[place(right, j, W, p.lane)] : Scalar(0);
+      behind[j] = right >= 0 ? first[j << shape.lane_bits] : Scalar(0);
     }
   }
 
@@ -247,11 +251,13 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     }
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
-    const bool coupled = shape.ring || p.chunk > 0;
-    for (int a = 0; a < S; ++a) {
-      at.r_own[this->at(p.chunk, a, p.lane)]  = own[a];
-      at.r_left[this->at(p.chunk, a, p.lane)] = coupled ? left[a] : Scalar(0);
-    }
+    // what a chunk subtracts from the equations of its left neighbour is stored with these
+    const int     left_of = p.chunk > 0 ? p.chunk - 1 : shape.split.chunks - 1;
+    const bool    coupled = shape.ring || p.chunk > 0;
+    Scalar *const to      = at.r_own + place(p.chunk, 0, S, p.lane), *const beside =
+                                                                  at.r_left + place(left_of, 0, S, p.lane);
+    for (int a = 0; a < S; ++a)
+      to[a << shape.lane_bits] = own[a], beside[a << shape.lane_bits] = coupled ? left[a] : Scalar(0);
   }
 
   template <class Coefficients>
@@ -309,19 +315,21 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   /// The separators of a chunk and of its left neighbour.
   KOKKOS_FUNCTION void find_separators(const Spot &p, State &s, const Scratch &at) const
   {
-    const int     T = shape.split.chunks;
+    const int     T = shape.split.chunks, stride = S << shape.lane_bits, threads = T << shape.lane_bits;
     const Blocks *G = separators + (p.cls * T + p.chunk) * terms;
     int           q = first_of(shape, p.chunk);
+    const Scalar *r = at.r_own + place(q, 0, S, p.lane);
     for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
     for (int w = 0; w < terms; ++w) {
-      const int    next  = q + 1 < T ? q + 1 : 0;
       const Blocks block = read_only(&G[w]);
       for (int e = 0; e < S; ++e) {
-        const Scalar r = at.r_own[this->at(q, e, p.lane)] - at.r_left[this->at(next, e, p.lane)];
+        const Scalar sum = r[e << shape.lane_bits] - r[(e << shape.lane_bits) + S * threads];
         for (int a = 0; a < S; ++a)
-          add_product(s.z[0][a], block.own[a * S + e], r), add_product(s.z[1][a], block.left[a * S + e], r);
+          add_product(s.z[0][a], block.own[a * S + e], sum),
+            add_product(s.z[1][a], block.left[a * S + e], sum);
       }
-      q = next;
+      ++q, r += stride;
+      if (q == T) q = 0, r -= T * stride;
     }
   }
 
