@@ -216,9 +216,11 @@ KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   #define RIBBON_UNROLL       _Pragma("unroll")
   #define RIBBON_UNROLL_TWICE _Pragma("unroll 2")
+  #define RIBBON_UNROLL_FOUR  _Pragma("unroll 4")
   #define RIBBON_NO_UNROLL    _Pragma("unroll 1")
 #else
   #define RIBBON_UNROLL
   #define RIBBON_UNROLL_TWICE
+  #define RIBBON_UNROLL_FOUR
   #define RIBBON_NO_UNROLL
 #endif

@@ -41,7 +41,7 @@ public:
       }
     if (to.factors.classes == 1) find_regular();
     join(exec);
-    pair_separators(exec);
+    expand_inverse(exec);
   }
 
 private:
@@ -91,32 +91,23 @@ private:
     to_.blocks = upload(exec, "ribbon::line_stepper::blocks", words);
   }
 
-  /// For every chunk, the blocks of the inverse for its separators and for those of its left neighbour, over
-  /// the right-hand sides that enter one of them.
-  void pair_separators(const Exec &exec)
+  /// The inverse of the reduced system with zeros outside of the stored windows.
+  void expand_inverse(const Exec &exec)
   {
-    constexpr int S     = Kernels::Scheme::separators;
-    using Blocks        = SeparatorBlocks<Scalar, S>;
-    const auto &shape   = to_.factors.shape;
-    const int   T       = shape.split.chunks;
-    const auto  words   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to_.factors.inverse);
-    const auto *inverse = reinterpret_cast<const SquareBlock<Scalar, S> *>(words.data());
-    to_.terms           = std::min(T, shape.window + 1);
-    std::vector<Blocks> all;
-    for (int m = 0; m < static_cast<int>(to_.factors.classes); ++m)
+    constexpr int S           = Kernels::Scheme::separators;
+    using Square              = SquareBlock<Scalar, S>;
+    const auto         &shape = to_.factors.shape;
+    const int           T = shape.split.chunks, classes = static_cast<int>(to_.factors.classes);
+    const auto          words = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to_.factors.inverse);
+    const auto         *blocks = reinterpret_cast<const Square *>(words.data());
+    std::vector<Square> all(static_cast<std::size_t>(classes * T * T));
+    for (int m = 0; m < classes; ++m)
       for (int c = 0; c < T; ++c)
-        for (int w = 0; w < to_.terms; ++w) {
-          const int  q     = (Kernels::template Kernel<NoFunction, NoEnergy>::first_of(shape, c) + w) % T;
-          const auto block = [&](int chunk, Scalar(&to)[S * S]) {
-            const int k = chunk < 0 ? T : (q - shape.window_begin(chunk) + T) % T; // place in its window
-            if (chunk >= 0 && k < shape.window)
-              std::copy(inverse[(m * T + chunk) * shape.window + k].a,
-                        inverse[(m * T + chunk) * shape.window + k].a + S * S, to);
-          };
-          all.emplace_back();
-          block(c, all.back().own), block(shape.left_of(c), all.back().left);
-        }
-    to_.separators = upload_blocks(exec, "ribbon::line_stepper::separators", all);
+        for (int w = 0; w < shape.window; ++w)
+          all[static_cast<std::size_t>((m * T + c) * T + (shape.window_begin(c) + w) % T)] =
+            blocks[(m * T + c) * shape.window + w];
+    to_.reduced_sum = std::min(T, shape.window + 1);
+    to_.inverse     = upload_blocks(exec, "ribbon::line_stepper::inverse", all);
   }
 
   StepTables<Scalar, Memory> &to_;
@@ -145,7 +136,8 @@ bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Ba
     using Linear        = typename Kernels::template Kernel<NoFunction, NoEnergy>;
     const auto room     = TeamRoom::of(exec);
     const auto contains = [&](bool contiguous) {
-      return Linear::scratch(shape, B.rows(), contiguous, room.is_virtual) <= room.scratch;
+      return Linear::scratch(shape, shape.split.chunks, B.rows(), contiguous, room.is_virtual) <=
+             room.scratch;
     };
     if (!contains(false) || !contains(true)) {
       why = "lines of " + std::to_string(B.rows()) + " rows do not fit the scratch of a team";

@@ -9,8 +9,11 @@
 ///     forward   rows of B u + D p(u) + g from a window of 2 W + 1 rows; forward sweep; right-hand sides of
 ///               the separators, in scratch
 ///     barrier
-///     reduced   separators of the chunk and of its left neighbour
+///     reduced   separators of the chunk and of its left neighbour, by the inverse of the reduced system
 ///     backward  backward sweep: rows of the new u, in registers
+///
+/// Arrays in scratch have places beyond the ends of a line, which are zero for open lines and copies for
+/// rings, so that no thread asks where its chunk lies.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/tile.hpp>
@@ -18,13 +21,6 @@
 #include <ribbon/line_stepper/rows.hpp>
 
 namespace ribbon {
-
-/// Blocks by which right-hand sides of the reduced system enter the separators of a chunk and of its left
-/// neighbour. Row-major, 16-byte aligned for wide loads.
-template <class Scalar, int S>
-struct alignas(16) SeparatorBlocks {
-  Scalar own[S * S] = {}, left[S * S] = {};
-};
 
 /// @tparam W         half-bandwidth of B and D
 /// @tparam Function  p, or NoFunction
@@ -42,11 +38,11 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   static constexpr int max_threads  = 512;
   static constexpr int teams_beside = 0;
 
-  using Blocks = SeparatorBlocks<Scalar, Scheme::separators>;
+  using Square = SquareBlock<Scalar, Scheme::separators>;
 
-  typename Rows::Row stencil;    ///< of the regular chunks
-  const Blocks      *separators; ///< (class, chunk, right-hand side), from that of first_of() on
-  int                terms;      ///< of a sum for separators
+  typename Rows::Row stencil;     ///< of the regular chunks
+  const Square      *whole;       ///< inverse of the reduced system: (class, chunk, chunk)
+  int                reduced_sum; ///< right-hand sides that enter the separators of two neighbouring chunks
   Function           function;
   Energy             energy;
   int                steps;
@@ -57,34 +53,59 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
 
   /// Scratch of a team. Contiguous lines pass through it before the first step and after the last.
   struct Scratch {
-    Scalar *r_own, *r_left;
-    Scalar *first, *last; ///< rows at the beginning and at the end of every chunk, (chunk, row, lane)
-    Scalar *parts;        ///< of sums, (quantity, chunk, lane)
+    Scalar *own, *left;   ///< right-hand sides of the separators, and what is subtracted: (chunk, S, lane)
+    Scalar *first, *last; ///< rows at the beginning and at the end of every chunk: (chunk, row, lane)
+    Scalar *parts;        ///< of sums: (quantity, chunk, lane)
+    Square *inverse;      ///< (chunk, chunk)
     Scalar *tile;         ///< (lane, row)
     int     pitch;        ///< of a lane
   };
-  KOKKOS_FUNCTION Scratch places(char *memory, int threads) const
+  /// Chunks for which right-hand sides are stored: those of a ring twice, if sums reach around it.
+  KOKKOS_FUNCTION static int stored_chunks(const OnePassShape &s, int sum)
   {
-    Scratch to;
-    to.r_own  = reinterpret_cast<Scalar *>(memory);
-    to.r_left = to.r_own + S * threads;
-    to.first = to.r_left + S * threads, to.last = to.first + W * threads;
-    to.parts = to.last + W * threads;
-    to.tile  = to.r_own;
+    return s.ring && sum < s.split.chunks ? 2 * s.split.chunks : s.split.chunks;
+  }
+  /// Whether the inverse of the reduced system is copied to scratch. Lanes of several classes read it from
+  /// memory.
+  static constexpr bool holds_inverse = source == CoefficientSource::regular;
+  /// Words of the arrays before the inverse.
+  KOKKOS_FUNCTION static std::size_t exchanged_words(const OnePassShape &s, int sum)
+  {
+    const int T = s.split.chunks;
+    return static_cast<std::size_t>(2 * S * stored_chunks(s, sum) + 2 * W * (T + 2) +
+                                    LineSums<Scalar>::quantities * T)
+           << s.lane_bits;
+  }
+  KOKKOS_FUNCTION Scratch places(char *memory) const
+  {
+    const int T = shape.split.chunks, stored = stored_chunks(shape, reduced_sum);
+    Scratch   to;
+    to.own     = reinterpret_cast<Scalar *>(memory);
+    to.left    = to.own + (S * stored << shape.lane_bits);
+    to.first   = to.left + (S * stored << shape.lane_bits),
+    to.last    = to.first + (W * (T + 2) << shape.lane_bits);
+    to.parts   = to.last + (W * (T + 2) << shape.lane_bits);
+    to.inverse = reinterpret_cast<Square *>(
+      memory + device::align16(exchanged_words(shape, reduced_sum) * sizeof(Scalar)));
+    to.tile  = to.own;
     to.pitch = static_cast<int>(in.rows) | 1; // threads of a warp use different banks
     return to;
   }
   /// Bytes of scratch before the states of virtual threads.
-  KOKKOS_FUNCTION static std::size_t exchanged(const OnePassShape &s, std::int64_t rows, bool contiguous)
+  KOKKOS_FUNCTION static std::size_t exchanged(const OnePassShape &s, int sum, std::int64_t rows,
+                                               bool contiguous)
   {
-    const auto threads = static_cast<std::size_t>(s.threads()),
-               words   = (2 * S + 2 * W + LineSums<Scalar>::quantities) * threads,
-               tile    = contiguous ? static_cast<std::size_t>((rows | 1) * s.lanes()) : std::size_t(0);
-    return device::align16((words > tile ? words : tile) * sizeof(Scalar));
+    const auto squares =
+      holds_inverse ? static_cast<std::size_t>(s.split.chunks * s.split.chunks) : std::size_t(0);
+    const auto bytes = device::align16(exchanged_words(s, sum) * sizeof(Scalar)) + squares * sizeof(Square),
+               tile  = contiguous ? static_cast<std::size_t>((rows | 1) * s.lanes()) * sizeof(Scalar)
+                                  : std::size_t(0);
+    return device::align16(bytes > tile ? bytes : tile);
   }
-  static std::size_t scratch(const OnePassShape &s, std::int64_t rows, bool contiguous, bool is_virtual)
+  static std::size_t scratch(const OnePassShape &s, int sum, std::int64_t rows, bool contiguous,
+                             bool is_virtual)
   {
-    return exchanged(s, rows, contiguous) +
+    return exchanged(s, sum, rows, contiguous) +
            (is_virtual ? static_cast<std::size_t>(s.threads()) * sizeof(State) : 0);
   }
 
@@ -102,12 +123,15 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     }
     return p;
   }
-  /// The chunk with the first right-hand side that enters the separators of a chunk and of its left
-  /// neighbour.
-  KOKKOS_FUNCTION static int first_of(const OnePassShape &shape, int chunk)
+  /// The chunk of the first of these right-hand sides. It may be beyond the last chunk of a ring.
+  KOKKOS_FUNCTION int first_of_sum(int chunk) const
   {
-    const int left = shape.left_of(chunk);
-    return shape.window_begin(left < 0 ? chunk : left);
+    const int left = shape.left_of(chunk), q = shape.window_begin(left < 0 ? chunk : left),
+              T    = shape.split.chunks,
+              most = reduced_sum == T ? 0
+                     : shape.ring     ? T
+                                      : T - reduced_sum;
+    return q < most ? q : most;
   }
 
   /// Calls f(coefficients) with those of a chunk.
@@ -123,11 +147,7 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   {
     return ((chunk * count + e) << shape.lane_bits) + lane;
   }
-  /// Neighbours of a chunk; -1 at the ends of an open line.
-  KOKKOS_FUNCTION int right_of(int chunk) const
-  {
-    return chunk + 1 < shape.split.chunks ? chunk + 1 : shape.ring ? 0 : -1;
-  }
+
   /// The row of slot k; that of the first row for empty slots.
   KOKKOS_FUNCTION int row_of(const Spot &p, int k) const
   {
@@ -185,38 +205,63 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     });
   }
 
-  /// Writes the rows that neighbouring chunks need.
+  /// Zeros beyond the ends of open lines, and the inverse of the reduced system.
+  template <class Team, class Threads>
+  KOKKOS_FUNCTION void prepare(const Team &team, Threads &threads, const Scratch &at) const
+  {
+    const int T = shape.split.chunks, words = static_cast<int>(exchanged_words(shape, reduced_sum)),
+              squares = holds_inverse ? T * T : 0;
+    threads.for_each([&](int v, State &) {
+      for (int k = v; k < words; k += team.size()) at.own[k] = Scalar(0);
+      for (int k = v; k < squares; k += team.size()) at.inverse[k] = whole[k];
+    });
+    team.barrier();
+  }
+
+  /// Writes the rows that neighbouring chunks need. Those of chunk c are at place c + 1.
   KOKKOS_FUNCTION void publish(const Spot &p, const State &s, const Scratch &at) const
   {
-    Scalar *const first = at.first + place(p.chunk, 0, W, p.lane), *const last =
-                                                                     at.last + place(p.chunk, 0, W, p.lane);
-    RIBBON_UNROLL
-    for (int j = 0; j < W; ++j) last[j << shape.lane_bits] = s.g[slots - W + j];
-    if (p.pad == 0) {
+    const int  T    = shape.split.chunks;
+    const auto copy = [&](Scalar *to, auto slot) {
       RIBBON_UNROLL
-      for (int j = 0; j < W; ++j) first[j << shape.lane_bits] = s.g[j];
-    } else {
+      for (int j = 0; j < W; ++j) to[j << shape.lane_bits] = slot(j);
+    };
+    const auto last = [&](int j) { return s.g[slots - W + j]; };
+    copy(at.last + place(p.chunk + 1, 0, W, p.lane), last);
+    if (shape.ring && p.chunk == T - 1) copy(at.last + place(0, 0, W, p.lane), last);
+    const auto give_first = [&](Scalar *to) {
+      if (p.pad == 0) return copy(to, [&](int j) { return s.g[j]; });
       RIBBON_UNROLL
       for (int k = 0; k < slots; ++k)
-        if (k >= p.pad && k < p.pad + W) first[(k - p.pad) << shape.lane_bits] = s.g[k];
-    }
+        if (k >= p.pad && k < p.pad + W) to[(k - p.pad) << shape.lane_bits] = s.g[k];
+    };
+    give_first(at.first + place(p.chunk + 1, 0, W, p.lane));
+    if (shape.ring && p.chunk == 0) give_first(at.first + place(T + 1, 0, W, p.lane));
   }
+
+  /// Row r of a line or of a ring.
+  KOKKOS_FUNCTION int around(int r) const
+  {
+    const int n = static_cast<int>(in.rows);
+    return r < 0 ? r + n : r < n ? r : r - n;
+  }
+  /// Whether there is a chunk left or right of a chunk. Asked only for p(u).
+  KOKKOS_FUNCTION bool has_left(int chunk) const { return shape.ring || chunk > 0; }
+  KOKKOS_FUNCTION bool has_right(int chunk) const { return shape.ring || chunk + 1 < shape.split.chunks; }
 
   /// The window of the first row, without its last place, and the rows behind the chunk.
   KOKKOS_FUNCTION void open_window(const Spot &p, const State &s, const Scratch &at,
                                    typename Rows::Window &window, Scalar (&behind)[W]) const
   {
-    const int n = static_cast<int>(in.rows), begin = shape.split.begin(p.chunk),
-              left = shape.left_of(p.chunk), right = right_of(p.chunk);
-    const Scalar *const        first = at.first + place(right < 0 ? 0 : right, 0, W, p.lane),
-                        *const last  = at.last + place(left < 0 ? 0 : left, 0, W, p.lane);
+    const Scalar *const last = at.last + place(p.chunk, 0, W, p.lane), *const first =
+                                                                         at.first +
+                                                                         place(p.chunk + 2, 0, W, p.lane);
     RIBBON_UNROLL
     for (int j = 0; j < W; ++j) {
-      const int before = begin - W + j;
-      window.set(j, left >= 0 ? last[j << shape.lane_bits] : Scalar(0), left >= 0, function,
-                 before < 0 ? before + n : before);
+      window.set(j, last[j << shape.lane_bits], has_left(p.chunk), function,
+                 around(shape.split.begin(p.chunk) - W + j));
       window.set(W + j, s.g[j], true, function, row_of(p, j));
-      behind[j] = right >= 0 ? first[j << shape.lane_bits] : Scalar(0);
+      behind[j] = first[j << shape.lane_bits];
     }
   }
 
@@ -224,20 +269,18 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   KOKKOS_FUNCTION void forward(const Spot &p, State &s, const Coefficients &block, const Scratch &at,
                                [[maybe_unused]] const Scalar *added) const
   {
-    constexpr int given = Scheme::forward_rows(rows);
-    const int     n = static_cast<int>(in.rows), end = shape.split.begin(p.chunk) + shape.split.size(p.chunk);
-    const bool    has_right = right_of(p.chunk) >= 0;
+    constexpr int          given = Scheme::forward_rows(rows);
     typename Scheme::Sweep sweep;
     typename Rows::Window  window;
     Scalar                 f_sep[S] = {}, behind[W];
     open_window(p, s, at, window, behind);
     RIBBON_UNROLL
     for (int k = 0; k < rows; ++k) {
-      const int next = end + k + W - rows;
-      if (k + W < rows) window.set(2 * W, s.g[k + W < rows ? k + W : 0], true, function, row_of(p, k + W));
+      const int beyond = k + W - rows;
+      if (beyond < 0) window.set(2 * W, s.g[k + W < rows ? k + W : 0], true, function, row_of(p, k + W));
       else
-        window.set(2 * W, behind[k + W < rows ? 0 : k + W - rows], has_right, function,
-                   next < n ? next : next - n);
+        window.set(2 * W, behind[beyond < 0 ? 0 : beyond], has_right(p.chunk), function,
+                   around(shape.split.begin(p.chunk) + shape.split.size(p.chunk) + beyond));
       Scalar f[1], value[1];
       if constexpr (Coefficients::full) f[0] = window.times(stencil);
       else f[0] = window.times(block.product(k));
@@ -251,13 +294,23 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     }
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
-    // what a chunk subtracts from the equations of its left neighbour is stored with these
-    const int     left_of = p.chunk > 0 ? p.chunk - 1 : shape.split.chunks - 1;
-    const bool    coupled = shape.ring || p.chunk > 0;
-    Scalar *const to      = at.r_own + place(p.chunk, 0, S, p.lane), *const beside =
-                                                                  at.r_left + place(left_of, 0, S, p.lane);
-    for (int a = 0; a < S; ++a)
-      to[a << shape.lane_bits] = own[a], beside[a << shape.lane_bits] = coupled ? left[a] : Scalar(0);
+    store_sums(p, own, left, at);
+  }
+
+  /// Stores right-hand sides of separators. What a chunk subtracts from those of its left neighbour is stored
+  /// at the place of that neighbour.
+  KOKKOS_FUNCTION void store_sums(const Spot    &p, const Scalar (&own)[S], const Scalar (&left)[S],
+                                  const Scratch &at) const
+  {
+    const int  T = shape.split.chunks, before = p.chunk > 0 ? p.chunk - 1 : T - 1;
+    const auto store = [&](Scalar *to, const Scalar(&values)[S]) {
+      for (int a = 0; a < S; ++a) to[a << shape.lane_bits] = values[a];
+    };
+    store(at.own + place(p.chunk, 0, S, p.lane), own);
+    if (has_left(p.chunk)) store(at.left + place(before, 0, S, p.lane), left);
+    if (stored_chunks(shape, reduced_sum) == T) return;
+    store(at.own + place(p.chunk + T, 0, S, p.lane), own);
+    store(at.left + place(before + T, 0, S, p.lane), left);
   }
 
   template <class Coefficients>
@@ -292,10 +345,9 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
         part[0] += s.g[k];
         add_product(part[1], s.g[k], s.g[k]);
         if constexpr (is_given<Energy>) {
-          const int    right = right_of(p.chunk);
-          const Scalar next  = k + 1 < slots ? s.g[k + 1 < slots ? k + 1 : 0]
-                               : right >= 0  ? at.first[place(right, 0, W, p.lane)]
-                                             : s.g[k];
+          const Scalar next = k + 1 < slots        ? s.g[k + 1 < slots ? k + 1 : 0]
+                              : has_right(p.chunk) ? at.first[place(p.chunk + 2, 0, W, p.lane)]
+                                                   : s.g[k];
           part[2] += energy(s.g[k], next, row_of(p, k));
         }
       }
@@ -312,25 +364,28 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
     });
   }
 
-  /// The separators of a chunk and of its left neighbour.
+  /// The separators of a chunk and of its left neighbour; zero if there is none.
   KOKKOS_FUNCTION void find_separators(const Spot &p, State &s, const Scratch &at) const
   {
-    const int     T = shape.split.chunks, stride = S << shape.lane_bits, threads = T << shape.lane_bits;
-    const Blocks *G = separators + (p.cls * T + p.chunk) * terms;
-    int           q = first_of(shape, p.chunk);
-    const Scalar *r = at.r_own + place(q, 0, S, p.lane);
+    const int     T = shape.split.chunks, q = first_of_sum(p.chunk);
+    const Square *inverse = holds_inverse ? at.inverse : whole + p.cls * T * T;
+    const Square *own = inverse + p.chunk * T, *left = inverse + (p.chunk > 0 ? p.chunk - 1 : T - 1) * T;
+    const Scalar *r = at.own + place(q, 0, S, p.lane), *minus = at.left + place(q, 0, S, p.lane);
     for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
-    for (int w = 0; w < terms; ++w) {
-      const Blocks block = read_only(&G[w]);
+    const auto add = [&](int w, int column) {
+      const Square mine = own[column], other = left[column];
       for (int e = 0; e < S; ++e) {
-        const Scalar sum = r[e << shape.lane_bits] - r[(e << shape.lane_bits) + S * threads];
+        const int    k   = (w * S + e) << shape.lane_bits;
+        const Scalar sum = r[k] - minus[k];
         for (int a = 0; a < S; ++a)
-          add_product(s.z[0][a], block.own[a * S + e], sum),
-            add_product(s.z[1][a], block.left[a * S + e], sum);
+          add_product(s.z[0][a], mine.a[a * S + e], sum), add_product(s.z[1][a], other.a[a * S + e], sum);
       }
-      ++q, r += stride;
-      if (q == T) q = 0, r -= T * stride;
-    }
+    };
+    if (q + reduced_sum <= T) RIBBON_UNROLL_FOUR
+    for (int w = 0; w < reduced_sum; ++w) add(w, q + w);
+    else for (int w = 0; w < reduced_sum; ++w) add(w, q + w < T ? q + w : q + w - T);
+    if (!has_left(p.chunk))
+      for (int a = 0; a < S; ++a) s.z[1][a] = Scalar(0);
   }
 
   template <class Team, class Each>
@@ -353,8 +408,9 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const Scratch                at = places(team.scratch(), team.size());
-    device::Threads<State, Team> threads(team, team.scratch() + exchanged(shape, in.rows, through_scratch));
+    const Scratch                at = places(team.scratch());
+    device::Threads<State, Team> threads(team, team.scratch() +
+                                                 exchanged(shape, reduced_sum, in.rows, through_scratch));
     const auto                   with_line = [&](const auto &phase) {
       threads.for_each([&](int v, State &s) { phase(this->piece(team, v, nullptr), s); });
     };
@@ -362,6 +418,7 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
       threads.for_each([&](int v, State &s) { phase(spot(team.league_rank(), v), s); });
     };
     load(team, threads, with_line, at);
+    prepare(team, threads, at);
     for (int done = 0;; ++done) {
       const bool summed = sums.values && done > 0 && done % sums.every == 0;
       if (done == steps && !summed) break;

@@ -13,9 +13,9 @@ namespace ribbon {
 template <class Scalar, class Memory>
 struct StepTables {
   OnePassTables<Scalar, Memory>  factors;
-  Kokkos::View<Scalar *, Memory> blocks;     ///< StepRows::Block (class, chunk)
-  Kokkos::View<Scalar *, Memory> separators; ///< SeparatorBlocks (class, chunk, term)
-  int                            terms = 0;
+  Kokkos::View<Scalar *, Memory> blocks;             ///< StepRows::Block (class, chunk)
+  Kokkos::View<Scalar *, Memory> inverse;            ///< SquareBlock (class, chunk, chunk)
+  int                            reduced_sum = 0;    ///< see StepKernel
   std::vector<Scalar>            stencil;            ///< StepRows::Row of the regular chunks
   int                            begin = 0, end = 0; ///< regular chunks
   int                            reach = 0;          ///< W of the kernel
@@ -102,8 +102,8 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
   const std::int64_t at_once = device::multiprocessors(exec);
   while (k.shape.lane_bits > 3 && k.lines <= at_once << (k.shape.lane_bits - 1)) --k.shape.lane_bits;
   k.blocks        = reinterpret_cast<const typename Kernel::Block *>(tables.blocks.data());
-  k.separators    = reinterpret_cast<const typename Kernel::Blocks *>(tables.separators.data());
-  k.terms         = tables.terms;
+  k.whole         = reinterpret_cast<const typename Kernel::Square *>(tables.inverse.data());
+  k.reduced_sum   = tables.reduced_sum;
   k.class_of_line = a.class_of_line, k.classified = a.classified;
   k.regular_begin = tables.begin, k.regular_end = tables.end;
   k.function = function, k.energy = energy;
@@ -111,10 +111,11 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
   k.through_scratch        = a.in.is_contiguous() || a.out.is_contiguous();
   k.shift                  = k.through_scratch ? 0 : lanes_before(k.shape, a.y, a.out);
   const std::int64_t lanes = k.shape.lanes(), teams = (k.lines + k.shift + lanes - 1) / lanes;
-  device::launch(exec, "ribbon::line_stepper",
-                 {teams, k.shape.threads(),
-                  Kernel::scratch(k.shape, a.in.rows, k.through_scratch, !is_device_space<Exec>)},
-                 k);
+  device::launch(
+    exec, "ribbon::line_stepper",
+    {teams, k.shape.threads(),
+     Kernel::scratch(k.shape, k.reduced_sum, a.in.rows, k.through_scratch, !is_device_space<Exec>)},
+    k);
 }
 
 /// All steps in one launch. Asynchronous on exec.
