@@ -66,9 +66,14 @@ public:
       load(b, i0, i1, tile);
       return {tile + i0 * Lanes, Lanes};
     }
+    prefetch_crowded(b, i0, i1);
+    return {b + at_[0] + i0 * row_stride_, row_stride_};
+  }
+  /// Prefetches rows that follow rows [i0, i1) at a distance, if lines are crowded.
+  KOKKOS_FUNCTION void prefetch_crowded(const Scalar *b, std::int64_t i0, std::int64_t i1) const
+  {
     for (std::int64_t i = i0; crowded_ && i < i1 && i + near < rows_; ++i)
       for (int l = 0; l < Lanes; l += line) prefetch(b + at_[0] + (i + near) * row_stride_ + l);
-    return {b + at_[0] + i0 * row_stride_, row_stride_};
   }
   /// Rows from i0 on for writing: runs, or rows of the tile for store().
   KOKKOS_FUNCTION Rows<Scalar> room(Scalar *x, std::int64_t i0, Scalar *tile) const

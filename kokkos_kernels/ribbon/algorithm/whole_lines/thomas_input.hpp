@@ -79,7 +79,8 @@ struct ProductLines {
     KOKKOS_FUNCTION Source(const ProductLines &product, const Tile &from, std::int64_t first, bool periodic,
                            const Scalar *b, Scalar *tile, std::int64_t n)
         : product_(product), from_(from), added_(product.lines, first, from.lanes()), b_(b), tile_(tile),
-          u_(tile + product.reach() * Lanes), n_(n), periodic_(periodic), run_(from.is_run())
+          u_(tile + product.reach() * Lanes), n_(n), periodic_(periodic),
+          run_(from.is_run() && !from.is_crowded())
     {
       for (int l = 0; l < Lanes; ++l) {
         matrix_[l]  = product.matrix(first + (l < from.lanes() ? l : 0));
@@ -88,9 +89,10 @@ struct ProductLines {
       }
       if (!run_ && periodic_) bring_ends();
     }
-    KOKKOS_FUNCTION void fetch(std::int64_t, std::int64_t i1)
+    KOKKOS_FUNCTION void fetch(std::int64_t i0, std::int64_t i1)
     {
       const std::int64_t end = i1 + product_.reach() < n_ ? i1 + product_.reach() : n_;
+      from_.prefetch_crowded(b_, i0, i1);
       if (run_) return;
       while (brought_ < end) {
         const std::int64_t next = brought_ + Tile::block < n_ ? brought_ + Tile::block : n_;
