@@ -18,6 +18,7 @@ PetscErrorCode DirectionSplitting::forget_directions()
   PetscFunctionBegin;
   for (Direction &d : directions_) PetscCall(MatDestroy(&d.A));
   PetscCall(MatDestroy(&couplings_));
+  PetscCall(MatDestroy(&mass_along_));
   directions_.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,6 +145,7 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
     *changed = true;
     PetscCall(PetscObjectReference((PetscObject)jacobian.mass_matrix));
     PetscCall(MatDestroy(&mass_matrix_));
+    PetscCall(MatDestroy(&mass_along_));
     mass_matrix_ = jacobian.mass_matrix;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

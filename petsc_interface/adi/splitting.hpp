@@ -139,6 +139,7 @@ private:
   PetscErrorCode    update_rows(Mat aij, const SplitJacobian &jacobian, bool anew, bool *changed);
   PetscErrorCode    forget_directions();
   PetscErrorCode    make_work() const;
+  PetscErrorCode    make_mass_along(Mat A) const;
   PetscErrorCode    make_algebraic_vectors(bool some);
   PetscErrorCode    make_given(const std::vector<Mat> &A, const SplitJacobian &jacobian);
   PetscErrorCode    update_given(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed);
@@ -157,6 +158,7 @@ private:
   Vec                           is_algebraic_vector_ = nullptr; ///< 1 on algebraic rows, 0 on the others
   mutable Vec                   work_[2]             = {nullptr, nullptr};
   Mat                           mass_matrix_         = nullptr;
+  mutable Mat                   mass_along_          = nullptr; ///< mass_matrix_ with the pattern of A_1
   /// s_b J_bj of algebraic rows, without the diagonal
   Mat        couplings_        = nullptr;
   Mat        converted_        = nullptr; ///< J as AIJ, if it has another type

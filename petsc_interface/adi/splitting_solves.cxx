@@ -4,11 +4,47 @@
 
 namespace ribbon::petsc {
 
+/// The mass matrix has the pattern of J, which may store zeros that A_d leaves out: couplings of the grid
+/// across the only direction.
+PetscErrorCode DirectionSplitting::make_mass_along(Mat A) const
+{
+  MatInfo                  of_A, of_mass;
+  PetscInt                 begin, end;
+  std::vector<PetscInt>    columns;
+  std::vector<PetscScalar> values;
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &of_A));
+  PetscCall(MatGetInfo(mass_matrix_, MAT_GLOBAL_SUM, &of_mass));
+  if (of_A.nz_used == of_mass.nz_used) {
+    PetscCall(PetscObjectReference((PetscObject)mass_matrix_));
+    mass_along_ = mass_matrix_;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &mass_along_));
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  for (PetscInt r = begin; r < end; ++r) {
+    const PetscInt    *c;
+    const PetscScalar *v;
+    PetscInt           n;
+    columns.clear(), values.clear();
+    PetscCall(MatGetRow(mass_matrix_, r, &n, &c, &v));
+    for (PetscInt k = 0; k < n; ++k)
+      if (v[k] != PetscScalar(0)) columns.push_back(c[k]), values.push_back(v[k]);
+    PetscCall(MatRestoreRow(mass_matrix_, r, &n, &c, &v));
+    PetscCall(MatSetValues(mass_along_, 1, &r, static_cast<PetscInt>(columns.size()), columns.data(),
+                           values.data(), INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(mass_along_, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(mass_along_, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectionSplitting::shifted(int d, PetscReal s, PetscReal a, Mat P) const
 {
   PetscFunctionBegin;
   PetscCall(kernels_->shifted(A(d), mass_, !mass_matrix_, s, a, P));
-  if (mass_matrix_) PetscCall(MatAXPY(P, s, mass_matrix_, SUBSET_NONZERO_PATTERN));
+  if (mass_matrix_ && !mass_along_) PetscCall(make_mass_along(A(d)));
+  if (mass_matrix_) PetscCall(MatAXPY(P, s, mass_along_, SUBSET_NONZERO_PATTERN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
