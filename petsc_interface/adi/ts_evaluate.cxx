@@ -223,10 +223,8 @@ PetscErrorCode ReportNotFinite(TS ts)
 
 PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
 {
-  PetscReal norm;
   PetscFunctionBegin;
-  PetscCall(VecNorm(v, NORM_2, &norm));
-  *ok = !PetscIsInfOrNanReal(norm);
+  PetscCall(IsFinite(v, ok));
   if (!*ok) PetscCall(ReportNotFinite(ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,28 +51,81 @@ PetscErrorCode SumByPetsc(Vec x, PetscInt terms, const PetscScalar w[], const Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Where the kernels reach the values of a vector.
+enum class Memory { host, device, unknown };
+
+PetscErrorCode FindMemory(Vec v, Memory *memory)
+{
+  PetscBool on_host, on_device, bound;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &on_host, VECSEQ, VECMPI, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &on_device, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS,
+                                      VECMPIKOKKOS, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  *memory = on_host || (on_device && bound) ? Memory::host
+            : has_device && on_device       ? Memory::device
+                                            : Memory::unknown;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec>
+PetscErrorCode IsFiniteOn(Vec v, bool *finite)
+{
+  OpenVec<Exec> values;
+  PetscInt      n;
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(values.open(v, Access::read));
+  PetscCallCXX(*finite = all_finite<Scalar>(current_space<Exec>(), n, values.data()));
+  PetscCall(values.close());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// *yes := whether it is true on all ranks of v.
+PetscErrorCode OnAllRanks(Vec v, bool *yes)
+{
+  int all = *yes;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)v)));
+  *yes = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode SumVectors(Vec x, PetscInt terms, const PetscScalar w[], const Vec k[], Vec y, bool *finite)
 {
-  PetscBool on_host, on_device, bound;
-  bool      mine = true;
+  Memory memory = Memory::unknown;
+  bool   mine   = true;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &on_host, VECSEQ, VECMPI, ""));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &on_device, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS,
-                                      VECMPIKOKKOS, ""));
-  PetscCall(VecBoundToCPU(x, &bound));
-  if (on_host || (on_device && bound)) PetscCall(SumOn<HostExec>(x, terms, w, k, y, &mine));
-  else if (has_device && on_device) PetscCall(SumOn<DeviceExec>(x, terms, w, k, y, &mine));
+  PetscCall(FindMemory(x, &memory));
+  if (memory == Memory::host) PetscCall(SumOn<HostExec>(x, terms, w, k, y, &mine));
+  else if (memory == Memory::device) PetscCall(SumOn<DeviceExec>(x, terms, w, k, y, &mine));
   else {
     PetscCall(SumByPetsc(x, terms, w, k, y, finite));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (finite) {
-    int all = mine;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)x)));
-    *finite = all != 0;
+    *finite = mine;
+    PetscCall(OnAllRanks(x, finite));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode IsFinite(Vec v, bool *finite)
+{
+  Memory    memory = Memory::unknown;
+  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(FindMemory(v, &memory));
+  if (memory == Memory::unknown) {
+    PetscCall(VecNorm(v, NORM_2, &norm));
+    *finite = !PetscIsInfOrNanReal(norm);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (memory == Memory::device) PetscCall(IsFiniteOn<DeviceExec>(v, finite));
+  else PetscCall(IsFiniteOn<HostExec>(v, finite));
+  PetscCall(OnAllRanks(v, finite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

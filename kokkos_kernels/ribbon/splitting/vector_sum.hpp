@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file vector_sum.hpp  y = x + sum_j w_j k_j in one pass, and whether it is finite.
+/// @file vector_sum.hpp  y = x + sum_j w_j k_j in one pass, and whether values are finite.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -53,6 +53,26 @@ bool vector_sum(const Exec &exec, std::int64_t n, const Scalar *x, int terms, co
   default:
     return vector_sum_of<4>(exec, n, x, k, w, y);
   }
+}
+
+template <class Scalar>
+struct AllFiniteKernel {
+  const Scalar        *x;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, int &bad) const
+  {
+    bad |= !is_finite(magnitude(x[i]));
+  }
+};
+
+/// Whether n values in memory of exec are finite. Waits for the result.
+template <class Scalar, class Exec>
+bool all_finite(const Exec &exec, std::int64_t n, const Scalar *x)
+{
+  int bad = 0;
+  if (n > 0)
+    Kokkos::parallel_reduce("ribbon::all_finite", indices(exec, n), AllFiniteKernel<Scalar>{x},
+                            Kokkos::BOr<int>(bad));
+  return bad == 0;
 }
 
 } // namespace ribbon
