@@ -368,8 +368,8 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   KOKKOS_FUNCTION void find_separators(const Spot &p, State &s, const Scratch &at) const
   {
     const int     T = shape.split.chunks, q = first_of_sum(p.chunk);
-    const Square *inverse = holds_inverse ? at.inverse : whole + p.cls * T * T;
-    const Square *own = inverse + p.chunk * T, *left = inverse + (p.chunk > 0 ? p.chunk - 1 : T - 1) * T;
+    const Square *squares = holds_inverse ? at.inverse : whole + p.cls * T * T;
+    const Square *own = squares + p.chunk * T, *left = squares + (p.chunk > 0 ? p.chunk - 1 : T - 1) * T;
     const Scalar *r = at.own + place(q, 0, S, p.lane), *minus = at.left + place(q, 0, S, p.lane);
     for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
     const auto add = [&](int w, int column) {
