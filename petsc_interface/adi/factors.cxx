@@ -218,6 +218,30 @@ PetscErrorCode DirectionFactors::solve_transposed(int d, Vec b, Vec x, int slot)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DirectionFactors::make_steps(const DirectionSplitting &splitting, int d, PetscReal a,
+                                            PetscReal b, std::shared_ptr<const LineSteps> *steps,
+                                            std::string *reason) const
+{
+  const PC                    pc      = directions_[static_cast<std::size_t>(d)].slots[0].pc;
+  const PetscReal             scale[] = {a, -b}; // of A_d in M - scale A_d
+  StepMatrix                  of[2];
+  std::unique_ptr<GivenBands> bands[2];
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; ++k) {
+    if (splitting.A(d)) {
+      PetscCall(MatDuplicate(splitting.A(d), MAT_DO_NOT_COPY_VALUES, &of[k].rows));
+      PetscCall(splitting.shifted(d, 1, scale[k], of[k].rows));
+    } else {
+      PetscCallCXX(bands[k] = splitting.shifted_bands(d, 1, scale[k]));
+      of[k] = {splitting.rows(), bands[k].get()};
+    }
+  }
+  PetscCall(MakeLineSteps(pc, of[0], of[1], steps, reason));
+  for (int k = 0; k < 2; ++k)
+    if (splitting.A(d)) PetscCall(MatDestroy(&of[k].rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectionFactors::view(PetscViewer viewer) const
 {
   PetscFunctionBegin;

@@ -2,6 +2,7 @@
 /// @file factors.hpp  P_d = s M - a A_d for each direction, factored by PC line.
 #pragma once
 
+#include "../line/steps.hpp"
 #include "splitting.hpp"
 
 namespace ribbon::petsc {
@@ -44,6 +45,11 @@ public:
   /// x = P_d^-1 b; b == x is not allowed. The result of a failed factor is infinite. Collective.
   PetscErrorCode solve(int d, Vec b, Vec x, int slot = 0) const;
   PetscErrorCode solve_transposed(int d, Vec b, Vec x, int slot = 0) const;
+
+  /// Steps u <- (M - a A_d)^-1 (M + b A_d) u of a direction whose slot 0 is factored. `reason`: empty, or
+  /// why there are no such steps, the same on all ranks. Collective.
+  PetscErrorCode make_steps(const DirectionSplitting &splitting, int d, PetscReal a, PetscReal b,
+                            std::shared_ptr<const LineSteps> *steps, std::string *reason) const;
 
   /// PC_NOERROR, or the reason of the first direction and slot that failed; the same on all ranks.
   PCFailedReason failure() const { return failure_; }

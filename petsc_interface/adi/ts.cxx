@@ -23,6 +23,7 @@ static PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U)
   const WMethod  &m        = adi->method;
   PetscScalar     w[max_stages];
   PetscFunctionBegin;
+  PetscCall(BringUp(adi));
   if (m.has_dense) {
     for (int i = 0; i < m.stages; ++i) w[i] = x * (m.dense[i][0] + x * (m.dense[i][1] + x * m.dense[i][2]));
     PetscCall(SumVectors(adi->start, m.stages, w, adi->increment.data(), U, nullptr));
@@ -73,6 +74,7 @@ static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, 
   PetscScalar     w[max_stages];
   PetscReal       absolute, relative;
   PetscFunctionBegin;
+  PetscCall(BringUp(adi));
   if (order) *order = PetscMax(m.order, 2);
   if (m.embeds) {
     for (int i = 0; i < m.stages; ++i) w[i] = m.e[i] - m.b[i];
@@ -116,63 +118,82 @@ static PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool
 
 static PetscErrorCode TSRollBack_ADI(TS ts)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI *adi   = adi_of(ts);
+  Vec    *start = RibbonStartOfStep(ts);
   PetscFunctionBegin;
+  PetscCall(BringUp(adi));
   PetscCall(VecCopy(adi->start, ts->vec_sol));
+  if (start) PetscCall(VecCopy(adi->start, *start)); // TSRollBack() takes it from there
   adi->status = TS_STEP_INCOMPLETE;
   adi->since_restart--;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Stores the solution at the start of this step, and the one before it, unless the step is repeated.
-static PetscErrorCode BeginStep(TS ts)
+/// @param copied  TSStep() has just copied the solution (RibbonStartOfStep())
+static PetscErrorCode BeginStep(TS ts, bool copied)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI *adi  = adi_of(ts);
+  Vec    *copy = copied ? RibbonStartOfStep(ts) : nullptr;
   PetscFunctionBegin;
   if (ts->steprestart) adi->before_is_there = false, adi->since_restart = 0;
   else if (!ts->steprollback) {
     std::swap(adi->before, adi->start);
-    adi->stages[0]   = adi->start;
+    adi->before_delay = adi->start_delay;
     adi->before_time = adi->start_time, adi->before_is_there = adi->since_restart > 0;
   }
-  adi->start_time = ts->ptime;
-  PetscCall(VecCopy(ts->vec_sol, adi->start));
-  adi->starting = adi->since_restart < adi->rannacher;
+  adi->start_time = ts->ptime, adi->start_delay = {};
+  if (copy) std::swap(*copy, adi->start);
+  else PetscCall(VecCopy(ts->vec_sol, adi->start));
+  adi->stages[0] = adi->start;
+  adi->starting  = adi->since_restart < adi->rannacher;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TSStep_ADI(TS ts)
+PetscErrorCode ribbon::petsc::ChooseStep(TS ts, PetscReal *next, PetscBool *accept)
 {
-  TS_ADI   *adi        = adi_of(ts);
-  PetscInt  rejections = 0;
-  PetscReal next       = ts->time_step;
-  PetscBool accept     = PETSC_TRUE;
+  const TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
-  PetscCall(RefuseWhatIsIgnored(ts));
-  PetscCall(BeginStep(ts));
+  PetscCall(TSAdaptCandidatesClear(ts->adapt));
+  PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1,
+                                static_cast<PetscReal>(adi->method.stages), PETSC_TRUE));
+  PetscCall(TSAdaptChoose(ts->adapt, ts, ts->time_step, nullptr, next, accept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The step is computed: TSAdapt accepts it, or it is repeated with the size that ts->time_step gets.
+static PetscErrorCode Judge(TS ts)
+{
+  TS_ADI   *adi    = adi_of(ts);
+  PetscReal next   = ts->time_step;
+  PetscBool accept = PETSC_TRUE;
+  PetscFunctionBegin;
+  adi->status = TS_STEP_PENDING;
+  PetscCall(ChooseStep(ts, &next, &accept));
+  if (accept) {
+    adi->status = TS_STEP_COMPLETE;
+    ts->ptime += ts->time_step;
+    adi->since_restart++, adi->age++;
+  }
+  ts->time_step = next;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One step from adi->start, with repetitions.
+static PetscErrorCode TakeStep(TS ts)
+{
+  TS_ADI  *adi        = adi_of(ts);
+  PetscInt rejections = 0;
+  PetscFunctionBegin;
   adi->status = TS_STEP_INCOMPLETE;
   while (!ts->reason && adi->status != TS_STEP_COMPLETE) {
     bool ok;
     PetscCall(SNESSetConvergedReason(ts->snes, SNES_CONVERGED_ITERATING)); // of the rejected step
     PetscCall(Advance(ts, &ok));
-    if (ok) {
-      adi->status = TS_STEP_PENDING;
-      PetscCall(TSAdaptCandidatesClear(ts->adapt));
-      PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1,
-                                    static_cast<PetscReal>(adi->method.stages), PETSC_TRUE));
-      PetscCall(TSAdaptChoose(ts->adapt, ts, ts->time_step, nullptr, &next, &accept));
-      if (accept) {
-        adi->status = TS_STEP_COMPLETE;
-        ts->ptime += ts->time_step;
-        ts->time_step = next;
-        adi->since_restart++, adi->age++;
-        break;
-      }
-      ts->time_step = next;
-    }
+    if (ok) PetscCall(Judge(ts));
+    if (adi->status == TS_STEP_COMPLETE) break;
     // repeat the step
     adi->status = TS_STEP_INCOMPLETE;
-    accept      = PETSC_FALSE;
     PetscCall(VecCopy(adi->start, ts->vec_sol));
     // the Jacobian may be the cause, or belong to another time
     if (!ok || adi->method.c[0] != 0) adi->age = -1;
@@ -188,10 +209,42 @@ static PetscErrorCode TSStep_ADI(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The postponed steps and this one as ordinary steps.
+static PetscErrorCode TakePostponed(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  for (PetscInt steps = UndoPostponed(ts); steps > 0; --steps) {
+    adi->start_time = ts->ptime;
+    PetscCall(TakeStep(ts));
+    if (ts->reason) PetscFunctionReturn(PETSC_SUCCESS);
+    ts->steps++, ts->ptime_prev = adi->start_time, ts->steprestart = PETSC_FALSE;
+    PetscCall(BeginStep(ts, false));
+  }
+  PetscCall(TakeStep(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSStep_ADI(TS ts)
+{
+  bool fused, ok = false;
+  PetscFunctionBegin;
+  PetscCall(RefuseWhatIsIgnored(ts));
+  PetscCall(PrepareFused(ts, &fused));
+  PetscCall(BeginStep(ts, true));
+  if (fused) PetscCall(LaunchFused(ts, &ok));
+  if (ok) PetscCall(Judge(ts));
+  else PetscCall(TakePostponed(ts));
+  EndFused(ts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TSGetStages_ADI(TS ts, PetscInt *n, Vec **Y)
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
+  PetscCall(BringUp(adi));
+  if (adi->stage_count == 2) adi->stages[1] = adi->fused.last ? ts->vec_sol : adi->value[1]; // at t + h
   if (n) *n = adi->stage_count;
   if (Y) *Y = adi->stages.data();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,6 +263,7 @@ static PetscErrorCode TSReset_ADI(TS ts)
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
   adi->stages.fill(nullptr);
+  adi->fused = {}, adi->before_delay = adi->start_delay = {}, adi->read = 0, adi->base = nullptr;
   adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->factor_scale = 0;
   adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false,
   adi->mass_is_diagonal                                                     = true;
@@ -225,6 +279,7 @@ static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
   const char *name[2]   = {"ts:adi:before", "ts:adi:start"};
   Vec        *vector[2] = {&adi->before, &adi->start};
   PetscFunctionBegin;
+  if (hand_over) PetscCall(BringUp(adi));
   if (hand_over) adi->kept = {adi->before_time, adi->start_time, adi->before_is_there, adi->since_restart};
   for (int k = 0; k < 2; ++k) {
     if (hand_over) PetscCall(TSResizeRegisterVec(ts, name[k], *vector[k]));
@@ -265,6 +320,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   PetscCall(ClearRate(adi));
   PetscCall(PrepareSNES(ts));
   adi->factors.set_owner((PetscObject)ts);
+  PetscCall(WatchSolve(ts, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,6 +329,7 @@ static PetscErrorCode TSDestroy_ADI(TS ts)
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
   PetscCall(TSReset_ADI(ts));
+  PetscCall(WatchSolve(ts, false));
   PetscCall(GiveMatrices(ts, false));
   if (ts->snes) ts->snes->usesksp = PETSC_TRUE; // for the next type
   for (TS_ADI::DirectionJacobian &direction : adi->given) PetscCall(MatDestroy(&direction.A));
@@ -301,6 +358,7 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   else if (adi->lag_jacobian > 1)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));
+  PetscCall(ViewFused(ts, viewer));
   if (adi->splitting.remainder().torn > 0)
     PetscCall(PetscViewerASCIIPrintf(
       viewer,

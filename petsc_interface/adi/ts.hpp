@@ -16,6 +16,36 @@ PETSC_INTERN PetscErrorCode TSCreate_ADI(TS ts);
 
 namespace ribbon::petsc {
 
+/// Steps of a linear problem with a constant Jacobian, without functions of the application
+/// (docs/methods/adi.md#fused-steps).
+struct FusedSteps {
+  using Lines = std::shared_ptr<const LineSteps>;
+
+  Lines       lines; ///< U <- A^-1 B U with the step h and theta; null: none yet
+  PetscReal   h = 0, theta = 0;
+  PetscInt64  generation = -1;   ///< of the splitting of `lines` and `reason`
+  std::string reason;            ///< why this Jacobian has no such steps; empty: it has
+  bool        prepared  = false; ///< PrepareFused() was called for the next TSStep()
+  bool        run_ended = false; ///< the last step was the last one of a run
+  bool        last      = false; ///< the last step was fused
+
+  // the next TSStep()
+  bool      in_solve  = false;                   ///< TSSolve() calls it
+  PetscInt  postponed = 0;                       ///< steps before its own that it computes as well
+  PetscReal time = 0, time_before = 0, step = 0; ///< of the TS before the first of these
+
+  // for views
+  std::string why_not;     ///< why the last step was not fused; empty: it was, or was an exception
+  std::string why_one;     ///< why the last TSStep() was one step; empty: it may take more
+  PetscInt    longest = 0; ///< largest number of steps of a TSStep()
+};
+
+/// An earlier solution in place of the one that a vector stands for, which these steps compute from it.
+struct Delay {
+  PetscInt          steps = 0;
+  FusedSteps::Lines lines;
+};
+
 /// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U), and P = P_1 M^-1 P_2 ... with P_d =
 /// M - a A_d.
 struct TS_ADI {
@@ -26,10 +56,12 @@ struct TS_ADI {
   };
 
   // options
-  TSADIType                        type         = TS_ADI_HUNDSDORFER_VERWER;
-  PetscReal                        theta        = 0; ///< 0: the weight of the method
-  PetscInt                         lag_jacobian = 1;
-  PetscInt                         rannacher    = 0;
+  TSADIType                        type            = TS_ADI_HUNDSDORFER_VERWER;
+  PetscReal                        theta           = 0; ///< 0: the weight of the method
+  PetscInt                         lag_jacobian    = 1;
+  PetscInt                         rannacher       = 0;
+  PetscInt                         fuse_steps      = -1; ///< most steps of a launch; 0: none, -1: any number
+  PetscBool                        constant_linear = PETSC_FALSE; ///< says the application
   std::array<DirectionJacobian, 3> given;
 
   // the problem, from the first step on
@@ -43,8 +75,12 @@ struct TS_ADI {
   DirectionFactors   factors;
   PetscInt           age         = -1;      ///< steps since the last Jacobian; -1: there is none
   Mat                placeholder = nullptr; ///< replaces matrices in the SNES: see TakeMatrices()
-  // time and shift of the Jacobian
+  // time and shift of the Jacobian, and the solution (borrowed)
   PetscReal stage_time = 0, shift = 0;
+  Vec       base = nullptr;
+  /// the matrix of the RHSJacobian that was split last, and its state; 0: another one
+  PetscObjectId    read       = 0;
+  PetscObjectState read_state = 0;
 
   // vectors of a step
   Vec                         before = nullptr; ///< the solution before `start`
@@ -76,6 +112,9 @@ struct TS_ADI {
   bool         starting        = false; ///< this step is one of Rannacher's method
   PetscInt     since_restart   = 0;
   TSStepStatus status          = TS_STEP_INCOMPLETE;
+
+  FusedSteps fused;
+  Delay      before_delay, start_delay; ///< of `before` and `start`
 };
 
 inline TS_ADI *adi_of(TS ts)
@@ -105,6 +144,15 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
 PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok);
 /// Sets snes->reason to the cause of values that are not finite. Collective.
 PetscErrorCode ReportNotFinite(TS ts);
+/// Whether R, the result of Linearise(), is the Jacobian times U to rounding. `difference`, `size`: largest
+/// values of the difference, and of the Jacobian times the largest value of U. Collective.
+PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size);
+/// Whether a step at this time of the TS is one of the last before the final time, or before the next
+/// evaluation time, which PETSc adjusts to meet that time.
+bool IsMatched(TS ts);
+/// Whether such a step differs from an earlier one only by the rounding of its times. a, kept: theta times
+/// these steps.
+bool IsRounded(TS ts, PetscReal a, PetscReal kept);
 /// Factors P_d = M - a A_d. The first of them, or all, are divided by sign a: the factors include the scale
 /// of right-hand sides. `ok`: false, with snes->reason set, if this fails.
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok);
@@ -137,6 +185,9 @@ struct ADIMethod {
   bool estimates;
   bool multiplies;                    ///< by A_d: each must be a matrix; needs a work vector
   PetscReal (*theta)(int directions); ///< default of -ts_adi_theta; null: the method has none
+  /// whether a step of a linear problem in one direction is U <- (M - theta h A)^-1 (M + (1 - theta) h A) U;
+  /// null: it is not
+  bool (*is_product)(PetscReal theta);
   /// Sets adi->method and computes the increments. `ok`: whether every stage was accepted.
   PetscErrorCode (*step)(const Step &step, PetscReal theta, bool *ok);
 };
@@ -146,6 +197,28 @@ const ADIMethod &method_of(TSADIType type);
 PetscErrorCode Advance(TS ts, bool *ok);
 /// Theta of the option, otherwise the default of the method; 0 if neither exists.
 PetscReal theta_of(const TS_ADI *adi);
+
+// fused steps (adi/ts_fused.cxx)
+
+/// Prepares the next step at the time of the TS. `fused`: whether LaunchFused() can compute it. Collective.
+/// Errors: PETSC_ERR_SUP in one sentence if -ts_adi_fuse_steps requests what is not possible, PETSC_ERR_ARG_WRONG
+/// if TSADISetConstantLinear() was called for another problem.
+PetscErrorCode PrepareFused(TS ts, bool *fused);
+/// Computes this step and those before it that are postponed, from adi->start to ts->vec_sol. `ok`: false if
+/// values are not finite; ts->vec_sol is then as before. Collective.
+PetscErrorCode LaunchFused(TS ts, bool *ok);
+/// Ends TSStep().
+void EndFused(TS ts);
+/// Takes back the times of the postponed steps. Returns their number.
+PetscInt UndoPostponed(TS ts);
+/// Computes the solutions that `before` and `start` stand for, if these hold earlier ones.
+PetscErrorCode BringUp(TS_ADI *adi);
+/// Sets a function of TSSetPreStep() that postpones steps, unless the application has one; or removes it.
+PetscErrorCode WatchSolve(TS ts, bool on);
+/// Prints a line on fused steps, or on the reason why there are none.
+PetscErrorCode ViewFused(TS ts, PetscViewer viewer);
+/// Asks TSAdapt for the step after one at the time of the TS.
+PetscErrorCode ChooseStep(TS ts, PetscReal *next, PetscBool *accept);
 
 // options (adi/ts_options.cxx)
 PetscErrorCode ComposeADIOptions(TS ts, bool attach);

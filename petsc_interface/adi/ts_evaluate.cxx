@@ -243,8 +243,11 @@ static PetscErrorCode LineariseRHS(TS ts, PetscReal t, Vec U, Mat A, Mat B, Vec 
   snes->jacobiandomainerror = PETSC_FALSE;
   PetscCall(TSComputeRHSJacobian(ts, t, U, A, B));
   PetscCall(CheckJacobianDomain(ts, ok));
-  if (*ok) PetscCall(Split(ts, t, U, B, 0, -1, &changed));
-  if (*ok) adi->age = 0;
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Split(ts, t, U, B, 0, -1, &changed));
+  PetscCall(PetscObjectGetId((PetscObject)B, &adi->read));
+  PetscCall(PetscObjectStateGet((PetscObject)B, &adi->read_state));
+  adi->age = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,6 +273,7 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GiveMatrices(ts, true));
+  adi->base = U, adi->read = 0;
   PetscCall(SNESSetSolution(snes, U));
   PetscCall(SNESSetUp(snes));
   PetscCall(SNESGetJacobian(snes, &A, &B, nullptr, nullptr));
@@ -306,15 +310,47 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the step belongs to the last two of a run, which TSAdapt adjusts to end the run. It must also
-/// differ from the step of the factors only by the rounding of its times.
-static bool IsRounded(TS ts, PetscReal a, PetscReal kept)
+PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size)
 {
-  const bool ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP &&
-                    PetscAbsReal(ts->max_time - ts->ptime) <= PetscReal(2.5) * PetscAbsReal(ts->time_step);
+  TS_ADI   *adi = adi_of(ts);
+  Mat       A, B;
+  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(GetRHSMatrices(ts, &A, &B));
+  adi->udot_is_zero = false;
+  if (B) PetscCall(MatMult(B, U, adi->udot));
+  else { // B is shift M - J
+    PetscCall(SNESGetJacobian(ts->snes, &A, &B, nullptr, nullptr));
+    PetscCall(MatMult(B, U, adi->udot));
+    PetscCall(adi->splitting.multiply_mass(U, adi->work));
+    PetscCall(VecAXPBY(adi->udot, adi->shift, -1, adi->work));
+  }
+  PetscCall(VecAXPY(adi->udot, -sign_of(adi), R));
+  PetscCall(VecNorm(adi->udot, NORM_INFINITY, difference));
+  PetscCall(VecNorm(U, NORM_INFINITY, size));
+  PetscCall(MatNorm(adi->splitting.rows(), NORM_INFINITY, &norm));
+  *size *= norm;
+  *is = *difference <= 1000 * PETSC_MACHINE_EPSILON * *size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The next time at which PETSc ends a step.
+static PetscReal NextTarget(TS ts)
+{
+  return PetscMin(ts->max_time, RibbonNextEvaluationTime(ts));
+}
+
+bool IsMatched(TS ts)
+{
+  return ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP &&
+         PetscAbsReal(NextTarget(ts) - ts->ptime) <= PetscReal(2.5) * PetscAbsReal(ts->time_step);
+}
+
+bool IsRounded(TS ts, PetscReal a, PetscReal kept)
+{
   const PetscReal unit =
-    PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ts->ptime), PetscAbsReal(ts->max_time));
-  return ends && PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a);
+    PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ts->ptime), PetscAbsReal(NextTarget(ts)));
+  return IsMatched(ts) && PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a);
 }
 
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
@@ -385,7 +421,7 @@ PetscErrorCode FormFunctionADI(SNES, Vec U, Vec F, TS ts)
   PetscCall(VecBoundToCPU(U, &on_host));
   PetscCall(VecBoundToCPU(adi->work, &stays));
   if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_TRUE));
-  PetscCall(VecWAXPY(adi->work, -1, adi->start, U));
+  PetscCall(VecWAXPY(adi->work, -1, adi->base ? adi->base : adi->start, U));
   PetscCall(VecScale(adi->work, adi->shift));
   PetscCall(AwaitCopies(F));
   PetscCall(TSComputeIFunction(ts, adi->stage_time, U, adi->work, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));

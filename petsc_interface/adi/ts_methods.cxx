@@ -300,6 +300,15 @@ PetscReal one_third(int)
 {
   return PetscReal(1) / 3;
 }
+bool always(PetscReal)
+{
+  return true;
+}
+/// Both solves of StepOfTwo() are then equal.
+bool with_one_half(PetscReal theta)
+{
+  return theta == PetscReal(0.5);
+}
 /// With one direction the method is L-stable.
 PetscReal of_hundsdorfer_verwer(int directions)
 {
@@ -311,13 +320,13 @@ PetscReal of_hundsdorfer_verwer(int directions)
 /// A row for each TSADIType, in its order.
 // clang-format off
 static constexpr ADIMethod methods[] = {
-  // type                        stages estimates products theta                  step
-  {TS_ADI_HUNDSDORFER_VERWER,    2,     true,     false,   of_hundsdorfer_verwer, StepOf<hundsdorfer_verwer>},
-  {TS_ADI_MODIFIED_CRAIG_SNEYD,  2,     true,     true,    one_third,             StepModifiedCraigSneyd},
-  {TS_ADI_CRAIG_SNEYD,           2,     false,    true,    one_half,              StepModifiedCraigSneyd},
-  {TS_ADI_DOUGLAS,               1,     false,    false,   one_half,              StepOf<theta_method>},
-  {TS_ADI_PEACEMAN_RACHFORD,     2,     false,    false,   nullptr,               StepPeacemanRachford},
-  {TS_ADI_RA34PW2,               4,     true,     false,   nullptr,               StepRA34PW2},
+  // type                        stages estimates products theta                  one product    step
+  {TS_ADI_HUNDSDORFER_VERWER,    2,     true,     false,   of_hundsdorfer_verwer, nullptr,       StepOf<hundsdorfer_verwer>},
+  {TS_ADI_MODIFIED_CRAIG_SNEYD,  2,     true,     true,    one_third,             with_one_half, StepModifiedCraigSneyd},
+  {TS_ADI_CRAIG_SNEYD,           2,     false,    true,    one_half,              with_one_half, StepModifiedCraigSneyd},
+  {TS_ADI_DOUGLAS,               1,     false,    false,   one_half,              always,        StepOf<theta_method>},
+  {TS_ADI_PEACEMAN_RACHFORD,     2,     false,    false,   nullptr,               nullptr,       StepPeacemanRachford},
+  {TS_ADI_RA34PW2,               4,     true,     false,   nullptr,               nullptr,       StepRA34PW2},
 };
 // clang-format on
 

@@ -40,6 +40,18 @@ const char *NotALag(PetscInt steps)
   return steps == -1 || steps > 0 ? nullptr : "is neither positive nor -1";
 }
 
+const char *NotALaunch(PetscInt steps)
+{
+  return steps >= -1 ? nullptr : "is less than -1";
+}
+
+/// The next step looks at the problem again.
+void ForgetFused(TS ts)
+{
+  adi_of(ts)->fused.lines.reset();
+  adi_of(ts)->fused.generation = -1;
+}
+
 const char *NotACount(PetscInt steps)
 {
   return steps >= 0 ? nullptr : "is negative";
@@ -53,7 +65,11 @@ constexpr auto ts_adi_options = std::make_tuple(
   Option("-ts_adi_lag_jacobian", "Steps between two Jacobians (-1: one for all)", "TSADISetLagJacobian",
          stored<TS, &TS_ADI::lag_jacobian>, NotALag),
   Option("-ts_adi_rannacher", "Steps after a start that are two half steps of backward Euler each",
-         "TSADISetRannacher", stored<TS, &TS_ADI::rannacher>, NotACount));
+         "TSADISetRannacher", stored<TS, &TS_ADI::rannacher>, NotACount),
+  Option("-ts_adi_constant_linear", "The equation is linear with a constant Jacobian and no other term",
+         "TSADISetConstantLinear", stored<TS, &TS_ADI::constant_linear, ForgetFused>, NotABool),
+  Option("-ts_adi_fuse_steps", "Most steps of one launch (0: no fused step, -1: as many as possible)",
+         "TSADISetFuseSteps", stored<TS, &TS_ADI::fuse_steps>, NotALaunch));
 
 } // namespace
 
@@ -164,6 +180,8 @@ RIBBON_OPTION(ts_adi_options, TS, TSADI, Type, TSADIType)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, Theta, PetscReal)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, LagJacobian, PetscInt)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, Rannacher, PetscInt)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, ConstantLinear, PetscBool)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, FuseSteps, PetscInt)
 
 PetscErrorCode TSADISetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func,
                                          void *ctx)

@@ -2,23 +2,10 @@
 #include "mat.hpp"
 
 #include "../support/format.hpp"
+#include "../support/open_arrays.hpp"
 #include "../support/session.hpp"
 
 using namespace ribbon::petsc;
-
-/// Whether the kernels reach the values of a vector on the device.
-static PetscErrorCode IsOnDevice(Vec v, bool *yes)
-{
-  PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
-  PetscFunctionBegin;
-  if (has_device) {
-    PetscCall(
-      PetscObjectTypeCompareAny((PetscObject)v, &is, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS, VECMPIKOKKOS, ""));
-    PetscCall(VecBoundToCPU(v, &bound));
-  }
-  *yes = is && !bound;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Factors. Collective.
 static PetscErrorCode Prepare(Mat A, bool transposed, CompactLines *lines)
@@ -41,10 +28,10 @@ static PetscErrorCode Multiply(Mat A, bool transposed, Vec u, Vec v, Vec y)
   bool         device = false, also = false;
   PetscFunctionBegin;
   PetscCall(SetUpCompact(A));
-  PetscCall(IsOnDevice(u, &device));
+  PetscCall(VecIsOnDevice(u, &device));
   for (Vec other : {v, y}) {
     if (!other || !device) continue;
-    PetscCall(IsOnDevice(other, &also));
+    PetscCall(VecIsOnDevice(other, &also));
     device = also;
   }
   auto &lines = mat->lines[device];

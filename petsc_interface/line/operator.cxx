@@ -9,6 +9,7 @@
 #include "lines_in_place.hpp"
 #include "packed_lines.hpp"
 #include "reader.hpp"
+#include "steps_on.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -212,7 +213,40 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode make_steps(const LineSource &A, const LineSource &B, const LineRequest &request,
+                            std::shared_ptr<const LineSteps> *steps, std::string *reason) override
+  {
+    const Exec exec = current_space<Exec>();
+    Matrices   a, b;
+    PetscFunctionBegin;
+    PetscCall(this->Extract(exec, A, request, &a));
+    PetscCall(this->Extract(exec, B, request, &b));
+    PetscCallCXX(ShareBoth(exec, A.given != nullptr, request, &a.bands, &b.bands));
+    PetscCallCXX(exec.fence());
+    this->forget_places();
+    try {
+      *steps = std::make_shared<LineStepsOn<Exec>>(exec, lines_, a.bands, b.bands, request.solver, reason);
+    } catch (const std::invalid_argument &e) {
+      *reason = e.what();
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
+    if (!reason->empty()) steps->reset();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
 private:
+  /// Stores one matrix A and one matrix B if all lines agree in both. Given bands are shared already.
+  static void ShareBoth(const Exec &exec, bool given, const LineRequest &request, Bands<Scalar, Memory> *A,
+                        Bands<Scalar, Memory> *B)
+  {
+    if (given || request.direction.lines.lines() == 0) return;
+    auto shared_A = *A, shared_B = *B;
+    if (share<Scalar>(exec, shared_A, 1).classes != 1 || share<Scalar>(exec, shared_B, 1).classes != 1)
+      return;
+    *A = shared_A, *B = shared_B;
+  }
+
   /// Stores the places and the rows of the lines, and the cost of a solve.
   void place_lines(const LineSource &source, const LineRequest &request, const Matrices &read)
   {

@@ -4,6 +4,7 @@
 
 #include "../lines/line_map.hpp"
 #include "../distributed/cut_choices.hpp"
+#include "steps.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
 #include <ribbon/line_solver.hpp>
@@ -122,6 +123,10 @@ public:
   virtual PetscErrorCode solve(Vec b, Vec x, bool transposed) = 0;
   /// Solves for every column of B.
   virtual PetscErrorCode solve(Mat B, Mat X, bool transposed) = 0;
+  /// Steps u <- A^-1 B u on these lines, which are whole lines in the memory of vectors. `request` is that of
+  /// build(). `reason`: empty, or why there are no such steps. Not collective.
+  virtual PetscErrorCode make_steps(const LineSource &A, const LineSource &B, const LineRequest &request,
+                                    std::shared_ptr<const LineSteps> *steps, std::string *reason) = 0;
 };
 
 } // namespace ribbon::petsc

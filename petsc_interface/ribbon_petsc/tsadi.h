@@ -13,8 +13,11 @@
       method (default hundsdorfer_verwer)
 .  -ts_adi_theta <theta> - the implicit weight (default 0: the weight of the method)
 .  -ts_adi_lag_jacobian <steps> - steps between two Jacobians; -1: one Jacobian for all steps (default 1)
--  -ts_adi_rannacher <steps> - this many steps after a start consist of two half steps of backward Euler each
+.  -ts_adi_rannacher <steps> - this many steps after a start consist of two half steps of backward Euler each
       (default 0)
+.  -ts_adi_constant_linear <bool> - the equation is M U' = J U with constant M and J (default false)
+-  -ts_adi_fuse_steps <steps> - most steps of one launch; 0: steps are not fused; -1: as many as possible
+      (default -1)
 
    Notes:
    TS adi uses an IFunction, an RHSFunction, or both. With both, the IFunction is implicit along lines
@@ -93,6 +96,56 @@ PETSC_EXTERN PetscErrorCode TSADIGetLagJacobian(TS, PetscInt *steps);
    (Rannacher 1984). They damp the oscillations of a start that is not smooth. At least 0. */
 PETSC_EXTERN PetscErrorCode TSADISetRannacher(TS, PetscInt steps);
 PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
+/*@
+   TSADISetConstantLinear - Says that the equation is M U' = J U, with a constant mass matrix M, a constant
+   Jacobian J and no other term
+
+   Input Parameters:
++  ts - the time stepper
+-  flag - PETSC_TRUE: it is
+
+   Options Database Key:
+.  -ts_adi_constant_linear <bool> - the flag
+
+   Notes:
+   Steps may then be fused, without calls of the functions of the application: see TSADISetFuseSteps(). The
+   first step of a run calls them once. It is an error if they differ from the Jacobian times the solution
+   there. If M or J change during a run, call TSRestartStep().
+
+   This function is not necessary for TSComputeRHSFunctionLinear() with TSComputeRHSJacobianConstant() and one
+   matrix. TS adi detects them, and changes of the matrix.
+
+.seealso: TSADI, TSADISetFuseSteps(), TSComputeRHSFunctionLinear(), TSComputeRHSJacobianConstant()
+@*/
+PETSC_EXTERN PetscErrorCode TSADISetConstantLinear(TS, PetscBool flag);
+PETSC_EXTERN PetscErrorCode TSADIGetConstantLinear(TS, PetscBool *flag);
+/*@
+   TSADISetFuseSteps - Sets how many steps of a linear problem are computed in one launch
+
+   Input Parameters:
++  ts - the time stepper
+-  steps - the largest number; 1: each step is one launch; 0: steps are not fused; -1 (the default): as many
+      as possible, and ordinary steps if they cannot be fused
+
+   Options Database Key:
+.  -ts_adi_fuse_steps <steps> - the number
+
+   Notes:
+   A fused step is U <- A^-1 B U, with A = M - theta h J and B = M + (1 - theta) h J. This is a step of
+   TS_ADI_DOUGLAS, and of TS_ADI_CRAIG_SNEYD and TS_ADI_MODIFIED_CRAIG_SNEYD with theta = 1/2, of a fixed size
+   h, in one direction with whole lines on each rank. The problem must be known to be linear with a constant
+   Jacobian, see TSADISetConstantLinear(). Results equal those of ordinary steps to rounding.
+
+   Only TSSolve() takes several steps in one launch, and only if nobody looks between them: no monitor, event,
+   trajectory, forward sensitivities or quadrature, and no function of TSSetPreStep(), TSSetPostEvaluate(),
+   TSSetPostStep() or TSSetResize(). A TSStep() of the application takes one step. A function of
+   TSSetPreStage() or TSSetPostStage() prevents fused steps. TSView() gives the reason if steps are not
+   fused. With a positive number this reason is an error.
+
+.seealso: TSADI, TSADISetConstantLinear(), TSSolve(), TSStep()
+@*/
+PETSC_EXTERN PetscErrorCode TSADISetFuseSteps(TS, PetscInt steps);
+PETSC_EXTERN PetscErrorCode TSADIGetFuseSteps(TS, PetscInt *steps);
 
 typedef PetscErrorCode (*TSADIDirectionJacobian)(TS, PetscReal t, Vec U, Mat A, void *ctx);
 /*@

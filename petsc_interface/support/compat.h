@@ -7,6 +7,7 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 #include <petsc/private/snesimpl.h>
+#include <petsc/private/tsimpl.h>
 #include <petscdmda.h>
 #include <petscdevice.h>
 #include <petscksp.h>
@@ -138,6 +139,70 @@ using RibbonTSRHSJacobian = TSRHSJacobianFn *;
   #define RibbonGMRESRefineAlways(ksp)                                                                       \
     KSPOrthogonalizationSetCGSRefinementType(ksp, KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS)
 #endif
+
+/* TSStep() stores a copy of the solution in ts->vec_sol0 before it calls the type, and TSRollBack() restores
+   it. Null before 3.21: the type stores it. */
+static inline Vec *RibbonStartOfStep([[maybe_unused]] TS ts)
+{
+#if PETSC_VERSION_LT(3, 21, 0)
+  return nullptr;
+#else
+  return &ts->vec_sol0;
+#endif
+}
+
+/* The next time of TSSetTimeSpan() or TSSetEvaluationTimes(), at which TSSolve() stores the solution. Large if
+   there is none. */
+static inline PetscReal RibbonNextEvaluationTime(TS ts)
+{
+#if PETSC_VERSION_LT(3, 23, 0)
+  if (ts->tspan && ts->tspan->spanctr < ts->tspan->num_span_times)
+    return ts->tspan->span_times[ts->tspan->spanctr];
+#else
+  if (ts->eval_times && ts->eval_times->time_point_idx < ts->eval_times->num_time_points)
+    return ts->eval_times->time_points[ts->eval_times->time_point_idx];
+#endif
+  return PETSC_MAX_REAL;
+}
+
+/* TSStep() resets the tolerance of these times before each step, and TSAdaptChoose() sets it. */
+static inline void RibbonResetEvaluationTolerance([[maybe_unused]] TS ts)
+{
+#if PETSC_VERSION_GE(3, 21, 0) && PETSC_VERSION_LT(3, 23, 0)
+  if (ts->tspan) ts->tspan->worktol = 0;
+#elif PETSC_VERSION_GE(3, 23, 0)
+  if (ts->eval_times) ts->eval_times->worktol = 0;
+#endif
+}
+
+/* The step size that TSAdaptChoose() uses again after it shortened a step to meet one of these times. */
+static inline PetscReal &RibbonCachedStep(TSAdapt adapt)
+{
+#if PETSC_VERSION_LT(3, 23, 0)
+  return adapt->dt_span_cached;
+#else
+  return adapt->dt_eval_times_cached;
+#endif
+}
+
+/* The step number at which TSSolve() ends. */
+static inline PetscInt RibbonLastStep(TS ts)
+{
+#if PETSC_VERSION_GE(3, 24, 0)
+  if (ts->run_steps < ts->max_steps - ts->start_step) return ts->start_step + ts->run_steps;
+#endif
+  return ts->max_steps;
+}
+
+/* Whether TSSolve() asks the application after each step if the grid changes. */
+static inline bool RibbonMayResize([[maybe_unused]] TS ts)
+{
+#if PETSC_VERSION_LT(3, 21, 0)
+  return false;
+#else
+  return ts->resizesetup != nullptr;
+#endif
+}
 
 /* PCSetDiagonalScale() does not exist from 3.26 on. */
 static inline PetscErrorCode RibbonGetDiagonalScale([[maybe_unused]] PC pc, PetscBool *scales)

@@ -9,6 +9,20 @@ namespace ribbon::petsc {
 
 enum class Access { read, write, update }; ///< write: every value is set
 
+/// Whether the kernels reach the values of a vector on the device.
+inline PetscErrorCode VecIsOnDevice(Vec v, bool *on_device)
+{
+  PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
+  PetscFunctionBegin;
+  if (has_device) {
+    PetscCall(
+      PetscObjectTypeCompareAny((PetscObject)v, &is, VECSEQCUDA, VECMPICUDA, VECSEQKOKKOS, VECMPIKOKKOS, ""));
+    PetscCall(VecBoundToCPU(v, &bound));
+  }
+  *on_device = is && !bound;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The values of a vector. Errors: PETSC_ERR_PLIB if a vector is not in the memory of Exec.
 template <class Exec>
 class OpenVec {

@@ -141,6 +141,11 @@ TEST_F(OptionTables, KSPLineAndADI)
                      "TSADISetLagJacobian, -ts_adi_lag_jacobian: 0 is neither positive nor -1");
   ts.check<PetscInt>(TSADISetRannacher, TSADIGetRannacher, 0, 2, -1,
                      "TSADISetRannacher, -ts_adi_rannacher: -1 is negative");
+  ts.check<PetscInt>(TSADISetFuseSteps, TSADIGetFuseSteps, -1, 50, -2,
+                     "TSADISetFuseSteps, -ts_adi_fuse_steps: -2 is less than -1");
+  ts.check<PetscBool>(TSADISetConstantLinear, TSADIGetConstantLinear, PETSC_FALSE, PETSC_TRUE,
+                      is_enum ? number<PetscBool>(7) : PETSC_FALSE,
+                      is_enum ? "TSADISetConstantLinear: 7 is no PetscBool" : nullptr);
 }
 
 TEST_F(OptionTables, MatricesOfOtherSolverTypesIgnoreAnyValue)

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fused steps of TS adi (docs/methods/adi.md#fused-steps).
+#include "ts.hpp"
+
+#include "../support/format.hpp"
+#include "../support/open_arrays.hpp"
+#include "../support/session.hpp"
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// Stores the first of some reasons.
+class Reason {
+public:
+  explicit Reason(std::string *words) : words_(words) { words_->clear(); }
+  void operator()(bool holds, const std::string &words) const
+  {
+    if (holds && words_->empty()) *words_ = words;
+  }
+
+private:
+  std::string *words_;
+};
+
+/// Whether PETSc's own functions say that the problem is U' = J U with a constant J, and that M = I.
+PetscErrorCode IsLinearOfPetsc(TS ts, bool *is)
+{
+  DM                  dm;
+  RibbonTSIFunction   ifunction;
+  RibbonTSRHSFunction rhsfunction;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIFunction(dm, &ifunction, nullptr));
+  PetscCall(DMTSGetRHSFunction(dm, &rhsfunction, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  *is = !ifunction && rhsfunction == TSComputeRHSFunctionLinear &&
+        rhsjacobian == TSComputeRHSJacobianConstant && ts->Arhs && ts->Arhs == ts->Brhs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Why steps are not products with any Jacobian; empty if they may be.
+PetscErrorCode WhyNoProduct(TS ts, std::string *why)
+{
+  const TS_ADI    *adi    = adi_of(ts);
+  const ADIMethod &method = method_of(adi->type);
+  const Reason     because(why);
+  PetscBool        none;
+  bool             linear;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts->adapt, TSADAPTNONE, &none));
+  PetscCall(IsLinearOfPetsc(ts, &linear));
+  because(adi->fuse_steps == 0, "-ts_adi_fuse_steps is 0");
+  because(!method.is_product || !method.is_product(theta_of(adi)),
+          format("-ts_adi_type %s has more than one solve in a step", TSADITypes[adi->type]));
+  because(!none, "-ts_adapt_type is not none");
+  because(!linear && !adi->constant_linear,
+          "the problem is not known to be linear with a constant Jacobian (TSADISetConstantLinear())");
+  because(adi->given[0].A, "TSADISetDirectionJacobian() replaces the Jacobian");
+  because(ts->prestage || ts->poststage, "there is a function of TSSetPreStage() or TSSetPostStage()");
+  because(ts->functiondomainerror || ts->adapt->checkstage,
+          "there is a function of TSSetFunctionDomainError() or TSAdaptSetCheckStage()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Why a TSStep() is one step only; empty if nobody looks at the steps of TSSolve().
+void FindWhyOne(TS ts, std::string *why)
+{
+  const TS_ADI *adi = adi_of(ts);
+  const Reason  because(why);
+  because(adi->fuse_steps == 1, "-ts_adi_fuse_steps is 1");
+  because(ts->numbermonitors > 0, "there is a monitor");
+  because(ts->event, "there are events");
+  because(ts->trajectory, "there is a trajectory");
+  because(ts->forward_solve, "there are forward sensitivities");
+  because(ts->quadraturets, "there is a quadrature");
+  because(ts->postevaluate, "there is a function of TSSetPostEvaluate()");
+  because(ts->poststep, "there is a function of TSSetPostStep()");
+  because(RibbonMayResize(ts), "there is a function of TSSetResize()");
+  because(ts->testjacobian || ts->testjacobiantranspose, "the Jacobian is tested after each step");
+  because(ts->adapt->monitor, "-ts_adapt_monitor is set");
+  because(ts->max_snes_failures != 1, "-ts_max_snes_failures is not 1: a step that fails may be repeated");
+}
+
+/// Whether the matrix that the splitting has read last is that of the RHSJacobian, unchanged.
+PetscErrorCode MatrixIsRead(TS ts, bool *is)
+{
+  const TS_ADI    *adi   = adi_of(ts);
+  PetscObjectId    id    = 0;
+  PetscObjectState state = 0;
+  PetscFunctionBegin;
+  if (ts->Brhs) PetscCall(PetscObjectGetId((PetscObject)ts->Brhs, &id));
+  if (ts->Brhs) PetscCall(PetscObjectStateGet((PetscObject)ts->Brhs, &state));
+  *is = adi->read != 0 && id == adi->read && state == adi->read_state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the lines, or the reason, are those of the Jacobian as it is now.
+PetscErrorCode JacobianIsKnown(TS ts, bool *known)
+{
+  const TS_ADI     *adi    = adi_of(ts);
+  const FusedSteps &f      = adi->fused;
+  bool              linear = false, is_read = false;
+  PetscFunctionBegin;
+  PetscCall(IsLinearOfPetsc(ts, &linear));
+  PetscCall(MatrixIsRead(ts, &is_read));
+  // other Jacobians may change when a run begins
+  if (!linear || adi->read == 0) is_read = !f.run_ended && (!ts->steprestart || f.prepared);
+  *known = is_read && f.generation >= 0 && f.generation == adi->splitting.generation();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Why the split Jacobian has no steps that are products; empty if it may have.
+PetscErrorCode FindRefusal(TS ts, std::string *why)
+{
+  TS_ADI                   *adi       = adi_of(ts);
+  const DirectionSplitting &splitting = adi->splitting;
+  const Reason              because(why);
+  bool                      is;
+  PetscReal                 difference, size;
+  PetscFunctionBegin;
+  because(adi->imex, "the RHSFunction next to an IFunction is explicit");
+  because(splitting.directions() != 1,
+          format("the Jacobian couples along %d directions", splitting.directions()));
+  because(splitting.remainder().mixed > 0, "couplings along no direction are explicit");
+  because(splitting.algebraic() != nullptr, "there are algebraic equations");
+  if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(IsLinear(ts, ts->vec_sol, adi->rhs, &is, &difference, &size));
+  PetscCheck(
+    is || !adi->constant_linear, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONG,
+    "TSADISetConstantLinear: at time %g the function differs by %g from the Jacobian times the solution, "
+    "whose terms are at most %g: the problem is not linear with this Jacobian, or has another term",
+    (double)ts->ptime, (double)difference, (double)size);
+  because(!is, "the RHSFunction differs from the RHSJacobian times the solution");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the lines are those of a step of this size.
+bool HasStep(TS ts, PetscReal theta)
+{
+  const FusedSteps &f = adi_of(ts)->fused;
+  return f.lines && f.theta == theta &&
+         (f.h == ts->time_step || IsRounded(ts, theta * ts->time_step, theta * f.h));
+}
+
+/// Factors for the step of the TS. `reason` says why there are no such steps.
+PetscErrorCode MakeLines(TS ts, PetscReal theta, bool *ok)
+{
+  TS_ADI         *adi = adi_of(ts);
+  FusedSteps     &f   = adi->fused;
+  const PetscReal h   = ts->time_step;
+  bool            device;
+  PetscInt        n;
+  PetscFunctionBegin;
+  f.lines.reset();
+  PetscCall(Factor(ts, theta * h, false, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(adi->factors.make_steps(adi->splitting, 0, theta * h, (1 - theta) * h, &f.lines, &f.reason));
+  if (f.lines) {
+    int number = 0;
+    PetscCall(VecGetLocalSize(ts->vec_sol, &n));
+    PetscCall(VecIsOnDevice(ts->vec_sol, &device));
+    if (n > 0 && device != f.lines->on_device())
+      f.reason = device ? "the Jacobian is on the host, and the solution on the device"
+                        : "the Jacobian is on the device, and the solution on the host";
+    PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)ts), &f.reason, &number));
+    if (!f.reason.empty()) f.lines.reset();
+  }
+  f.h = h, f.theta = theta;
+  *ok = f.reason.empty();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Provides the lines for the step of the TS. `ok`: false if this step is an ordinary one.
+PetscErrorCode Renew(TS ts, PetscReal theta, bool *ok)
+{
+  TS_ADI     *adi   = adi_of(ts);
+  FusedSteps &f     = adi->fused;
+  bool        known = false;
+  PetscFunctionBegin;
+  *ok = false;
+  PetscCall(JacobianIsKnown(ts, &known));
+  if (!known) {
+    const PetscInt64 before  = f.generation;
+    bool             is_read = false;
+    PetscCall(Linearise(ts, ts->ptime, ts->vec_sol, ts->time_step, adi->rhs, ok));
+    if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // the ordinary step reports it
+    *ok          = false;
+    f.run_ended  = false;
+    f.generation = adi->splitting.generation();
+    if (f.generation != before) f.lines.reset();
+    PetscCall(MatrixIsRead(ts, &is_read));
+    if (adi->read == 0 || is_read) PetscCall(FindRefusal(ts, &f.reason));
+    else f.reason = "-ts_adi_lag_jacobian keeps an earlier Jacobian";
+  }
+  if (!f.reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  *ok = HasStep(ts, theta);
+  if (*ok || (f.lines && f.theta == theta && IsMatched(ts))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MakeLines(ts, theta, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether a step from the time of the TS ends the run, or comes close to a time at which TSSolve() stores
+/// the solution, or needs the solutions before it for an interpolation.
+bool IsSeen(TS ts)
+{
+  const PetscReal t = ts->ptime, h = ts->time_step;
+  const bool      interpolates = ts->exact_final_time == TS_EXACTFINALTIME_INTERPOLATE;
+  return ts->steps + 1 >= RibbonLastStep(ts) || t + h >= ts->max_time ||
+         (interpolates && t + 3 * h >= ts->max_time) ||
+         PetscAbsReal(RibbonNextEvaluationTime(ts) - (t + h)) <= h / 2;
+}
+
+/// Advances number and time of the TS over steps that the next TSStep() computes with its own.
+PetscErrorCode Postpone(TS ts)
+{
+  TS_ADI        *adi  = adi_of(ts);
+  FusedSteps    &f    = adi->fused;
+  const PetscInt most = adi->fuse_steps > 0 ? PetscMin(adi->fuse_steps, 1 << 20) : 1 << 20;
+  PetscFunctionBegin;
+  f.time = ts->ptime, f.time_before = ts->ptime_prev, f.step = ts->time_step;
+  adi->method = theta_method(f.theta);
+  while (f.postponed + 1 < most && !IsSeen(ts)) {
+    const PetscReal t = ts->ptime, h = ts->time_step, cached = RibbonCachedStep(ts->adapt);
+    PetscReal       next;
+    PetscBool       accept;
+    RibbonResetEvaluationTolerance(ts);
+    PetscCall(ChooseStep(ts, &next, &accept));
+    RibbonResetEvaluationTolerance(ts);
+    ts->ptime += h, ts->time_step = next;
+    if (!accept || !HasStep(ts, f.theta)) { // TSStep() takes this step itself, and asks again
+      ts->ptime = t, ts->time_step = h, RibbonCachedStep(ts->adapt) = cached;
+      break;
+    }
+    ts->ptime_prev = t, ts->steps++, f.postponed++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The function of TSSetPreStep(), which TSSolve() calls before TSStep().
+PetscErrorCode PreStep(TS ts)
+{
+  FusedSteps &f = adi_of(ts)->fused;
+  bool        fused;
+  PetscFunctionBegin;
+  f.in_solve = true, f.postponed = 0;
+  FindWhyOne(ts, &f.why_one);
+  if (!f.why_one.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PrepareFused(ts, &fused));
+  f.prepared = true;
+  if (fused) PetscCall(Postpone(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PrepareFused(TS ts, bool *fused)
+{
+  TS_ADI     *adi  = adi_of(ts);
+  FusedSteps &f    = adi->fused;
+  const auto  comm = PetscObjectComm((PetscObject)ts);
+  PetscFunctionBegin;
+  *fused = false;
+  PetscCall(WhyNoProduct(ts, &f.why_not));
+  const bool starting = (ts->steprestart ? 0 : adi->since_restart) < adi->rannacher;
+  if (f.why_not.empty() && !starting) {
+    PetscCall(Renew(ts, theta_of(adi), fused));
+    f.why_not = f.reason;
+  }
+  PetscCheck(f.why_not.empty() || adi->fuse_steps <= 0, comm, PETSC_ERR_SUP,
+             "TS adi: -ts_adi_fuse_steps %" PetscInt_FMT ": steps cannot be fused: %s", adi->fuse_steps,
+             f.why_not.c_str());
+  if (!f.in_solve) {
+    const bool hooked = ts->prestep && ts->prestep != PreStep;
+    FindWhyOne(ts, &f.why_one);
+    if (f.why_one.empty() && hooked) f.why_one = "there is a function of TSSetPreStep()";
+    if (f.why_one.empty()) {
+      f.why_one = "the application calls TSStep()";
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCheck(!*fused || f.why_one.empty() || adi->fuse_steps <= 1, comm, PETSC_ERR_SUP,
+             "TS adi: -ts_adi_fuse_steps %" PetscInt_FMT ": a launch takes one step only: %s",
+             adi->fuse_steps, f.why_one.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LaunchFused(TS ts, bool *ok)
+{
+  TS_ADI        *adi   = adi_of(ts);
+  FusedSteps    &f     = adi->fused;
+  const PetscInt count = f.postponed + 1;
+  PetscFunctionBegin;
+  PetscCall(f.lines->advance(static_cast<int>(count), ts->vec_sol, ok));
+  int finite = *ok;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &finite, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)ts)));
+  *ok = finite != 0;
+  if (!*ok) {
+    PetscCall(PetscInfo(ts,
+                        "Step=%" PetscInt_FMT ": values are not finite after %" PetscInt_FMT
+                        " fused steps, which are repeated as ordinary steps\n",
+                        ts->steps, count));
+    PetscCall(VecCopy(adi->start, ts->vec_sol));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  ts->ksp_its += count, ts->snes_its += count;
+  adi->method = theta_method(f.theta);
+  adi->since_restart += f.postponed, adi->age += f.postponed;
+  if (f.postponed > 0) {
+    adi->start_delay = {f.postponed, f.lines};
+    adi->before_time = ts->ptime_prev, adi->before_is_there = true;
+  }
+  f.longest = std::max(f.longest, count);
+  f.last    = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void EndFused(TS ts)
+{
+  FusedSteps &f    = adi_of(ts)->fused;
+  adi_of(ts)->base = nullptr;
+  f.in_solve = f.prepared = false;
+  f.postponed             = 0;
+  f.run_ended             = ts->steps + 1 >= RibbonLastStep(ts) || ts->ptime >= ts->max_time;
+  if (!ts->prestep) ts->prestep = PreStep; // the application has removed its own function
+}
+
+PetscInt UndoPostponed(TS ts)
+{
+  FusedSteps    &f     = adi_of(ts)->fused;
+  const PetscInt steps = f.postponed;
+  f.last               = false;
+  if (steps > 0)
+    ts->steps -= steps, ts->ptime = f.time, ts->ptime_prev = f.time_before, ts->time_step = f.step;
+  f.postponed = 0;
+  return steps;
+}
+
+PetscErrorCode BringUp(TS_ADI *adi)
+{
+  Delay &start = adi->start_delay, &before = adi->before_delay;
+  PetscFunctionBegin;
+  if (start.steps > 0) {
+    PetscCall(VecCopy(adi->start, adi->before));
+    PetscCall(start.lines->advance(static_cast<int>(start.steps) - 1, adi->before, nullptr));
+    PetscCall(VecCopy(adi->before, adi->start));
+    PetscCall(start.lines->advance(1, adi->start, nullptr));
+  } else if (before.steps > 0)
+    PetscCall(before.lines->advance(static_cast<int>(before.steps), adi->before, nullptr));
+  start = before = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode WatchSolve(TS ts, bool on)
+{
+  PetscFunctionBegin;
+  if (on && !ts->prestep) PetscCall(TSSetPreStep(ts, PreStep));
+  if (!on && ts->prestep == PreStep) PetscCall(TSSetPreStep(ts, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ViewFused(TS ts, PetscViewer viewer)
+{
+  const FusedSteps &f = adi_of(ts)->fused;
+  PetscFunctionBegin;
+  if (!f.why_not.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  steps are not fused: %s\n", f.why_not.c_str()));
+  else if (f.lines) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  steps are fused: up to %" PetscInt_FMT " in a launch (%s)\n",
+                                     f.longest, f.lines->facts().c_str()));
+    if (!f.why_one.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "    one step in a launch: %s\n", f.why_one.c_str()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
