@@ -8,8 +8,9 @@ A plain PETSc program. It runs with any PC. Options:\n\
   -batch contiguous|interleaved|dense   one AIJ matrix with 5 entries per row, line after line;\n\
                                 the same with a 2D DMDA, point after point; or one 1D matrix and\n\
                                 KSPMatSolve with a dense matrix of right-hand sides\n\
-  -step solve|compact           a step is a solve and an update; or one product with a matrix of\n\
-                                libribbon's type compact, whose vectors have the type of -dm_vec_type\n\
+  -step solve|compact|ts        a step is a solve and an update; or one product with a matrix of\n\
+                                libribbon's type compact, whose vectors have the type of -dm_vec_type;\n\
+                                or a step of a TS (-ts_type, default cn)\n\
   -solvers line,lu,lu:mumps,bjacobi,ilu   PC types to run one after another, with the package of a\n\
                                 factorization after a colon (default: the PC of -pc_type).\n\
                                 bjacobi and pbjacobi need one line per block, as in a contiguous\n\
@@ -30,7 +31,7 @@ A plain PETSc program. It runs with any PC. Options:\n\
 
 static const char *const Batches[]   = {"contiguous", "interleaved", "dense", "Batch", "", NULL};
 static const char *const Operators[] = {"diffusion", "hyperdiffusion", "Operator", "", NULL};
-static const char *const StepTypes[] = {"solve", "compact", "StepType", "", NULL};
+static const char *const StepTypes[] = {"solve", "compact", "ts", "StepType", "", NULL};
 
 typedef struct {
   PetscLogDouble setup, solve, copy; /* copy: of the unknowns, once */
@@ -58,9 +59,21 @@ Stencil MakeStencil(const Problem *p, PetscReal sign)
   return p->op == DIFFUSION ? second : fourth;
 }
 
+/* J with u' = J u: I + s is I - dt J / 2. */
+static Stencil MakeJacobian(const Problem *p)
+{
+  Stencil  s = MakeStencil(p, 1);
+  PetscInt d;
+
+  s.entries[s.width] -= 1;
+  for (d = 0; d <= 2 * s.width; d++) s.entries[d] *= -2 * (PetscReal)p->steps / p->T;
+  return s;
+}
+
+/* I + s, or J for a TS. */
 static PetscErrorCode Assemble(const Problem *p, MPI_Comm comm, PetscInt lines, Mat *A)
 {
-  const Stencil  stencil = MakeStencil(p, 1);
+  const Stencil  stencil = p->step == STEPPER ? MakeJacobian(p) : MakeStencil(p, 1);
   const PetscInt width   = stencil.width;
   PetscInt       begin, i, l, d;
 
@@ -160,15 +173,25 @@ static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Pet
   PetscFunctionReturn(0);
 }
 
-/* A: (I + s)^-1 (I - s) for -step compact. */
-static PetscErrorCode Step(const Problem *p, KSP ksp, Mat A, State *s)
+/* What computes steps: with -step solve a KSP, with compact the matrix (I + s)^-1 (I - s), with ts a TS. */
+typedef struct {
+  Mat A;
+  KSP ksp;
+  TS  ts;
+} Method;
+
+static PetscErrorCode Step(const Problem *p, const Method *m, State *s)
 {
+  const KSP ksp = m->ksp;
+
   PetscFunctionBeginUser;
   if (p->step == COMPACT) {
     const Vec u = s->u;
-    PetscCall(MatMult(A, u, s->v));
+    PetscCall(MatMult(m->A, u, s->v));
     s->u = s->v;
     s->v = u;
+  } else if (p->step == STEPPER) {
+    PetscCall(TSStep(m->ts));
   } else if (p->batch == DENSE) {
     PetscCall(KSPMatSolve(ksp, s->U, s->V));
     PetscCall(MatScale(s->U, -1));
@@ -276,10 +299,10 @@ static PetscErrorCode PlaceLines(Problem *p, DM *da)
   if (p->batch == INTERLEAVED) /* its own matrix would have 9 entries per row */
     PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR,
                            p->lines, p->points, size, 1, 1, 1, NULL, NULL, da));
-  else if (p->step == COMPACT)
+  else if (p->step != SOLVE)
     PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
                            p->points, p->lines, 1, size, 1, 1, NULL, NULL, da));
-  if (p->step == COMPACT) PetscCall(DMSetFromOptions(*da));
+  if (p->step != SOLVE) PetscCall(DMSetFromOptions(*da));
   if (*da) PetscCall(DMSetUp(*da));
   PetscFunctionReturn(0);
 }
@@ -319,20 +342,25 @@ static PetscErrorCode PrintAmplitudes(const Problem *p, const State *s, PetscInt
   PetscFunctionReturn(0);
 }
 
-/* All steps. */
-static PetscErrorCode Integrate(const Problem *p, KSP ksp, Mat A, const char *amplitude_file,
+/* All steps. A TS that nobody looks at takes them by itself. */
+static PetscErrorCode Integrate(const Problem *p, const Method *m, const char *amplitude_file,
                                 PetscBool progress, State *s)
 {
   FILE    *file = NULL;
   PetscInt step;
 
   PetscFunctionBeginUser;
+  if (p->step == STEPPER && !amplitude_file) {
+    PetscCall(TSSolve(m->ts, s->u));
+    PetscCall(Finish(p, s));
+    PetscFunctionReturn(0);
+  }
   if (amplitude_file) PetscCall(PetscFOpen(PETSC_COMM_WORLD, amplitude_file, "w", &file));
   if (amplitude_file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "time,k,amplitude,theory\n"));
   for (step = 0; step <= p->steps; step++) {
     if (amplitude_file) PetscCall(PrintAmplitudes(p, s, step, file));
     if (step == p->steps) break;
-    PetscCall(Step(p, ksp, A, s));
+    PetscCall(Step(p, m, s));
     if (progress && (step + 1) % PetscMax(1, p->steps / 5) == 0)
       PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "\r  step %" PetscInt_FMT " of %" PetscInt_FMT,
                              step + 1, p->steps));
@@ -343,11 +371,24 @@ static PetscErrorCode Integrate(const Problem *p, KSP ksp, Mat A, const char *am
   PetscFunctionReturn(0);
 }
 
+/* A step of a matrix or a TS makes the factors. */
+static PetscErrorCode SetUp(const Problem *p, const char *solver, DM da, State *s, Method *m)
+{
+  PetscFunctionBeginUser;
+  if (p->step == SOLVE) PetscCall(CreateSolver(p, solver, da, m->A, &m->ksp));
+  else if (p->step == COMPACT) PetscCall(MatMult(m->A, s->u, s->v));
+  else {
+    PetscCall(CreateStepper(p, da, m->A, &m->ts));
+    PetscCall(PrepareStepper(p, m->ts, s->u, s->v));
+  }
+  PetscCall(Finish(p, s));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress,
                           Result *result)
 {
-  Mat                A;
-  KSP                ksp = NULL;
+  Method             m = {NULL, NULL, NULL};
   DM                 da;
   State              s;
   PetscLogDouble     t0, t1, t2;
@@ -355,28 +396,27 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
 
   PetscFunctionBeginUser;
   PetscCall(PlaceLines(p, &da));
-  if (p->step == COMPACT) PetscCall(CreateStepMatrix(p, da, &A));
-  else if (p->batch == DENSE) PetscCall(Assemble(p, PETSC_COMM_SELF, 1, &A));
-  else PetscCall(Assemble(p, PETSC_COMM_WORLD, p->mine, &A));
-  PetscCall(CreateState(p, A, &s));
+  if (p->step == COMPACT) PetscCall(CreateStepMatrix(p, da, &m.A));
+  else if (p->batch == DENSE) PetscCall(Assemble(p, PETSC_COMM_SELF, 1, &m.A));
+  else PetscCall(Assemble(p, PETSC_COMM_WORLD, p->mine, &m.A));
+  PetscCall(CreateState(p, m.A, &s));
   PetscCall(PetscTime(&t0));
-  if (p->step == COMPACT) PetscCall(MatMult(A, s.u, s.v)); /* the first product factors */
-  else PetscCall(CreateSolver(p, solver, da, A, &ksp));
-  PetscCall(Finish(p, &s));
+  PetscCall(SetUp(p, solver, da, &s, &m));
   PetscCall(PetscTime(&t1));
-  PetscCall(Integrate(p, ksp, A, amplitude_file, progress, &s));
+  PetscCall(Integrate(p, &m, amplitude_file, progress, &s));
   PetscCall(PetscTime(&t2));
   result->setup = t1 - t0;
   result->solve = t2 - t1;
-  if (ksp) PetscCall(KSPGetConvergedReason(ksp, &reason));
+  if (m.ksp) PetscCall(KSPGetConvergedReason(m.ksp, &reason));
   PetscCall(Measure(p, &s, p->T, &result->error, NULL));
   PetscCall(TimeCopies(p, &s, &result->copy));
   if (reason < 0)
     PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "  %s: %s\n", solver ? solver : "solver", KSPConvergedReasons[reason]));
   PetscCall(DestroyState(&s));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
+  PetscCall(TSDestroy(&m.ts));
+  PetscCall(KSPDestroy(&m.ksp));
+  PetscCall(MatDestroy(&m.A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
@@ -434,8 +474,9 @@ static PetscErrorCode ReadOptions(Problem *p, Request *r)
   PetscCall(PetscOptionsReal("-final_time", "Time at the last step", NULL, p->T, &p->T, NULL));
   PetscCall(PetscOptionsEnum("-batch", "How the batch is held", NULL, Batches, (PetscEnum)p->batch,
                              (PetscEnum *)&p->batch, NULL));
-  PetscCall(PetscOptionsEnum("-step", "A solve and an update, or a product with a matrix of type compact",
-                             NULL, StepTypes, (PetscEnum)p->step, (PetscEnum *)&p->step, NULL));
+  PetscCall(PetscOptionsEnum("-step",
+                             "A solve and an update, a product with a matrix of type compact, or a TS", NULL,
+                             StepTypes, (PetscEnum)p->step, (PetscEnum *)&p->step, NULL));
   PetscCall(
     PetscOptionsStringArray("-solvers", "PC types to compare", NULL, r->solvers, &r->count, &r->listed));
   PetscCall(PetscOptionsBoundedInt("-refine", "Resolutions of the refinement study", NULL, r->refine,
@@ -456,9 +497,9 @@ static PetscErrorCode CheckOptions(const Problem *p, const Request *r, PetscMPII
              "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p->lines,
              (int)size);
   PetscCheck(p->step == SOLVE || p->batch != DENSE, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
-             "-step compact multiplies vectors: -batch contiguous or interleaved, not dense");
+             "-step %s steps vectors: -batch contiguous or interleaved, not dense", StepTypes[p->step]);
   PetscCheck(p->step == SOLVE || !r->listed, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
-             "-step compact has no solver: -solvers is for -step solve");
+             "-step %s takes no list of solvers: -solvers is for -step solve", StepTypes[p->step]);
   PetscFunctionReturn(0);
 }
 
@@ -482,10 +523,11 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12s %12s %14s %14s %8s\n", "solver", "set-up s", "solve s",
                         "unknowns/s", "error", "% copy"));
   for (k = 0; k < r.count; k++) {
-    const char *solver = r.listed ? r.solvers[k] : NULL, *name = p.step == COMPACT ? "compact" : "as given";
-    Problem     few = p;
-    few.lines       = PetscMin(p.lines, 16 * size);
-    few.steps       = 1;
+    const char *solver = r.listed ? r.solvers[k] : NULL,
+               *name   = p.step == SOLVE ? "as given" : StepTypes[p.step];
+    Problem few        = p;
+    few.lines          = PetscMin(p.lines, 16 * size);
+    few.steps          = 1;
     if (solver) PetscCall(Run(&few, solver, NULL, PETSC_FALSE, &result));
     PetscCall(Run(&p, solver, NULL, (PetscBool)isatty(2), &result));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12.4f %12.4f %14.3e %14.3e %8.1f\n",

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hyperdiffusion.h  The batch of problems, its stencils, and steps by one product with a matrix. */
+/* hyperdiffusion.h  The batch of problems, its stencils, and steps by one product with a matrix or by a TS. */
 #pragma once
 
 #include <petscdmda.h>
 #include <petscksp.h>
+#include <petscts.h>
 
 typedef enum { CONTIGUOUS, INTERLEAVED, DENSE } Batch;
 typedef enum { DIFFUSION, HYPERDIFFUSION } Operator;
-typedef enum { SOLVE, COMPACT } StepType;
+typedef enum { SOLVE, COMPACT, STEPPER } StepType;
 
 typedef struct {
   PetscInt  lines, points, steps;
@@ -28,3 +29,8 @@ Stencil MakeStencil(const Problem *p, PetscReal sign);
 
 /* The matrix (I + s)^-1 (I - s) on the grid of a DMDA: Mat compact of libribbon. */
 PetscErrorCode CreateStepMatrix(const Problem *p, DM da, Mat *A);
+
+/* A TS for u' = J u on the grid of a DMDA. */
+PetscErrorCode CreateStepper(const Problem *p, DM da, Mat J, TS *ts);
+/* Makes the factors by a first step of a copy of u. The next step of the TS is the first one of u. */
+PetscErrorCode PrepareStepper(const Problem *p, TS ts, Vec u, Vec copy);
