@@ -22,34 +22,86 @@
 
 namespace ribbon {
 
+/// The coefficients of a full chunk without gaps: those of 32 pentadiagonal rows just fit the cache of
+/// constants of a device.
+template <class Scheme, int rows>
+struct PackedChunk {
+  using Scalar                = typename Scheme::Scalar;
+  static constexpr int  K     = Scheme::separators;
+  static constexpr int  inner = rows - K;
+  Scalar                inv[inner], L[inner * K], D[inner * K], U[inner * K], H[inner * K];
+  typename Scheme::Edge edge;
+
+  explicit PackedChunk(const ChunkBlock<Scheme, rows> &from) : edge(from.forward.edge)
+  {
+    for (int k = 0; k < inner; ++k) {
+      const auto &forward  = from.forward.row[k];
+      const auto &backward = from.backward.row[k];
+      inv[k]               = forward.inv[0];
+      for (int q = 0; q < K; ++q)
+        L[k * K + q] = forward.L[q], D[k * K + q] = forward.D[q], U[k * K + q] = backward.U[q],
+                  H[k * K + q] = backward.H[q];
+    }
+  }
+  PackedChunk() = default;
+};
+template <class Chunk, class Scheme>
+struct PackedBlock {
+  static constexpr bool full = true;
+  const Chunk          &chunk;
+
+  KOKKOS_FORCEINLINE_FUNCTION typename Scheme::Forward forward(int k) const
+  {
+    typename Scheme::Forward row;
+    row.inv[0] = chunk.inv[k];
+    for (int q = 0; q < Chunk::K; ++q)
+      row.L[q] = chunk.L[k * Chunk::K + q], row.D[q] = chunk.D[k * Chunk::K + q];
+    return row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION typename Scheme::Backward backward(int k) const
+  {
+    typename Scheme::Backward row;
+    for (int q = 0; q < Chunk::K; ++q)
+      row.U[q] = chunk.U[k * Chunk::K + q], row.H[q] = chunk.H[k * Chunk::K + q];
+    return row;
+  }
+  KOKKOS_FUNCTION const auto &edge() const { return chunk.edge; }
+};
+
+/// The source for a tile that leaves the regular chunks to the kernel.
+template <CoefficientSource source>
+inline constexpr CoefficientSource without_regular =
+  source == CoefficientSource::regular ? CoefficientSource::shared : source;
+
 /// @tparam W         half-bandwidth of B and D
 /// @tparam Function  p, or NoFunction
 /// @tparam Energy    of two neighbouring rows, or NoEnergy
-template <class Scheme, int slots_, CoefficientSource source, int W, class Function, class Energy>
-struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
-                                StepRows<typename Scheme::Scalar, W, is_given<Function>>> {
-  using Rows = StepRows<typename Scheme::Scalar, W, is_given<Function>>;
-  using Tile = OnePassTile<Scheme, slots_, 0, source, false, 1, Rows>;
+template <class Scheme_, int slots_, CoefficientSource source, int W, class Function, class Energy>
+struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, false, 1,
+                                StepRows<typename Scheme_::Scalar, W, is_given<Function>>> {
+  using Scheme = Scheme_;
+  using Rows   = StepRows<typename Scheme::Scalar, W, is_given<Function>>;
+  using Tile   = OnePassTile<Scheme, slots_, 0, without_regular<source>, false, 1, Rows>;
   using Tile::shape, Tile::b, Tile::x, Tile::in, Tile::out, Tile::S, Tile::rows, Tile::interior, Tile::lines,
     Tile::slots;
-  using typename Tile::Scalar, typename Tile::Piece, typename Tile::State, typename Tile::Block,
-    typename Tile::RegularChunk;
+  using typename Tile::Scalar, typename Tile::Piece, typename Tile::State, typename Tile::Block;
   /// limits the registers to 128
   static constexpr int max_threads  = 512;
   static constexpr int teams_beside = 0;
 
   using Square = SquareBlock<Scalar, Scheme::separators>;
 
-  typename Rows::Row stencil;     ///< of the regular chunks
-  const Square      *whole;       ///< inverse of the reduced system: (class, chunk, chunk)
-  int                reduced_sum; ///< right-hand sides that enter the separators of two neighbouring chunks
-  Function           function;
-  Energy             energy;
-  int                steps;
-  bool               through_scratch; ///< lines whose rows are neighbours in memory
-  const Scalar      *g;
-  int                g_steps;
-  LineSums<Scalar>   sums;
+  PackedChunk<Scheme, slots_> packed;  ///< the regular chunks
+  typename Rows::Row          stencil; ///< their rows of B and D
+  const Square               *whole;   ///< inverse of the reduced system: (class, chunk, chunk)
+  int              reduced_sum; ///< right-hand sides that enter the separators of two neighbouring chunks
+  Function         function;
+  Energy           energy;
+  int              steps;
+  bool             through_scratch; ///< lines whose rows are neighbours in memory
+  const Scalar    *g;
+  int              g_steps;
+  LineSums<Scalar> sums;
 
   /// Scratch of a team. Contiguous lines pass through it before the first step and after the last.
   struct Scratch {
@@ -140,7 +192,7 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   {
     if constexpr (source == CoefficientSource::regular)
       if (p.chunk >= this->regular_begin && p.chunk < this->regular_end)
-        return f(RegularBlock<RegularChunk>{this->regular});
+        return f(PackedBlock<PackedChunk<Scheme, slots>, Scheme>{packed});
     f(MemoryBlock<Block>{this->blocks + (p.cls * shape.split.chunks + p.chunk)});
   }
   KOKKOS_FUNCTION int place(int chunk, int e, int count, int lane) const
@@ -368,8 +420,8 @@ struct StepKernel : OnePassTile<Scheme, slots_, 0, source, false, 1,
   KOKKOS_FUNCTION void find_separators(const Spot &p, State &s, const Scratch &at) const
   {
     const int     T = shape.split.chunks, q = first_of_sum(p.chunk);
-    const Square *squares = holds_inverse ? at.inverse : whole + p.cls * T * T;
-    const Square *own = squares + p.chunk * T, *left = squares + (p.chunk > 0 ? p.chunk - 1 : T - 1) * T;
+    const Square *G   = holds_inverse ? at.inverse : whole + p.cls * T * T;
+    const Square *own = G + p.chunk * T, *left = G + (p.chunk > 0 ? p.chunk - 1 : T - 1) * T;
     const Scalar *r = at.own + place(q, 0, S, p.lane), *minus = at.left + place(q, 0, S, p.lane);
     for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
     const auto add = [&](int w, int column) {

@@ -94,8 +94,12 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
 {
   const auto &factors = tables.factors;
   Kernel      k;
-  if constexpr (!std::is_same_v<decltype(k.regular), NoRegularBlock>)
-    std::memcpy(static_cast<void *>(&k.regular), factors.regular.data(), sizeof k.regular);
+  using Chunk = ChunkBlock<typename Kernel::Scheme, Kernel::slots>;
+  if (tables.end > tables.begin) {
+    Chunk chunk;
+    std::memcpy(static_cast<void *>(&chunk), factors.regular.data(), sizeof chunk);
+    k.packed = PackedChunk<typename Kernel::Scheme, Kernel::slots>(chunk);
+  }
   std::copy(tables.stencil.begin(), tables.stencil.end(), k.stencil.c);
   k.b = a.u, k.x = a.y, k.in = a.in, k.out = a.out;
   k.shape = factors.shape, k.lines = a.in.lines();
