@@ -136,8 +136,8 @@ bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Ba
     using Linear        = typename Kernels::template Kernel<NoFunction, NoEnergy>;
     const auto room     = TeamRoom::of(exec);
     const auto contains = [&](bool contiguous) {
-      return Linear::scratch(shape, shape.split.chunks, B.rows(), contiguous, room.is_virtual) <=
-             room.scratch;
+      return Linear::scratch(shape, std::min(shape.split.chunks, shape.window + 1), true, B.rows(),
+                             contiguous, room.is_virtual) <= room.scratch;
     };
     if (!contains(false) || !contains(true)) {
       why = "lines of " + std::to_string(B.rows()) + " rows do not fit the scratch of a team";

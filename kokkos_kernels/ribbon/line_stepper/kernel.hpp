@@ -22,47 +22,53 @@
 
 namespace ribbon {
 
-/// The coefficients of a full chunk without gaps: those of 32 pentadiagonal rows just fit the cache of
-/// constants of a device.
+/// Coefficients of a row that a kernel reads from scratch.
+template <class Scalar, int K>
+struct alignas(sizeof(Scalar) * K) HeldRow {
+  Scalar D[K], H[K];
+};
+
+/// The coefficients of a full chunk. A device has a cache of 2 KB for constants of instructions, which those
+/// of 32 pentadiagonal rows exceed: a kernel copies half of them to scratch.
 template <class Scheme, int rows>
 struct PackedChunk {
   using Scalar                = typename Scheme::Scalar;
   static constexpr int  K     = Scheme::separators;
   static constexpr int  inner = rows - K;
-  Scalar                inv[inner], L[inner * K], D[inner * K], U[inner * K], H[inner * K];
+  Scalar                inv[inner], L[inner * K], U[inner * K];
   typename Scheme::Edge edge;
+  HeldRow<Scalar, K>    held[inner];
 
+  PackedChunk() = default;
   explicit PackedChunk(const ChunkBlock<Scheme, rows> &from) : edge(from.forward.edge)
   {
     for (int k = 0; k < inner; ++k) {
-      const auto &forward  = from.forward.row[k];
-      const auto &backward = from.backward.row[k];
-      inv[k]               = forward.inv[0];
-      for (int q = 0; q < K; ++q)
-        L[k * K + q] = forward.L[q], D[k * K + q] = forward.D[q], U[k * K + q] = backward.U[q],
-                  H[k * K + q] = backward.H[q];
+      inv[k] = from.forward.row[k].inv[0];
+      for (int q = 0; q < K; ++q) {
+        L[k * K + q] = from.forward.row[k].L[q], U[k * K + q] = from.backward.row[k].U[q];
+        held[k].D[q] = from.forward.row[k].D[q], held[k].H[q] = from.backward.row[k].H[q];
+      }
     }
   }
-  PackedChunk() = default;
 };
 template <class Chunk, class Scheme>
 struct PackedBlock {
-  static constexpr bool full = true;
-  const Chunk          &chunk;
+  static constexpr bool                      full = true;
+  static constexpr int                       K    = Chunk::K;
+  const Chunk                               &chunk;
+  const HeldRow<typename Scheme::Scalar, K> *held;
 
   KOKKOS_FORCEINLINE_FUNCTION typename Scheme::Forward forward(int k) const
   {
     typename Scheme::Forward row;
     row.inv[0] = chunk.inv[k];
-    for (int q = 0; q < Chunk::K; ++q)
-      row.L[q] = chunk.L[k * Chunk::K + q], row.D[q] = chunk.D[k * Chunk::K + q];
+    for (int q = 0; q < K; ++q) row.L[q] = chunk.L[k * K + q], row.D[q] = held[k].D[q];
     return row;
   }
   KOKKOS_FORCEINLINE_FUNCTION typename Scheme::Backward backward(int k) const
   {
     typename Scheme::Backward row;
-    for (int q = 0; q < Chunk::K; ++q)
-      row.U[q] = chunk.U[k * Chunk::K + q], row.H[q] = chunk.H[k * Chunk::K + q];
+    for (int q = 0; q < K; ++q) row.U[q] = chunk.U[k * K + q], row.H[q] = held[k].H[q];
     return row;
   }
   KOKKOS_FUNCTION const auto &edge() const { return chunk.edge; }
@@ -89,77 +95,82 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
   static constexpr int max_threads  = 512;
   static constexpr int teams_beside = 0;
 
-  using Square = SquareBlock<Scalar, Scheme::separators>;
+  using Square                   = SquareBlock<Scalar, Scheme::separators>;
+  using Packed                   = PackedChunk<Scheme, slots_>;
+  using Held                     = HeldRow<Scalar, Scheme::separators>;
+  static constexpr int held_rows = source == CoefficientSource::regular ? Packed::inner : 0;
 
-  PackedChunk<Scheme, slots_> packed;  ///< the regular chunks
-  typename Rows::Row          stencil; ///< their rows of B and D
-  const Square               *whole;   ///< inverse of the reduced system: (class, chunk, chunk)
-  int              reduced_sum; ///< right-hand sides that enter the separators of two neighbouring chunks
-  Function         function;
-  Energy           energy;
-  int              steps;
-  bool             through_scratch; ///< lines whose rows are neighbours in memory
-  const Scalar    *g;
-  int              g_steps;
-  LineSums<Scalar> sums;
+  Packed             packed;      ///< the regular chunks
+  typename Rows::Row stencil;     ///< their rows of B and D
+  const Square      *whole;       ///< inverse of the reduced system: (class, chunk, chunk)
+  int                reduced_sum; ///< right-hand sides that enter the separators of two neighbouring chunks
+  Function           function;
+  Energy             energy;
+  int                steps;
+  bool               through_scratch; ///< lines whose rows are neighbours in memory
+  const Scalar      *g;
+  int                g_steps;
+  LineSums<Scalar>   sums;
 
   /// Scratch of a team. Contiguous lines pass through it before the first step and after the last.
   struct Scratch {
     Scalar *own, *left;   ///< right-hand sides of the separators, and what is subtracted: (chunk, S, lane)
     Scalar *first, *last; ///< rows at the beginning and at the end of every chunk: (chunk, row, lane)
     Scalar *parts;        ///< of sums: (quantity, chunk, lane)
+    Held   *held;         ///< D and H of the regular chunks
     Square *inverse;      ///< (chunk, chunk)
     Scalar *tile;         ///< (lane, row)
-    int     pitch;        ///< of a lane
   };
+  /// Places of a row in scratch, for at most 32 lanes: constant, so that addresses are offsets.
+  static constexpr int pitch = 32;
+  /// Whether the inverse of the reduced system is copied to scratch. Lanes of several classes read it from
+  /// memory.
+  static constexpr bool holds_inverse = source == CoefficientSource::regular;
   /// Chunks for which right-hand sides are stored: those of a ring twice, if sums reach around it.
   KOKKOS_FUNCTION static int stored_chunks(const OnePassShape &s, int sum)
   {
     return s.ring && sum < s.split.chunks ? 2 * s.split.chunks : s.split.chunks;
   }
-  /// Whether the inverse of the reduced system is copied to scratch. Lanes of several classes read it from
-  /// memory.
-  static constexpr bool holds_inverse = source == CoefficientSource::regular;
-  /// Words of the arrays before the inverse.
-  KOKKOS_FUNCTION static std::size_t exchanged_words(const OnePassShape &s, int sum)
+  /// Words of the arrays before those of constants.
+  KOKKOS_FUNCTION static std::size_t exchanged_words(const OnePassShape &s, int sum, bool adds_up)
   {
     const int T = s.split.chunks;
     return static_cast<std::size_t>(2 * S * stored_chunks(s, sum) + 2 * W * (T + 2) +
-                                    LineSums<Scalar>::quantities * T)
-           << s.lane_bits;
+                                    (adds_up ? LineSums<Scalar>::quantities * T : 0)) *
+           pitch;
   }
   KOKKOS_FUNCTION Scratch places(char *memory) const
   {
     const int T = shape.split.chunks, stored = stored_chunks(shape, reduced_sum);
     Scratch   to;
-    to.own     = reinterpret_cast<Scalar *>(memory);
-    to.left    = to.own + (S * stored << shape.lane_bits);
-    to.first   = to.left + (S * stored << shape.lane_bits),
-    to.last    = to.first + (W * (T + 2) << shape.lane_bits);
-    to.parts   = to.last + (W * (T + 2) << shape.lane_bits);
-    to.inverse = reinterpret_cast<Square *>(
-      memory + device::align16(exchanged_words(shape, reduced_sum) * sizeof(Scalar)));
-    to.tile  = to.own;
-    to.pitch = static_cast<int>(in.rows) | 1; // threads of a warp use different banks
+    to.own  = reinterpret_cast<Scalar *>(memory);
+    to.left = to.own + S * stored * pitch, to.first = to.left + S * stored * pitch;
+    to.last = to.first + W * (T + 2) * pitch, to.parts = to.last + W * (T + 2) * pitch;
+    to.held    = reinterpret_cast<Held *>(to.own + exchanged_words(shape, reduced_sum, sums.values));
+    to.inverse = reinterpret_cast<Square *>(to.held + held_rows);
+    to.tile    = to.own;
     return to;
   }
   /// Bytes of scratch before the states of virtual threads.
-  KOKKOS_FUNCTION static std::size_t exchanged(const OnePassShape &s, int sum, std::int64_t rows,
-                                               bool contiguous)
+  KOKKOS_FUNCTION static std::size_t exchanged(const OnePassShape &s, int sum, bool adds_up,
+                                               std::int64_t rows, bool contiguous)
   {
     const auto squares =
       holds_inverse ? static_cast<std::size_t>(s.split.chunks * s.split.chunks) : std::size_t(0);
-    const auto bytes = device::align16(exchanged_words(s, sum) * sizeof(Scalar)) + squares * sizeof(Square),
-               tile  = contiguous ? static_cast<std::size_t>((rows | 1) * s.lanes()) * sizeof(Scalar)
-                                  : std::size_t(0);
+    const auto bytes = exchanged_words(s, sum, adds_up) * sizeof(Scalar) + held_rows * sizeof(Held) +
+                       squares * sizeof(Square),
+               tile = contiguous ? static_cast<std::size_t>((rows | 1) * s.lanes()) * sizeof(Scalar)
+                                 : std::size_t(0);
     return device::align16(bytes > tile ? bytes : tile);
   }
-  static std::size_t scratch(const OnePassShape &s, int sum, std::int64_t rows, bool contiguous,
+  static std::size_t scratch(const OnePassShape &s, int sum, bool adds_up, std::int64_t rows, bool contiguous,
                              bool is_virtual)
   {
-    return exchanged(s, sum, rows, contiguous) +
+    return exchanged(s, sum, adds_up, rows, contiguous) +
            (is_virtual ? static_cast<std::size_t>(s.threads()) * sizeof(State) : 0);
   }
+  /// Odd, so that threads of a warp use different banks.
+  KOKKOS_FUNCTION int tile_pitch() const { return static_cast<int>(in.rows) | 1; }
 
   /// The chunk of a virtual thread.
   struct Spot {
@@ -175,29 +186,27 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
     }
     return p;
   }
-  /// The chunk of the first of these right-hand sides. It may be beyond the last chunk of a ring.
+  /// The chunk of the first of these right-hand sides: that of the window of the left neighbour.
   KOKKOS_FUNCTION int first_of_sum(int chunk) const
   {
-    const int left = shape.left_of(chunk), q = shape.window_begin(left < 0 ? chunk : left),
-              T    = shape.split.chunks,
-              most = reduced_sum == T ? 0
-                     : shape.ring     ? T
-                                      : T - reduced_sum;
-    return q < most ? q : most;
+    const int T = shape.split.chunks, q = chunk - 1 - shape.reach, most = T - reduced_sum;
+    if (most == 0) return 0;
+    if (shape.ring) return q < 0 ? q + T : q;
+    return q < 0 ? 0 : q < most ? q : most;
   }
 
   /// Calls f(coefficients) with those of a chunk.
   template <class F>
-  KOKKOS_FUNCTION void with_block(const Spot &p, const F &f) const
+  KOKKOS_FUNCTION void with_block(const Spot &p, [[maybe_unused]] const Scratch &at, const F &f) const
   {
     if constexpr (source == CoefficientSource::regular)
       if (p.chunk >= this->regular_begin && p.chunk < this->regular_end)
-        return f(PackedBlock<PackedChunk<Scheme, slots>, Scheme>{packed});
+        return f(PackedBlock<Packed, Scheme>{packed, at.held});
     f(MemoryBlock<Block>{this->blocks + (p.cls * shape.split.chunks + p.chunk)});
   }
-  KOKKOS_FUNCTION int place(int chunk, int e, int count, int lane) const
+  KOKKOS_FUNCTION static int place(int chunk, int e, int count, int lane)
   {
-    return ((chunk * count + e) << shape.lane_bits) + lane;
+    return (chunk * count + e) * pitch + lane;
   }
 
   /// The row of slot k; that of the first row for empty slots.
@@ -215,13 +224,13 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
       threads.for_each([&](int v, State &) {
         for (int lane = v >> shape.lane_bits; lane < shape.lanes(); lane += shape.split.chunks)
           for (int i = v & (shape.lanes() - 1); i < n; i += shape.lanes())
-            at.tile[lane * at.pitch + i] = first + lane < lines ? b[in(first + lane, i)] : Scalar(0);
+            at.tile[lane * tile_pitch() + i] = first + lane < lines ? b[in(first + lane, i)] : Scalar(0);
       });
       team.barrier();
     }
     each([&](const Piece &p, State &s) {
       const auto    stride = through_scratch ? std::int64_t(1) : in.row_stride;
-      const Scalar *from   = (through_scratch ? at.tile + p.lane * at.pitch : b + in.begin(p.line)) +
+      const Scalar *from   = (through_scratch ? at.tile + p.lane * tile_pitch() : b + in.begin(p.line)) +
                            shape.split.begin(p.chunk) * stride;
       RIBBON_UNROLL
       for (int k = 0; k < slots; ++k) {
@@ -239,7 +248,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
     if (through_scratch) team.barrier(); // others may still read separators
     each([&](const Piece &p, State &s) {
       const auto stride = through_scratch ? std::int64_t(1) : out.row_stride;
-      Scalar    *to     = (through_scratch ? at.tile + p.lane * at.pitch : x + out.begin(p.line)) +
+      Scalar    *to     = (through_scratch ? at.tile + p.lane * tile_pitch() : x + out.begin(p.line)) +
                    shape.split.begin(p.chunk) * stride;
       const bool written = through_scratch || p.active;
       RIBBON_UNROLL
@@ -253,7 +262,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
       for (int lane = v >> shape.lane_bits; lane < shape.lanes() && first + lane < lines;
            lane += shape.split.chunks)
         for (int i = v & (shape.lanes() - 1); i < n; i += shape.lanes())
-          x[out(first + lane, i)] = at.tile[lane * at.pitch + i];
+          x[out(first + lane, i)] = at.tile[lane * tile_pitch() + i];
     });
   }
 
@@ -261,11 +270,13 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
   template <class Team, class Threads>
   KOKKOS_FUNCTION void prepare(const Team &team, Threads &threads, const Scratch &at) const
   {
-    const int T = shape.split.chunks, words = static_cast<int>(exchanged_words(shape, reduced_sum)),
+    const int T       = shape.split.chunks,
+              words   = static_cast<int>(exchanged_words(shape, reduced_sum, sums.values)),
               squares = holds_inverse ? T * T : 0;
     threads.for_each([&](int v, State &) {
       for (int k = v; k < words; k += team.size()) at.own[k] = Scalar(0);
       for (int k = v; k < squares; k += team.size()) at.inverse[k] = whole[k];
+      for (int k = v; k < held_rows; k += team.size()) at.held[k] = packed.held[k];
     });
     team.barrier();
   }
@@ -276,7 +287,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
     const int  T    = shape.split.chunks;
     const auto copy = [&](Scalar *to, auto slot) {
       RIBBON_UNROLL
-      for (int j = 0; j < W; ++j) to[j << shape.lane_bits] = slot(j);
+      for (int j = 0; j < W; ++j) to[j * pitch] = slot(j);
     };
     const auto last = [&](int j) { return s.g[slots - W + j]; };
     copy(at.last + place(p.chunk + 1, 0, W, p.lane), last);
@@ -285,7 +296,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
       if (p.pad == 0) return copy(to, [&](int j) { return s.g[j]; });
       RIBBON_UNROLL
       for (int k = 0; k < slots; ++k)
-        if (k >= p.pad && k < p.pad + W) to[(k - p.pad) << shape.lane_bits] = s.g[k];
+        if (k >= p.pad && k < p.pad + W) to[(k - p.pad) * pitch] = s.g[k];
     };
     give_first(at.first + place(p.chunk + 1, 0, W, p.lane));
     if (shape.ring && p.chunk == 0) give_first(at.first + place(T + 1, 0, W, p.lane));
@@ -310,10 +321,9 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
                                                                          place(p.chunk + 2, 0, W, p.lane);
     RIBBON_UNROLL
     for (int j = 0; j < W; ++j) {
-      window.set(j, last[j << shape.lane_bits], has_left(p.chunk), function,
-                 around(shape.split.begin(p.chunk) - W + j));
+      window.set(j, last[j * pitch], has_left(p.chunk), function, around(shape.split.begin(p.chunk) - W + j));
       window.set(W + j, s.g[j], true, function, row_of(p, j));
-      behind[j] = first[j << shape.lane_bits];
+      behind[j] = first[j * pitch];
     }
   }
 
@@ -356,7 +366,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
   {
     const int  T = shape.split.chunks, before = p.chunk > 0 ? p.chunk - 1 : T - 1;
     const auto store = [&](Scalar *to, const Scalar(&values)[S]) {
-      for (int a = 0; a < S; ++a) to[a << shape.lane_bits] = values[a];
+      for (int a = 0; a < S; ++a) to[a * pitch] = values[a];
     };
     store(at.own + place(p.chunk, 0, S, p.lane), own);
     if (has_left(p.chunk)) store(at.left + place(before, 0, S, p.lane), left);
@@ -427,7 +437,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
     const auto add = [&](int w, int column) {
       const Square mine = own[column], other = left[column];
       for (int e = 0; e < S; ++e) {
-        const int    k   = (w * S + e) << shape.lane_bits;
+        const int    k   = (w * S + e) * pitch;
         const Scalar sum = r[k] - minus[k];
         for (int a = 0; a < S; ++a)
           add_product(s.z[0][a], mine.a[a * S + e], sum), add_product(s.z[1][a], other.a[a * S + e], sum);
@@ -445,7 +455,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
   {
     const Scalar *added = g ? g + number % g_steps * in.rows : nullptr;
     each([&](const Spot &p, State &s) {
-      with_block(p, [&](const auto &block) {
+      with_block(p, at, [&](const auto &block) {
         if (g) forward<true>(p, s, block, at, added);
         else forward<false>(p, s, block, at, added);
       });
@@ -453,7 +463,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
     team.barrier();
     each([&](const Spot &p, State &s) {
       find_separators(p, s, at);
-      with_block(p, [&](const auto &block) { backward(s, block); });
+      with_block(p, at, [&](const auto &block) { backward(s, block); });
     });
   }
 
@@ -461,9 +471,9 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
     const Scratch                at = places(team.scratch());
-    device::Threads<State, Team> threads(team, team.scratch() +
-                                                 exchanged(shape, reduced_sum, in.rows, through_scratch));
-    const auto                   with_line = [&](const auto &phase) {
+    device::Threads<State, Team> threads(
+      team, team.scratch() + exchanged(shape, reduced_sum, sums.values, in.rows, through_scratch));
+    const auto with_line = [&](const auto &phase) {
       threads.for_each([&](int v, State &s) { phase(this->piece(team, v, nullptr), s); });
     };
     const auto each = [&](const auto &phase) {

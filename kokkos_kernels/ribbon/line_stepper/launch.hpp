@@ -98,7 +98,7 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
   if (tables.end > tables.begin) {
     Chunk chunk;
     std::memcpy(static_cast<void *>(&chunk), factors.regular.data(), sizeof chunk);
-    k.packed = PackedChunk<typename Kernel::Scheme, Kernel::slots>(chunk);
+    k.packed = typename Kernel::Packed(chunk);
   }
   std::copy(tables.stencil.begin(), tables.stencil.end(), k.stencil.c);
   k.b = a.u, k.x = a.y, k.in = a.in, k.out = a.out;
@@ -115,11 +115,11 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
   k.through_scratch        = a.in.is_contiguous() || a.out.is_contiguous();
   k.shift                  = k.through_scratch ? 0 : lanes_before(k.shape, a.y, a.out);
   const std::int64_t lanes = k.shape.lanes(), teams = (k.lines + k.shift + lanes - 1) / lanes;
-  device::launch(
-    exec, "ribbon::line_stepper",
-    {teams, k.shape.threads(),
-     Kernel::scratch(k.shape, k.reduced_sum, a.in.rows, k.through_scratch, !is_device_space<Exec>)},
-    k);
+  device::launch(exec, "ribbon::line_stepper",
+                 {teams, k.shape.threads(),
+                  Kernel::scratch(k.shape, k.reduced_sum, a.sums.values, a.in.rows, k.through_scratch,
+                                  !is_device_space<Exec>)},
+                 k);
 }
 
 /// All steps in one launch. Asynchronous on exec.
