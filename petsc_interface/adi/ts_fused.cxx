@@ -249,6 +249,7 @@ PetscErrorCode PreStep(TS ts)
   f.in_solve = true, f.postponed = 0;
   FindWhyOne(ts, &f.why_one);
   if (!f.why_one.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RefuseWhatIsIgnored(ts)); // before the times of the TS change
   PetscCall(PrepareFused(ts, &fused));
   f.prepared = true;
   if (fused) PetscCall(Postpone(ts));
