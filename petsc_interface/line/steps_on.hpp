@@ -46,15 +46,18 @@ public:
     if (finite) *finite = true;
     if (count == 0 || lines_.unknowns() == 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(values.open(u, Access::update));
-    // separate kernels of a device would read contiguous lines inefficiently
-    const bool sums = finite && (!is_device_space<Exec> || stepper_.is_on_chip());
+    // other kernels would compute sums in one more pass
+    const bool sums = finite && stepper_.is_on_chip();
     if (sums) terms.sums = {sums_.data(), count};
     if constexpr (is_device_space<Exec>) PetscCall(PetscLogGpuTimeBegin());
     PetscCallCXX(stepper_.step(exec, count, values.data(), lines_, values.data(), lines_, terms));
     if (finite) {
+      const auto check = [&](std::int64_t n, const Scalar *x) {
+        return all_finite<Scalar>(exec, n, x, "ribbon::steps::finite");
+      };
       // a sum is not finite if a value is not, and if it overflows
-      PetscCallCXX(*finite = (sums && all_finite<Scalar>(exec, lines_.lines(), sums_.data())) ||
-                             all_finite<Scalar>(exec, lines_.unknowns(), values.data()));
+      PetscCallCXX(*finite = (sums && check(lines_.lines(), sums_.data())) ||
+                             check(lines_.unknowns(), values.data()));
     }
     if constexpr (is_device_space<Exec>) {
       PetscCall(PetscLogGpuTimeEnd());

@@ -66,12 +66,11 @@ struct AllFiniteKernel {
 
 /// Whether n values in memory of exec are finite. Waits for the result.
 template <class Scalar, class Exec>
-bool all_finite(const Exec &exec, std::int64_t n, const Scalar *x)
+bool all_finite(const Exec &exec, std::int64_t n, const Scalar *x, const char *label = "ribbon::all_finite")
 {
   int bad = 0;
   if (n > 0)
-    Kokkos::parallel_reduce("ribbon::all_finite", indices(exec, n), AllFiniteKernel<Scalar>{x},
-                            Kokkos::BOr<int>(bad));
+    Kokkos::parallel_reduce(label, indices(exec, n), AllFiniteKernel<Scalar>{x}, Kokkos::BOr<int>(bad));
   return bad == 0;
 }
 
