@@ -38,6 +38,7 @@ struct Setting {
 
 template <class Scalar>
 struct Problem {
+  using Real = ribbon::real_t<Scalar>;
   HostBands<Scalar>         A, B, D;
   LineSet                   set;
   std::vector<Scalar>       u, g; ///< g: of two steps
@@ -49,7 +50,8 @@ struct Problem {
     std::mt19937_64 random(seed);
     const auto      batch = [&](int reach, double factor) {
       auto bands = random_batch<Scalar>(random, n, lines, reach, reach, c.periodic, c.lhs, c.stencil);
-      for (std::size_t k = 0; k < bands.values.size(); ++k) bands.values.data()[k] *= Scalar(factor);
+      for (std::size_t k = 0; k < bands.values.size(); ++k)
+        bands.values.data()[k] *= static_cast<Scalar>(static_cast<Real>(factor));
       return bands;
     };
     A = batch(c.a, 1), B = batch(c.b, 0.3);
@@ -57,9 +59,10 @@ struct Problem {
     B.class_of_line = D.class_of_line = A.class_of_line;
     std::size_t all                   = 0;
     for (std::int64_t l = 0; l < lines; ++l) all = std::max(all, static_cast<std::size_t>(set(l, n - 1)) + 1);
-    u       = random_values<Scalar>(random, all);
-    g       = random_values<Scalar>(random, static_cast<std::size_t>(2 * n));
-    terms.p = {Scalar(0.1), Scalar(0.2), Scalar(-0.1), Scalar(0.05), Scalar(0.02), Scalar(-0.01)};
+    u                = random_values<Scalar>(random, all);
+    g                = random_values<Scalar>(random, static_cast<std::size_t>(2 * n));
+    const double p[] = {0.1, 0.2, -0.1, 0.05, 0.02, -0.01};
+    for (std::size_t k = 0; k < 6; ++k) terms.p[k] = Scalar(static_cast<Real>(p[k]));
   }
 };
 

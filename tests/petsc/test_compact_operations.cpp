@@ -231,7 +231,7 @@ TEST_F(CompactOperations, ViewsDescribeTheOperatorInEveryState)
        {PETSC_VIEWER_DEFAULT, PETSC_VIEWER_ASCII_INFO, PETSC_VIEWER_ASCII_INFO_DETAIL}) {
     const std::string text = viewed(format);
     EXPECT_TRUE(contains(text, "operator: -2 A^-1 B\n")) << text;
-    EXPECT_TRUE(contains(text, "kernel: ")) << text;
+    EXPECT_TRUE(contains(text, "kernel")) << text;
   }
   OK(MatShift(A, 3));
   EXPECT_TRUE(contains(viewed(PETSC_VIEWER_DEFAULT), "operator: -2 A^-1 B + 3 I\n"));
