@@ -54,7 +54,7 @@ struct StepTerms {
 /// On a device, the rows of a line wait in the registers of a team from the first step to the last. A call
 /// reads u once and writes it once. This kernel (reason() says if there is none) exists for A with
 /// half-bandwidths to 2, B and D with half-bandwidths to 3, shared or with classes, in float and double, and
-/// for lines that fit the registers of a team: 512 rows and 32 lines, or 1024 rows and 16 lines.
+/// for lines that fit the registers of a team of 512 threads with 32 rows each.
 /// Other steps are a product and a solve. On a host they are done for some lines at a time, which stay in the
 /// cache (one matrix for all lines).
 ///
