@@ -12,7 +12,7 @@
 namespace ribbon {
 
 struct LineStepperOptions {
-  LineSolverOptions solver; ///< of A
+  LineSolverOptions solver; ///< of A; on chip, its algorithm is one_pass
   /// "auto": on_chip on devices if there is a kernel for these lines, otherwise separate. "on_chip": one
   /// launch for all steps, or an error. "separate": a launch, or two, for every step.
   std::string algorithm = "auto";
@@ -51,10 +51,10 @@ struct StepTerms {
 ///     ribbon::LineStepper<double> stepper(exec, ribbon::LineSet::interleaved(n, M), A, B);
 ///     stepper.step(exec, 50, u.data());                                 // 50 steps in one launch
 ///
-/// On a device, the rows of a line wait in the registers of a team from the first step to the last. A call
+/// On a device, the rows of a line stay in the registers of a team from the first step to the last. A call
 /// reads u once and writes it once. This kernel (reason() says if there is none) exists for A with
-/// half-bandwidths to 2, B and D with half-bandwidths to 3, shared or with classes, in float and double, and
-/// for lines that fit the registers of a team of 512 threads with 32 rows each.
+/// half-bandwidth 1 or 2, B and D with half-bandwidths to 3, shared or with classes, in float and double, and for
+/// lines of up to 1024 rows (tridiagonal A: 2048).
 /// Other steps are a product and a solve. On a host they are done for some lines at a time, which stay in the
 /// cache (one matrix for all lines).
 ///
@@ -91,7 +91,7 @@ public:
   /// `steps` steps of all lines, in place. Asynchronous on exec.
   void step(const Exec &exec, int steps, Scalar *u) const { step(exec, steps, u, lines_, u, lines_); }
 
-  /// The same from u to y, which may be u if they have the same places; 0 steps copy. The count of lines is a
+  /// The same from u to y, which may be u if both layouts are the same; 0 steps copy. The count of lines is a
   /// multiple of that of the constructor, as in LineSolver::solve(). Without a kernel on chip, the workspace
   /// grows, and allocates, when a call has more lines than any before.
   /// @throws std::invalid_argument if counts of rows, lines or steps do not fit

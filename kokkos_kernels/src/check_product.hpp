@@ -26,7 +26,7 @@ void check_product(const std::string &who, const std::string &name, const LineSe
   if (width == 0 || width != B.kl() + B.ku() + 1)
     refuse(name + " has " + std::to_string(width) + " diagonals, not kl + ku + 1");
   if (B.half_bandwidth() > 8)
-    refuse("B has half-bandwidth " + std::to_string(B.half_bandwidth()) + " (at most 8)");
+    refuse(name + " has half-bandwidth " + std::to_string(B.half_bandwidth()) + " (at most 8)");
   if (B.repeats < 1 || (B.repeats > 1 && B.values.extent(1) % 2 == 0))
     refuse(name + " has " + std::to_string(B.values.extent(1)) + " stored rows, the middle one " +
            std::to_string(B.repeats) + " times (an odd number of rows, at least once)");

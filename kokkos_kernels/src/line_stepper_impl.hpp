@@ -120,10 +120,11 @@ template <class Exec, class Scalar, class Memory>
 bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Bands<Scalar, Memory> &D,
                       StepTables<Scalar, Memory> &to, std::string &why)
 {
-  const auto &shape  = to.factors.shape;
-  const auto &split  = shape.split;
-  const int   widest = std::max(B.half_bandwidth(), D.values.size() ? D.half_bandwidth() : 0);
-  to.reach           = step_reach<Exec>(to.factors.reach, to.factors.classes > 1, widest);
+  to.factors.shape.lane_bits = std::min(to.factors.shape.lane_bits, 5); // see StepKernel::pitch
+  const auto &shape          = to.factors.shape;
+  const auto &split          = shape.split;
+  const int   widest         = std::max(B.half_bandwidth(), D.values.size() ? D.half_bandwidth() : 0);
+  to.reach                   = step_reach<Exec>(to.factors.reach, to.factors.classes > 1, widest);
   if (widest > to.reach) why = "B or D has half-bandwidth " + std::to_string(widest) + " (at most 3)";
   else if (split.length < to.reach || split.first < to.reach || split.last < to.reach)
     why = "lines of " + std::to_string(B.rows()) + " rows are too short";
@@ -167,7 +168,7 @@ std::string LineStepper<Scalar, Exec>::Implementation::why_not_on_chip(const Lin
   std::string why;
   if (algorithm == "separate") why = "algorithm separate";
   else if (algorithm == "auto" && !is_device_space<Exec>) why = "a host steps in its cache";
-  else if (!has_tables) why = "no kernel for complex scalars";
+  else if (!has_tables) why = "no kernel for these scalars";
   else if (lines.unknowns() == 0) why = "no unknowns";
   else if (K != 1 && K != 2) why = "A has half-bandwidth " + std::to_string(K) + " (1, 2)";
   else if (A.lhs != Lhs::shared && A.lhs != Lhs::classes)

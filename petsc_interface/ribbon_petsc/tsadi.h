@@ -16,7 +16,7 @@
 .  -ts_adi_rannacher <steps> - this many steps after a start consist of two half steps of backward Euler each
       (default 0)
 .  -ts_adi_constant_linear <bool> - the equation is M U' = J U with constant M and J (default false)
--  -ts_adi_fuse_steps <steps> - most steps of one launch; 0: steps are not fused; -1: as many as possible
+-  -ts_adi_fuse_steps <steps> - most steps of one call; 0: steps are not fused; -1: as many as possible
       (default -1)
 
    Notes:
@@ -102,15 +102,15 @@ PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
 
    Input Parameters:
 +  ts - the time stepper
--  flag - PETSC_TRUE: it is
+-  flag - PETSC_TRUE if the equation has this form
 
    Options Database Key:
 .  -ts_adi_constant_linear <bool> - the flag
 
    Notes:
    Steps may then be fused, without calls of the functions of the application: see TSADISetFuseSteps(). The
-   first step of a run calls them once. It is an error if they differ from the Jacobian times the solution
-   there. If M or J change during a run, call TSRestartStep().
+   first step of a run calls the functions of the application once. A result that differs from the Jacobian
+   times the solution is an error. If M or J change during a run, call TSRestartStep().
 
    This function is not necessary for TSComputeRHSFunctionLinear() with TSComputeRHSJacobianConstant() and one
    matrix. TS adi detects them, and changes of the matrix.
@@ -120,27 +120,29 @@ PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
 PETSC_EXTERN PetscErrorCode TSADISetConstantLinear(TS, PetscBool flag);
 PETSC_EXTERN PetscErrorCode TSADIGetConstantLinear(TS, PetscBool *flag);
 /*@
-   TSADISetFuseSteps - Sets how many steps of a linear problem are computed in one launch
+   TSADISetFuseSteps - Sets how many steps of a linear problem are computed in one call of the kernels
 
    Input Parameters:
 +  ts - the time stepper
--  steps - the largest number; 1: each step is one launch; 0: steps are not fused; -1 (the default): as many
+-  steps - the largest number; 1: each step is one call; 0: steps are not fused; -1 (the default): as many
       as possible, and ordinary steps if they cannot be fused
 
    Options Database Key:
 .  -ts_adi_fuse_steps <steps> - the number
 
    Notes:
-   A fused step is U <- A^-1 B U, with A = M - theta h J and B = M + (1 - theta) h J. This is a step of
-   TS_ADI_DOUGLAS, and of TS_ADI_CRAIG_SNEYD and TS_ADI_MODIFIED_CRAIG_SNEYD with theta = 1/2, of a fixed size
-   h, in one direction with whole lines on each rank. The problem must be known to be linear with a constant
-   Jacobian, see TSADISetConstantLinear(). Results equal those of ordinary steps to rounding.
+   A fused step is U <- A^-1 B U, with A = M - theta h J and B = M + (1 - theta) h J. TS_ADI_DOUGLAS has this
+   form with every theta, TS_ADI_CRAIG_SNEYD and TS_ADI_MODIFIED_CRAIG_SNEYD with 1/2. The step size h is
+   fixed. The Jacobian couples along one direction, and every line is on one rank. The problem must be known
+   to be linear with a constant Jacobian, see TSADISetConstantLinear(). On a device a call is one launch.
+   Results equal those of ordinary steps to rounding.
 
-   Only TSSolve() takes several steps in one launch, and only if nobody looks between them: no monitor, event,
-   trajectory, forward sensitivities or quadrature, and no function of TSSetPreStep(), TSSetPostEvaluate(),
-   TSSetPostStep() or TSSetResize(). A TSStep() of the application takes one step. A function of
-   TSSetPreStage() or TSSetPostStage() prevents fused steps. TSView() gives the reason if steps are not
-   fused. With a positive number this reason is an error.
+   Only TSSolve() takes several steps in one call, and only if nothing reads the solution between them: no
+   monitor, event, trajectory, forward sensitivities or quadrature, and no function of TSSetPreStep(),
+   TSSetPostEvaluate(), TSSetPostStep() or TSSetResize(). A TSStep() of the application takes one step. A
+   function of TSSetPreStage() or TSSetPostStage() prevents fused steps. TSView() gives the reason if steps
+   are not fused. With a positive number, steps that cannot be fused are an error. With a number above 1, so
+   is anything that limits a call to one step.
 
 .seealso: TSADI, TSADISetConstantLinear(), TSSolve(), TSStep()
 @*/

@@ -12,17 +12,19 @@ namespace ribbon {
 
 template <class Scalar, class Exec>
 struct LineStepper<Scalar, Exec>::Implementation {
-  using Classes                    = typename bands_type::classes_type;
-  using Words                      = Kokkos::View<Scalar *, memory_space>;
-  static constexpr bool has_tables = std::is_same_v<Scalar, double> || std::is_same_v<Scalar, float>;
+  using Classes = typename bands_type::classes_type;
+  using Words   = Kokkos::View<Scalar *, memory_space>;
+  /// On hosts, steps on chip are for tests.
+  static constexpr bool has_tables =
+    std::is_same_v<Scalar, double> || (std::is_same_v<Scalar, float> && is_device_space<Exec>);
 
   LineSolver<Scalar, Exec>   solver; ///< of A
   LineOperator<Scalar, Exec> single; ///< A^-1 B, for steps that are not on chip
   bands_type                 B, D;   ///< D: no values if there is no such term
   Classes                    class_of_line;
   std::int64_t               classified = 0;
-  bool                       on_chip = false, shared = true; ///< shared: one matrix each
-  std::string                reason;
+  bool        on_chip = false, shared = true; ///< shared: A, B and D are one matrix for all lines
+  std::string reason;
   StepTables<std::conditional_t<has_tables, Scalar, double>, memory_space> tables;
   Words state, rhs; ///< of lines that step together
 
@@ -62,7 +64,7 @@ struct LineStepper<Scalar, Exec>::Implementation {
     const std::int64_t most = std::min(lines_at_once(in), in.lines());
     make_room(exec, most * in.rows);
     for (std::int64_t first = 0; first < in.lines();) {
-      // a run of lines at one distance, in both places
+      // lines with a constant stride in both layouts
       const auto left  = [&](const LineSet &set) { return set.count0 - first % set.count0; };
       const auto count = std::min({most, left(in), left(out), in.lines() - first});
       const auto part  = [&](const LineSet &set) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file kernel.hpp  Time steps u <- A^-1 (B u + D p(u) + g) whose lines wait in registers.
+/// @file kernel.hpp  Time steps u <- A^-1 (B u + D p(u) + g) whose lines stay in registers.
 ///
 /// A team holds `lanes` lines, divided into chunks as in the one-pass kernel (one_pass.hpp). A virtual thread
 /// keeps the rows of its chunk in registers from the first step to the last. A step:
@@ -13,7 +13,7 @@
 ///     backward  backward sweep: rows of the new u, in registers
 ///
 /// Arrays in scratch have places beyond the ends of a line, which are zero for open lines and copies for
-/// rings, so that no thread asks where its chunk lies.
+/// rings, so that no thread has a special case at the ends.
 #pragma once
 
 #include <ribbon/algorithm/one_pass/tile.hpp>
