@@ -40,8 +40,7 @@ struct OperatorTerms {
 /// a copy: one read and one write of every unknown (16 bytes in double). On devices it exists for one matrix
 /// or classes of matrices A that one_pass solves: in double for half-bandwidths of A to 4 and of B to 6, in
 /// float and complex double to 2 and 3. On hosts it exists for A that thomas solves, to 4 (rings: 2).
-/// A diagonal A on rings, and other operators, are a product and a solve, with a workspace of the size of the
-/// lines: 40 bytes.
+/// Other operators are a product and a solve, with a workspace of the size of the lines: 40 bytes.
 ///
 /// Scalars and execution spaces are those of LineSolver. Copies share factors and workspace.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>

@@ -222,7 +222,9 @@ LineStepper<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
     single      = LineOperator<Scalar, Exec>(exec, some, A, B, both);
     solver      = single.solver();
   }
-  make_room(exec, std::min(lines_at_once(lines), lines.lines()) * lines.rows);
+  const std::int64_t most = lines_at_once(exec, lines) * lines.rows;
+  if (has_D()) room(exec, rhs, most);
+  if (most < lines.unknowns()) room(exec, state, most);
 }
 
 template <class Scalar, class Exec>

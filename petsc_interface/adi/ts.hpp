@@ -25,6 +25,7 @@ struct FusedSteps {
   PetscReal   h = 0, theta = 0;
   PetscInt64  generation = -1;   ///< of the splitting of `lines` and `reason`
   std::string reason;            ///< why this Jacobian has no such steps; empty: it has
+  std::string reason_of_step;    ///< why there are none of size h with theta
   bool        prepared  = false; ///< PrepareFused() was called for the next TSStep()
   bool        run_ended = false; ///< the last step was the last one of a run
   bool        last      = false; ///< the last step was fused

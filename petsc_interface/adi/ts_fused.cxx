@@ -146,7 +146,7 @@ bool HasStep(TS ts, PetscReal theta)
          (f.h == ts->time_step || IsRounded(ts, theta * ts->time_step, theta * f.h));
 }
 
-/// Factors for the step of the TS. `reason` says why there are no such steps.
+/// Factors for the step of the TS. `reason_of_step` says why there are no such steps.
 PetscErrorCode MakeLines(TS ts, PetscReal theta, bool *ok)
 {
   TS_ADI         *adi = adi_of(ts);
@@ -155,22 +155,23 @@ PetscErrorCode MakeLines(TS ts, PetscReal theta, bool *ok)
   bool            device;
   PetscInt        n;
   PetscFunctionBegin;
-  f.lines.reset();
+  f.lines.reset(), f.reason_of_step.clear();
   PetscCall(Factor(ts, theta * h, false, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(adi->factors.make_steps(adi->splitting, 0, theta * h, (1 - theta) * h, &f.lines, &f.reason));
+  PetscCall(
+    adi->factors.make_steps(adi->splitting, 0, theta * h, (1 - theta) * h, &f.lines, &f.reason_of_step));
   if (f.lines) {
     int number = 0;
     PetscCall(VecGetLocalSize(ts->vec_sol, &n));
     PetscCall(VecIsOnDevice(ts->vec_sol, &device));
     if (n > 0 && device != f.lines->on_device())
-      f.reason = device ? "the Jacobian is on the host, and the solution on the device"
-                        : "the Jacobian is on the device, and the solution on the host";
-    PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)ts), &f.reason, &number));
-    if (!f.reason.empty()) f.lines.reset();
+      f.reason_of_step = device ? "the Jacobian is on the host, and the solution on the device"
+                                : "the Jacobian is on the device, and the solution on the host";
+    PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)ts), &f.reason_of_step, &number));
+    if (!f.reason_of_step.empty()) f.lines.reset();
   }
   f.h = h, f.theta = theta;
-  *ok = f.reason.empty();
+  *ok = f.reason_of_step.empty();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,12 +192,13 @@ PetscErrorCode Renew(TS ts, PetscReal theta, bool *ok)
     *ok          = false;
     f.run_ended  = false;
     f.generation = adi->splitting.generation();
-    if (f.generation != before) f.lines.reset();
+    if (f.generation != before) f.lines.reset(), f.reason_of_step.clear();
     PetscCall(MatrixIsRead(ts, &is_read));
     if (adi->read == 0 || is_read) PetscCall(FindRefusal(ts, &f.reason));
     else f.reason = "-ts_adi_lag_jacobian keeps an earlier Jacobian";
   }
-  if (!f.reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!f.reason.empty() || (!f.reason_of_step.empty() && f.theta == theta && f.h == ts->time_step))
+    PetscFunctionReturn(PETSC_SUCCESS);
   *ok = HasStep(ts, theta);
   if (*ok || (f.lines && f.theta == theta && IsMatched(ts))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MakeLines(ts, theta, ok));
@@ -269,7 +271,7 @@ PetscErrorCode PrepareFused(TS ts, bool *fused)
   const bool starting = (ts->steprestart ? 0 : adi->since_restart) < adi->rannacher;
   if (f.why_not.empty() && !starting) {
     PetscCall(Renew(ts, theta_of(adi), fused));
-    f.why_not = f.reason;
+    f.why_not = f.reason.empty() && !*fused ? f.reason_of_step : f.reason;
   }
   PetscCheck(f.why_not.empty() || adi->fuse_steps <= 0, comm, PETSC_ERR_SUP,
              "TS adi: -ts_adi_fuse_steps %" PetscInt_FMT ": steps cannot be fused: %s", adi->fuse_steps,

@@ -19,6 +19,7 @@ static std::string WhyNoSteps(PC pc, const PC_Line *line)
   if (request.block > 1) return "components of a grid point couple";
   if (facts.shift > 0 || facts.report.singular_lines > 0) return "lines are singular";
   if (line->compare) return option_of(pc, "pc_line_compare") + " compares solves";
+  if (request.omega != 1) return option_of(pc, "pc_line_omega") + " scales solves";
   const bool chosen[] = {line->algorithm != PC_LINE_ALGORITHM_AUTO, line->precision != PC_LINE_PRECISION_SAME,
                          line->lhs != PC_LINE_LHS_AUTO || line->lhs_tol > 0};
   const char *names[] = {"pc_line_algorithm", "pc_line_precision", "pc_line_lhs"};

@@ -320,6 +320,58 @@ TEST(StepWith, RefusesAFunctionWithoutD)
   expect_near(found.sums, expected.sums, "sums");
 }
 
+struct Inverse {
+  KOKKOS_FUNCTION double operator()(const double &u, std::int64_t) const { return 1 / u; }
+};
+
+/// p is infinite at zero, where chunks have empty slots.
+TEST(StepWith, DoesNotReadPWhereThereAreNoRows)
+{
+  Problem<double> P({1, 1, 1, true, true}, 40, 22, 0, 9);
+  for (auto &u : P.u) u = 2 + std::abs(u);
+  Setting run;
+  run.steps        = 3;
+  const auto chip  = computed(stepper_of(P, "on_chip"), P, run, Inverse(), Gradient()),
+             other = computed(stepper_of(P, "separate"), P, run, Inverse(), Gradient());
+  expect_near(chip.u, other.u, "u");
+}
+
+/// Batches of lines in the cache of a host, and more lines than those that were factored.
+TEST(LineStepper, ManyLines)
+{
+  for (const char *algorithm : {"on_chip", "auto"})
+    for (std::int64_t n : {40, 600}) {
+      SCOPED_TRACE(testing::Message() << algorithm << ", n " << n);
+      const Problem<double> few(cases[7], n, 22, 0, 4);
+      Problem<double>       P(n == 40 ? cases[7] : cases[3], n, 308, 2, 4);
+      if (n == 40) P.A = few.A, P.B = few.B, P.D = few.D;
+      const auto &factored = n == 40 ? few : P;
+      const auto  stepper  = stepper_of(factored, algorithm);
+      Setting     run;
+      run.steps = 3, run.every = 1, run.with_g = true;
+      const auto all = computed(stepper, P, run);
+      for (std::int64_t l : {0, 21, 22, 150, 307}) { // as a batch of one line
+        auto one = P;
+        one.set  = LineSet::interleaved(n, 1);
+        for (std::int64_t i = 0; i < n; ++i)
+          one.u[static_cast<std::size_t>(i)] = P.u[static_cast<std::size_t>(P.set(l, i))];
+        if (n == 40) {
+          one.A.class_of_line    = decltype(one.A.class_of_line)("test::class", 1);
+          one.A.class_of_line(0) = few.A.class_of_line(static_cast<std::size_t>(l % 22));
+        }
+        const auto expected = reference(one, run);
+        for (std::int64_t i = 0; i < n; ++i)
+          EXPECT_NEAR(all.u[static_cast<std::size_t>(P.set(l, i))], expected.u[static_cast<std::size_t>(i)],
+                      1e-11)
+            << "line " << l;
+        for (int q = 0; q < 6; ++q)
+          EXPECT_NEAR(all.sums[static_cast<std::size_t>(q * 308 + l)],
+                      expected.sums[static_cast<std::size_t>(q)], 1e-9)
+            << "line " << l;
+      }
+    }
+}
+
 /// A NaN stays on its line.
 TEST(LineStepper, LinesAreIndependent)
 {

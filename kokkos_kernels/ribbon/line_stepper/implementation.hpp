@@ -32,19 +32,21 @@ struct LineStepper<Scalar, Exec>::Implementation {
                  const bands_type &nonlinear, const LineStepperOptions &options);
 
   bool has_D() const { return D.values.size() > 0; }
-  /// Room for steps of lines that are not on chip.
-  void make_room(const Exec &exec, std::int64_t unknowns)
+  /// An array of at least `words` words.
+  static Scalar *room(const Exec &exec, Words &array, std::int64_t words)
   {
-    if (unknowns <= static_cast<std::int64_t>(rhs.extent(0))) return;
-    rhs = allocate<Words>(exec, "ribbon::line_stepper::rhs", static_cast<std::size_t>(unknowns));
-    if (!is_device_space<Exec>)
-      state = allocate<Words>(exec, "ribbon::line_stepper::state", static_cast<std::size_t>(unknowns));
+    if (words > static_cast<std::int64_t>(array.extent(0)))
+      array = allocate<Words>(exec, "ribbon::line_stepper", static_cast<std::size_t>(words));
+    return array.data();
   }
-  /// Lines that step together. On a host, as many as stay in its cache.
-  std::int64_t lines_at_once(const LineSet &in) const
+  /// Lines that step together. On a host, as many as stay in the caches of its cores. All lines, if they are
+  /// not one matrix, or lie in short runs.
+  std::int64_t lines_at_once(const Exec &exec, const LineSet &set) const
   {
-    if (is_device_space<Exec> || !shared) return in.lines();
-    return std::max<std::int64_t>(64, 32768 / std::max<std::int64_t>(in.rows, 1) / 64 * 64);
+    const std::int64_t least = 64, rows = std::max<std::int64_t>(set.rows, 1),
+                       most = std::max(least, 32768 / rows / least * least) * exec.concurrency();
+    const bool runs         = set.count1 == 1 || set.count0 >= least;
+    return is_device_space<Exec> || !shared || !runs ? set.lines() : std::min(most, set.lines());
   }
 
   template <class Function, class Energy>
@@ -57,12 +59,10 @@ struct LineStepper<Scalar, Exec>::Implementation {
                             {u, in, y, out, steps, terms.g, terms.g_steps, terms.sums,
                              class_of_line.size() ? class_of_line.data() : nullptr, classified},
                             function, energy);
-    if (is_device_space<Exec> || !shared) {
-      make_room(exec, in.unknowns());
+    const std::int64_t most = std::max(lines_at_once(exec, in), lines_at_once(exec, out));
+    if (is_device_space<Exec> || most == in.lines())
       return some(exec, steps, u, in, y, out, y, out, terms, in.lines(), function, energy);
-    }
-    const std::int64_t most = std::min(lines_at_once(in), in.lines());
-    make_room(exec, most * in.rows);
+    Scalar *const between = steps > 1 ? room(exec, state, most * in.rows) : y;
     for (std::int64_t first = 0; first < in.lines();) {
       // lines with a constant stride in both layouts
       const auto left  = [&](const LineSet &set) { return set.count0 - first % set.count0; };
@@ -74,9 +74,8 @@ struct LineStepper<Scalar, Exec>::Implementation {
       };
       terms_type own = terms;
       if (own.sums.values) own.sums.values += first;
-      const LineSet to = part(out), between = steps > 1 ? to.without_gaps() : to;
-      some(exec, steps, u, part(in), steps > 1 ? state.data() : y, between, y, to, own, in.lines(), function,
-           energy);
+      const LineSet to = part(out), there = steps > 1 ? to.without_gaps() : to;
+      some(exec, steps, u, part(in), between, there, y, to, own, in.lines(), function, energy);
       first += count;
     }
   }
@@ -114,6 +113,7 @@ private:
   {
     if (!is_given<Function> && !g) return single.apply(exec, u, in, y, out);
     const LineSet between = in.without_gaps();
+    Scalar *const f       = room(exec, rhs, in.unknowns());
     const auto    product = [&](const bands_type &bands) {
       return BandProductKernel<Scalar, memory_space>{
         bands.values,
@@ -137,7 +137,7 @@ private:
     Kokkos::parallel_for(
       "ribbon::step_product", indices(exec, in.rows * in.lines()),
       StepProductKernel<Scalar, memory_space, Function>{product(B), product(D), function, g});
-    solver.solve(exec, rhs.data(), between, y, out);
+    solver.solve(exec, f, between, y, out);
   }
 };
 

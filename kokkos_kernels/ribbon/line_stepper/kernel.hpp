@@ -146,8 +146,8 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
     to.own  = reinterpret_cast<Scalar *>(memory);
     to.left = to.own + S * stored * pitch, to.first = to.left + S * stored * pitch;
     to.last = to.first + W * (T + 2) * pitch, to.parts = to.last + W * (T + 2) * pitch;
-    to.held    = reinterpret_cast<Held *>(to.own + exchanged_words(shape, reduced_sum, sums.values));
-    to.inverse = reinterpret_cast<Square *>(to.held + held_rows);
+    to.inverse = reinterpret_cast<Square *>(to.own + exchanged_words(shape, reduced_sum, sums.values));
+    to.held    = reinterpret_cast<Held *>(to.inverse + (holds_inverse ? T * T : 0)); // of less alignment
     to.tile    = to.own;
     return to;
   }
@@ -344,11 +344,13 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
         window.set(2 * W, behind[beyond < 0 ? 0 : beyond], has_right(p.chunk), function,
                    around(shape.split.begin(p.chunk) + shape.split.size(p.chunk) + beyond));
       Scalar f[1], value[1];
+      // p of an empty slot may be infinite
+      const bool held = Coefficients::full || k >= p.pad;
       if constexpr (Coefficients::full) f[0] = window.times(stencil);
-      else f[0] = window.times(block.product(k));
+      else f[0] = held ? window.times(block.product(k)) : Scalar(0);
       if constexpr (with_g)
-        if (Coefficients::full || k >= p.pad) f[0] += read_only_scalar(&added[row_of(p, k)]);
-      window.move(!Coefficients::full && k < p.pad);
+        if (held) f[0] += read_only_scalar(&added[row_of(p, k)]);
+      window.move(!held);
       if (k < given) {
         Scheme::forward(block.forward(k < given ? k : 0), f, sweep, value);
         s.g[k] = value[0];
@@ -430,7 +432,7 @@ struct StepKernel : OnePassTile<Scheme_, slots_, 0, without_regular<source>, fal
   KOKKOS_FUNCTION void find_separators(const Spot &p, State &s, const Scratch &at) const
   {
     const int     T = shape.split.chunks, q = first_of_sum(p.chunk);
-    const Square *G   = holds_inverse ? at.inverse : whole + p.cls * T * T;
+    const Square *G   = holds_inverse ? at.inverse : whole + static_cast<std::int64_t>(p.cls) * T * T;
     const Square *own = G + p.chunk * T, *left = G + (p.chunk > 0 ? p.chunk - 1 : T - 1) * T;
     const Scalar *r = at.own + place(q, 0, S, p.lane), *minus = at.left + place(q, 0, S, p.lane);
     for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);

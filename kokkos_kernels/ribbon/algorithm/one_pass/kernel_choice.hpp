@@ -80,8 +80,8 @@ public:
     if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors)
       for (int k : known)
         if (k < s.slots && n * B <= 32 * k) s.slots = k;
-    // time steps (line_stepper) exchange three rows
-    s.split = ChunkSplit::make(n, least, s.slots / B, 3 / B);
+    // time steps (line_stepper), which give the rows of a thread, exchange three rows
+    s.split = ChunkSplit::make(n, least, s.slots / B, rows_per_thread > 0 && !s.staged ? 3 : 0);
     // swept in loops
     if (every_shape && s.staged && constant && !classes && s.split.chunks == 2) s.split.share_ends(n);
     if constexpr (every_shape)
