@@ -162,7 +162,7 @@ void check(std::uint64_t seed)
 
 TEST(Fuzz, RandomSystemsAreSolvedOrReported)
 {
-  const std::int64_t count = setting("RIBBON_FUZZ", 2000), first = setting("RIBBON_FUZZ_SEED", 1);
+  const std::int64_t count = setting("RIBBON_FUZZ", 1200), first = setting("RIBBON_FUZZ_SEED", 1);
   for (std::int64_t k = 0; k < count && !testing::Test::HasFailure(); ++k) {
     const auto seed = static_cast<std::uint64_t>(first + k);
     if (k % 8 == 6) check<float>(seed);
