@@ -120,7 +120,7 @@ template <class Exec, class Scalar, class Memory>
 bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Bands<Scalar, Memory> &D,
                       StepTables<Scalar, Memory> &to, std::string &why)
 {
-  to.factors.shape.lane_bits = std::min(to.factors.shape.lane_bits, 5); // see StepKernel::pitch
+  to.factors.shape.lane_bits = std::min(to.factors.shape.lane_bits, 5); // see StepTile::pitch
   const auto &shape          = to.factors.shape;
   const auto &split          = shape.split;
   const int   widest         = std::max(B.half_bandwidth(), D.values.size() ? D.half_bandwidth() : 0);

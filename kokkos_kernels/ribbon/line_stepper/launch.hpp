@@ -15,7 +15,7 @@ struct StepTables {
   OnePassTables<Scalar, Memory>  factors;
   Kokkos::View<Scalar *, Memory> blocks;             ///< StepRows::Block (class, chunk)
   Kokkos::View<Scalar *, Memory> inverse;            ///< SquareBlock (class, chunk, chunk)
-  int                            reduced_sum = 0;    ///< see StepKernel
+  int                            reduced_sum = 0;    ///< see StepTile
   std::vector<Scalar>            stencil;            ///< StepRows::Row of the regular chunks
   int                            begin = 0, end = 0; ///< regular chunks
   int                            reach = 0;          ///< W of the kernel
