@@ -3,7 +3,7 @@
 #pragma once
 
 #include "check_product.hpp"
-#include "host_matrices.hpp"
+#include "chunk_rows.hpp"
 
 #include <ribbon/complex_float.hpp>
 #include <ribbon/algorithm/one_pass/reduced_plan.hpp>
@@ -11,109 +11,52 @@
 #include <ribbon/line_stepper/implementation.hpp>
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 namespace ribbon {
 
 namespace detail {
 
-/// Fills StepTables: the rows of B and D for the chunks of the factors of A.
+/// The rows of B and D, joined to the factors of A.
 template <class Kernels, bool nonlinear, class Exec, class Scalar, class Memory>
-class StepTablesMaker {
-  static constexpr int slots = Kernels::slots, W = Kernels::W, width = 2 * W + 1;
-  using Rows     = StepRows<Scalar, W, nonlinear>;
-  using Row      = typename Rows::Row;
-  using Block    = typename Rows::template Block<typename Kernels::Scheme, slots>;
-  using Chunk    = typename Block::Chunk;
-  using Matrices = std::vector<HostMatrix<Scalar>>;
+void join_rows(const Exec &exec, const std::vector<HostMatrix<Scalar>> &B,
+               const std::vector<HostMatrix<Scalar>> &D, StepTables<Scalar, Memory> &to)
+{
+  constexpr int W = Kernels::W;
+  using Rows      = StepRows<Scalar, W, nonlinear>;
+  using Block     = typename Rows::template Block<typename Kernels::Scheme, Kernels::slots>;
+  const auto                   &from = to.factors;
+  ChunkRows<typename Rows::Row> rows(from.shape, from.classes);
+  rows.template fill<W>(B);
+  if constexpr (nonlinear) rows.template fill<W>(D, Rows::width);
+  if (from.classes == 1) {
+    const auto run = rows.regular(from.regular_begin, from.regular_end);
+    to.begin = run.begin, to.end = run.end;
+    to.stencil.assign(std::begin(run.row.c), std::end(run.row.c));
+  }
+  to.blocks = upload(exec, "ribbon::line_stepper::blocks", rows.template join<Block>(from.blocks));
+}
 
-public:
-  StepTablesMaker(const Exec &exec, const Matrices &B, const Matrices &D, StepTables<Scalar, Memory> &to)
-      : to_(to), chunks_(static_cast<std::size_t>(to.factors.shape.split.chunks)),
-        rows_(to.factors.classes * chunks_ * slots)
-  {
-    for (std::size_t m = 0; m < to.factors.classes; ++m)
-      for (std::size_t c = 0; c < chunks_; ++c) {
-        Row *rows = rows_.data() + (m * chunks_ + c) * slots;
-        fill(rows, B[std::min(m, B.size() - 1)], static_cast<int>(c), 0);
-        if (nonlinear) fill(rows, D[std::min(m, D.size() - 1)], static_cast<int>(c), width);
-      }
-    if (to.factors.classes == 1) find_regular();
-    join(exec);
-    expand_inverse(exec);
-  }
-
-private:
-  /// The rows of a chunk; those of its empty slots are zero. Entries outside of a matrix are multiplied by
-  /// zeros: they are those of the nearest row that has them, so that the rows of a stencil are equal.
-  void fill(Row *rows, const HostMatrix<Scalar> &B, int chunk, int at) const
-  {
-    const auto &split = to_.factors.shape.split;
-    const int   size = split.size(chunk), pad = slots - size, last = B.rows - 1;
-    for (int k = pad; k < slots; ++k)
-      for (int d = -W; d <= W; ++d) {
-        int i = split.begin(chunk) + k - pad;
-        if (!B.periodic) i = std::max(std::min(i, last - std::max(d, 0)), std::max(-d, 0));
-        rows[k].c[at + d + W] = i <= last ? narrow<Scalar>(B(i, d)) : Scalar(0);
-      }
-  }
-  /// The longest run of regular chunks of A whose rows of B and D are all equal.
-  void find_regular()
-  {
-    const auto same = [&](int c, const Row &row) {
-      const Row *first = rows_.data() + static_cast<std::ptrdiff_t>(c) * slots;
-      return std::all_of(first, first + slots,
-                         [&](const Row &r) { return std::memcmp(r.c, row.c, sizeof row.c) == 0; });
-    };
-    for (int c = to_.factors.regular_begin; c < to_.factors.regular_end;) {
-      const Row &row = rows_[static_cast<std::size_t>(c * slots)];
-      int        d   = c;
-      while (d < to_.factors.regular_end && same(d, row)) ++d;
-      if (d - c > to_.end - to_.begin)
-        to_.begin = c, to_.end = d, to_.stencil.assign(row.c, row.c + sizeof row.c / sizeof(Scalar));
-      c = std::max(d, c + 1);
-    }
-  }
-  void join(const Exec &exec)
-  {
-    const auto          from   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to_.factors.blocks);
-    const auto         *chunks = reinterpret_cast<const Chunk *>(from.data());
-    const auto          count  = to_.factors.classes * chunks_;
-    std::vector<Scalar> words(count * sizeof(Block) / sizeof(Scalar));
-    auto               *blocks = reinterpret_cast<Block *>(words.data());
-    for (std::size_t c = 0; c < count; ++c) {
-      std::memcpy(static_cast<void *>(&blocks[c].forward), &chunks[c].forward, sizeof chunks[c].forward);
-      std::memcpy(static_cast<void *>(&blocks[c].backward), &chunks[c].backward, sizeof chunks[c].backward);
-      std::memcpy(static_cast<void *>(blocks[c].forward.product), rows_.data() + c * slots,
-                  slots * sizeof(Row));
-    }
-    to_.blocks = upload(exec, "ribbon::line_stepper::blocks", words);
-  }
-
-  /// The inverse of the reduced system with zeros outside of the stored windows.
-  void expand_inverse(const Exec &exec)
-  {
-    constexpr int S           = Kernels::Scheme::separators;
-    using Square              = SquareBlock<Scalar, S>;
-    const auto         &shape = to_.factors.shape;
-    const int           T = shape.split.chunks, classes = static_cast<int>(to_.factors.classes);
-    const auto          words = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to_.factors.inverse);
-    const auto         *blocks = reinterpret_cast<const Square *>(words.data());
-    std::vector<Square> all(static_cast<std::size_t>(classes * T * T));
-    for (int m = 0; m < classes; ++m)
-      for (int c = 0; c < T; ++c)
-        for (int w = 0; w < shape.window; ++w)
-          all[static_cast<std::size_t>((m * T + c) * T + (shape.window_begin(c) + w) % T)] =
-            blocks[(m * T + c) * shape.window + w];
-    to_.reduced_sum = std::min(T, shape.window + 1);
-    to_.inverse     = upload_blocks(exec, "ribbon::line_stepper::inverse", all);
-  }
-
-  StepTables<Scalar, Memory> &to_;
-  std::size_t                 chunks_;
-  std::vector<Row>            rows_;
-};
+/// The inverse of the reduced system with zeros outside of the stored windows.
+template <class Kernels, class Exec, class Scalar, class Memory>
+void expand_inverse(const Exec &exec, StepTables<Scalar, Memory> &to)
+{
+  constexpr int S           = Kernels::Scheme::separators;
+  using Square              = SquareBlock<Scalar, S>;
+  const auto         &shape = to.factors.shape;
+  const int           T = shape.split.chunks, classes = static_cast<int>(to.factors.classes);
+  const auto          words  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to.factors.inverse);
+  const auto         *blocks = reinterpret_cast<const Square *>(words.data());
+  std::vector<Square> all(static_cast<std::size_t>(classes * T * T));
+  for (int m = 0; m < classes; ++m)
+    for (int c = 0; c < T; ++c)
+      for (int w = 0; w < shape.window; ++w)
+        all[static_cast<std::size_t>((m * T + c) * T + (shape.window_begin(c) + w) % T)] =
+          blocks[(m * T + c) * shape.window + w];
+  to.reduced_sum = std::min(T, shape.window + 1);
+  to.inverse     = upload_blocks(exec, "ribbon::line_stepper::inverse", all);
+}
 
 /// Completes the tables of steps on chip. False if there is no kernel: `why` holds the reason.
 template <class Exec, class Scalar, class Memory>
@@ -145,9 +88,9 @@ bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Ba
       return;
     }
     const auto left = host_matrices(B, false);
-    if (D.values.size())
-      StepTablesMaker<Kernels, true, Exec, Scalar, Memory>(exec, left, host_matrices(D, false), to);
-    else StepTablesMaker<Kernels, false, Exec, Scalar, Memory>(exec, left, {}, to);
+    if (D.values.size()) join_rows<Kernels, true>(exec, left, host_matrices(D, false), to);
+    else join_rows<Kernels, false>(exec, left, {}, to);
+    expand_inverse<Kernels>(exec, to);
   });
   return why.empty();
 }

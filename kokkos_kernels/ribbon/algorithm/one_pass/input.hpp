@@ -42,7 +42,7 @@ struct ProductRows {
   static constexpr int product_reach = W;
   /// Coefficients of a row of B, from the diagonal -W to W. 16-byte aligned for wide loads.
   struct alignas(16) Row {
-    Scalar b[2 * W + 1] = {};
+    Scalar c[2 * W + 1] = {};
   };
   template <class Scheme, int slots>
   using Block = ProductBlock<Scheme, slots, Row>;

@@ -147,7 +147,7 @@ struct OnePassKernel : OnePassTile<Scheme, MR, MS, source, Staged, pack, Input> 
       window.u[2 * W] =
         k + W < rows ? slot(k + W < rows ? k + W : 0) : s.behind[k + W < rows ? 0 : k + W - rows];
       if constexpr (Coefficients::full) f[0] = window.times(this->product.stencil);
-      else f[0] = window.times(block.product(k).b);
+      else f[0] = window.times(block.product(k).c);
       window.move(!Coefficients::full && k < p.pad);
     }
   }
