@@ -108,11 +108,9 @@ struct StepTile : OnePassTile<Scheme_, slots_, 0, without_regular<source>, false
   KOKKOS_FUNCTION Spot spot(std::int64_t team, int v) const
   {
     Spot p{v & (shape.lanes() - 1), v >> shape.lane_bits, 0, 0};
-    p.pad = slots - shape.split.size(p.chunk);
-    if constexpr (source == CoefficientSource::classes) {
-      const std::int64_t line = team * shape.lanes() + p.lane - this->shift;
-      p.cls = this->class_of_line[(line < 0 ? 0 : line < lines ? line : lines - 1) % this->classified];
-    }
+    p.pad                   = slots - shape.split.size(p.chunk);
+    const std::int64_t line = this->line_at(team, p.lane);
+    p.cls                   = this->class_of(this->nearest_line(line, this->is_line(line)));
     return p;
   }
   /// The chunk of the first of these right-hand sides: that of the window of the left neighbour.

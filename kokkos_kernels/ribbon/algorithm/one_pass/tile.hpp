@@ -124,6 +124,23 @@ struct OnePassTile
     return c < regular_end ? regular_begin : c - (regular_end - regular_begin);
   }
 
+  /// The line of a lane of a tile. It may lie before the first line or after the last one.
+  KOKKOS_FUNCTION std::int64_t line_at(std::int64_t number, int lane) const
+  {
+    return number * shape.lanes() + lane - shift;
+  }
+  KOKKOS_FUNCTION bool is_line(std::int64_t line) const { return line >= 0 && line < lines; }
+  /// The line itself if it exists (is_line()), otherwise the nearest one.
+  KOKKOS_FUNCTION std::int64_t nearest_line(std::int64_t line, bool exists) const
+  {
+    return exists ? line : line < 0 ? 0 : lines - 1;
+  }
+  KOKKOS_FUNCTION int class_of([[maybe_unused]] std::int64_t line) const
+  {
+    if constexpr (source == CoefficientSource::classes) return class_of_line[line % classified];
+    else return 0;
+  }
+
   template <class Team>
   KOKKOS_FUNCTION Piece piece(const Team &team, int v, Scalar *tile, std::int64_t number = -1) const
   {
@@ -131,17 +148,16 @@ struct OnePassTile
     p.lane                  = v & (shape.lanes() - 1);
     const int rank          = v >> shape.lane_bits;
     p.chunk                 = Reduced::pieces ? shape.chunk_of(rank) : rank;
-    const std::int64_t line = (number < 0 ? team.league_rank() : number) * shape.lanes() + p.lane - shift;
-    p.active                = line >= 0 && line < lines;
-    p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
+    const std::int64_t line = line_at(number < 0 ? team.league_rank() : number, p.lane);
+    p.active                = is_line(line);
+    p.line                  = nearest_line(line, p.active);
     p.pad                   = slots - shape.split.size(p.chunk) * B;
-    p.cls                   = 0;
-    if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
-    const int local = v - team.first();
-    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B +
+    p.cls                   = class_of(p.line);
+    const int local         = v - team.first();
+    p.tile                  = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B +
                                 (p.chunk + 1 == shape.split.chunks ? shape.gap : 0) +
                                 (Reduced::pieces ? shape.piece_of(rank) * shape.piece_gap : 0) - p.pad
-                                     : local / side * (side * MS) + local % side);
+                                             : local / side * (side * MS) + local % side);
     return p;
   }
 
