@@ -232,7 +232,7 @@ static PetscErrorCode TSStep_ADI(TS ts)
   PetscCall(RefuseWhatIsIgnored(ts));
   PetscCall(PrepareFused(ts, &fused));
   PetscCall(BeginStep(ts, true));
-  if (fused) PetscCall(LaunchFused(ts, &ok));
+  if (fused) PetscCall(AdvanceFused(ts, &ok));
   if (ok) PetscCall(Judge(ts));
   else PetscCall(TakePostponed(ts));
   EndFused(ts);

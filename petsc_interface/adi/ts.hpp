@@ -61,7 +61,7 @@ struct TS_ADI {
   PetscReal                        theta           = 0; ///< 0: the weight of the method
   PetscInt                         lag_jacobian    = 1;
   PetscInt                         rannacher       = 0;
-  PetscInt                         fuse_steps      = -1; ///< most steps of a launch; 0: none, -1: any number
+  PetscInt                         fuse_steps      = -1; ///< most steps of a call; 0: none, -1: any number
   PetscBool                        constant_linear = PETSC_FALSE; ///< says the application
   std::array<DirectionJacobian, 3> given;
 
@@ -201,13 +201,13 @@ PetscReal theta_of(const TS_ADI *adi);
 
 // fused steps (adi/ts_fused.cxx)
 
-/// Prepares the next step at the time of the TS. `fused`: whether LaunchFused() can compute it. Collective.
+/// Prepares the next step at the time of the TS. `fused`: whether AdvanceFused() can compute it. Collective.
 /// Errors: PETSC_ERR_SUP in one sentence if -ts_adi_fuse_steps requests what is not possible, PETSC_ERR_ARG_WRONG
 /// if TSADISetConstantLinear() was called for another problem.
 PetscErrorCode PrepareFused(TS ts, bool *fused);
 /// Computes this step and those before it that are postponed, from adi->start to ts->vec_sol. `ok`: false if
 /// values are not finite; ts->vec_sol is then as before. Collective.
-PetscErrorCode LaunchFused(TS ts, bool *ok);
+PetscErrorCode AdvanceFused(TS ts, bool *ok);
 /// Ends TSStep().
 void EndFused(TS ts);
 /// Takes back the times of the postponed steps. Returns their number.

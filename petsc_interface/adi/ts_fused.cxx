@@ -286,12 +286,12 @@ PetscErrorCode PrepareFused(TS ts, bool *fused)
     }
   }
   PetscCheck(!*fused || f.why_one.empty() || adi->fuse_steps <= 1, comm, PETSC_ERR_SUP,
-             "TS adi: -ts_adi_fuse_steps %" PetscInt_FMT ": a launch takes one step only: %s",
-             adi->fuse_steps, f.why_one.c_str());
+             "TS adi: -ts_adi_fuse_steps %" PetscInt_FMT ": a call takes one step only: %s", adi->fuse_steps,
+             f.why_one.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LaunchFused(TS ts, bool *ok)
+PetscErrorCode AdvanceFused(TS ts, bool *ok)
 {
   TS_ADI        *adi   = adi_of(ts);
   FusedSteps    &f     = adi->fused;
@@ -372,10 +372,10 @@ PetscErrorCode ViewFused(TS ts, PetscViewer viewer)
   if (!f.why_not.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  steps are not fused: %s\n", f.why_not.c_str()));
   else if (f.lines) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  steps are fused: up to %" PetscInt_FMT " in a launch (%s)\n",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  steps are fused: up to %" PetscInt_FMT " in a call (%s)\n",
                                      f.longest, f.lines->facts().c_str()));
     if (!f.why_one.empty())
-      PetscCall(PetscViewerASCIIPrintf(viewer, "    one step in a launch: %s\n", f.why_one.c_str()));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "    one step in a call: %s\n", f.why_one.c_str()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,7 +40,7 @@ const char *NotALag(PetscInt steps)
   return steps == -1 || steps > 0 ? nullptr : "is neither positive nor -1";
 }
 
-const char *NotALaunch(PetscInt steps)
+const char *NotACall(PetscInt steps)
 {
   return steps >= -1 ? nullptr : "is less than -1";
 }
@@ -60,16 +60,16 @@ const char *NotACount(PetscInt steps)
 constexpr auto ts_adi_options = std::make_tuple(
   Option("-ts_adi_type", "Method", "TSADISetType",
          OptionMethods<TS, TSADIType>{SetType, stored<TS, &TS_ADI::type>.get}, TSADITypes),
-  Option("-ts_adi_theta", "Implicit weight (0: of the method)", "TSADISetTheta", stored<TS, &TS_ADI::theta>,
-         NotAWeight),
-  Option("-ts_adi_lag_jacobian", "Steps between two Jacobians (-1: one for all)", "TSADISetLagJacobian",
-         stored<TS, &TS_ADI::lag_jacobian>, NotALag),
-  Option("-ts_adi_rannacher", "Steps after a start that are two half steps of backward Euler each",
+  Option("-ts_adi_theta", "Implicit weight (0: the weight of the method)", "TSADISetTheta",
+         stored<TS, &TS_ADI::theta>, NotAWeight),
+  Option("-ts_adi_lag_jacobian", "Steps between two Jacobians (-1: one Jacobian for all steps)",
+         "TSADISetLagJacobian", stored<TS, &TS_ADI::lag_jacobian>, NotALag),
+  Option("-ts_adi_rannacher", "Steps after a start that consist of two half steps of backward Euler each",
          "TSADISetRannacher", stored<TS, &TS_ADI::rannacher>, NotACount),
-  Option("-ts_adi_constant_linear", "The equation is linear with a constant Jacobian and no other term",
+  Option("-ts_adi_constant_linear", "The equation is M U' = J U with constant M and J",
          "TSADISetConstantLinear", stored<TS, &TS_ADI::constant_linear, ForgetFused>, NotABool),
-  Option("-ts_adi_fuse_steps", "Most steps of one launch (0: no fused step, -1: as many as possible)",
-         "TSADISetFuseSteps", stored<TS, &TS_ADI::fuse_steps>, NotALaunch));
+  Option("-ts_adi_fuse_steps", "Most steps of one call (0: steps are not fused, -1: as many as possible)",
+         "TSADISetFuseSteps", stored<TS, &TS_ADI::fuse_steps>, NotACall));
 
 } // namespace
 

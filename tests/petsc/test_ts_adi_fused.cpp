@@ -188,7 +188,7 @@ void expect_same_steps(Mat J, DM da)
     OK(VecRestoreArray(u[k], &v));
     ten_steps(J, da, k ? -1 : 0, u[k], &view);
   }
-  EXPECT_TRUE(contains(view, "steps are fused: up to 10 in a launch")) << view;
+  EXPECT_TRUE(contains(view, "steps are fused: up to 10 in a call")) << view;
   EXPECT_LT(distance(u[1], u[0]), 2000 * PETSC_MACHINE_EPSILON);
   for (Vec &v : u) OK(VecDestroy(&v));
 }
@@ -317,11 +317,11 @@ TEST_F(TSADIFused, WhoLooksGetsEveryStep) // one rank
       OK(solve(run));
       EXPECT_EQ(Launches::count(), launches) << who;
     }
-    EXPECT_TRUE(contains(run.view(), std::string("one step in a launch: there ") + who)) << run.view();
+    EXPECT_TRUE(contains(run.view(), std::string("one step in a call: there ") + who)) << run.view();
     OK(set(strict.ts));
     EXPECT_NE(static_cast<int>(solve(strict)), 0) << who;
     EXPECT_EQ(last_error(),
-              std::string("TS adi: -ts_adi_fuse_steps 10: a launch takes one step only: there ") + who);
+              std::string("TS adi: -ts_adi_fuse_steps 10: a call takes one step only: there ") + who);
   };
   check("is a monitor", 10, [&](TS ts) { return TSMonitorSet(ts, watch, &seen, nullptr); });
   EXPECT_EQ(seen, 12); // the other run ends with its first step
@@ -376,7 +376,7 @@ TEST_F(TSADIFused, Events) // one rank
   EXPECT_EQ(fused.time(), ordinary.time());
   EXPECT_EQ(fused.steps(), ordinary.steps());
   EXPECT_NEAR(static_cast<double>(fused.time()), 0.7, 1e-5);
-  EXPECT_TRUE(contains(fused.view(), "one step in a launch: there are events")) << fused.view();
+  EXPECT_TRUE(contains(fused.view(), "one step in a call: there are events")) << fused.view();
 }
 
 /// TSStep() of an application is one step. Solutions between two steps, and rolled back steps, are those of
