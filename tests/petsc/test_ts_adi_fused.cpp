@@ -1,85 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TS adi: fused steps of linear problems with a constant Jacobian.
+// TS adi: the results of fused steps equal those of ordinary steps.
 #include "allocations.hpp"
-#include "linear_problem.hpp"
+#include "fused_steps.hpp"
 
 using namespace test;
 
-namespace {
-
-class TSADIFused : public Petsc {
-  const WithoutPhases real;
-};
-
-/// Counts calls of LineStepper while it lives: each ends with a test of the values.
-class Launches {
-public:
-  Launches()
-  {
-    count() = 0;
-    Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(
-      [](const char *label, std::uint32_t, std::uint64_t *) {
-        if (std::string(label) == "ribbon::steps::finite") ++count();
-      });
-  }
-  ~Launches() { Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr); }
-  Launches(const Launches &)              = delete;
-  Launches   &operator=(const Launches &) = delete;
-  static int &count()
-  {
-    static int calls = 0;
-    return calls;
-  }
-};
-
-/// Lines of one rank.
-std::vector<PetscInt> whole(const LinearProblem &p, PetscMPIInt ranks)
-{
-  return p.along == 0 ? std::vector<PetscInt>{1, ranks} : std::vector<PetscInt>{ranks, 1};
-}
-
-/// Runs a problem with ordinary steps and with fused ones, and expects the same results.
-void expect_same(const LinearProblem &p, TSADIType type, PetscMPIInt ranks, PetscInt fuse, int launches,
-                 const std::function<PetscErrorCode(LinearTS &)> &run)
-{
-  const PetscReal   tolerance = 2000 * PETSC_MACHINE_EPSILON;
-  LinearTS          ordinary(p, type, 0, whole(p, ranks)), fused(p, type, fuse, whole(p, ranks));
-  TSConvergedReason reasons[2];
-  PetscReal         before[2], size[2];
-  PetscInt          solves[2];
-  OK(run(ordinary));
-  EXPECT_TRUE(contains(ordinary.view(), "steps are not fused: -ts_adi_fuse_steps is 0"));
-  {
-    const Launches counted;
-    OK(run(fused));
-    EXPECT_EQ(Launches::count(), launches) << fused.view();
-  }
-  EXPECT_TRUE(contains(fused.view(), "steps are fused: up to ")) << fused.view();
-  EXPECT_LT(distance(fused.u, ordinary.u), tolerance) << TSADITypes[type];
-  EXPECT_EQ(fused.steps(), ordinary.steps());
-  EXPECT_EQ(fused.time(), ordinary.time()); // exactly
-  const LinearTS *both[2] = {&ordinary, &fused};
-  for (int k = 0; k < 2; ++k) {
-    OK(TSGetConvergedReason(both[k]->ts, &reasons[k]));
-    OK(TSGetPrevTime(both[k]->ts, &before[k]));
-    OK(TSGetTimeStep(both[k]->ts, &size[k]));
-    OK(TSGetKSPIterations(both[k]->ts, &solves[k]));
-  }
-  EXPECT_EQ(reasons[0], reasons[1]);
-  EXPECT_EQ(before[0], before[1]);
-  EXPECT_EQ(size[0], size[1]);
-  EXPECT_EQ(solves[0], (type == TS_ADI_DOUGLAS ? 1 : 2) * solves[1]); // of an ordinary step: 1, or 2
-}
-
-PetscErrorCode solve(LinearTS &run)
-{
-  return TSSolve(run.ts, run.u);
-}
-
-} // namespace
-
-/// Ten steps are one launch, and give the values of ten ordinary steps.
-TEST_F(TSADIFused, ARunIsOneLaunch)
+/// Ten steps are one call, and give the values of ten ordinary steps.
+TEST_F(TSADIFused, ARunIsOneCall)
 {
   for (PetscInt width : {1, 2})
     for (bool periodic : {false, true})
@@ -93,32 +20,6 @@ TEST_F(TSADIFused, ARunIsOneLaunch)
           return solve(run);
         });
       }
-}
-
-/// -ts_adi_fuse_steps is the largest number of steps of a launch.
-TEST_F(TSADIFused, LaunchesOfSomeSteps) // one rank
-{
-  expect_same({}, TS_ADI_DOUGLAS, ranks, 1, 10, solve);
-  expect_same({}, TS_ADI_DOUGLAS, ranks, 4, 3, solve);
-  expect_same({}, TS_ADI_DOUGLAS, ranks, 100, 1, [](LinearTS &run) {
-    TSSetMaxSteps(run.ts, 7);
-    return solve(run);
-  });
-}
-
-/// Runs whose last step has another size, ends after the final time, or is interpolated.
-TEST_F(TSADIFused, RunsEndAsStepByStep) // one rank
-{
-  const auto ends = [](TSExactFinalTimeOption option) {
-    return [option](LinearTS &run) {
-      TSSetMaxTime(run.ts, PetscReal(1.3));
-      TSSetExactFinalTime(run.ts, option);
-      return solve(run);
-    };
-  };
-  expect_same({}, TS_ADI_DOUGLAS, ranks, -1, 1, ends(TS_EXACTFINALTIME_MATCHSTEP)); // two ordinary steps
-  expect_same({}, TS_ADI_DOUGLAS, ranks, -1, 1, ends(TS_EXACTFINALTIME_STEPOVER));
-  expect_same({}, TS_ADI_DOUGLAS, ranks, -1, 3, ends(TS_EXACTFINALTIME_INTERPOLATE));
 }
 
 /// Masses of an IFunction, and components of a grid point.
@@ -278,107 +179,6 @@ TEST_F(TSADIFused, StartsOfRannacherAreOrdinarySteps) // one rank
   });
 }
 
-namespace {
-
-PetscErrorCode watch(TS, PetscInt, PetscReal, Vec, void *seen)
-{
-  ++*static_cast<int *>(seen);
-  return PetscErrorCode(0);
-}
-PetscErrorCode nothing(TS)
-{
-  return PetscErrorCode(0);
-}
-PetscErrorCode nothing_at(TS, PetscReal)
-{
-  return PetscErrorCode(0);
-}
-PetscErrorCode nothing_after(TS, PetscReal, PetscInt, Vec *)
-{
-  return PetscErrorCode(0);
-}
-PetscErrorCode distance_to_event(TS, PetscReal t, Vec, PetscScalar *value, void *)
-{
-  value[0] = t - PetscReal(0.7);
-  return PetscErrorCode(0);
-}
-
-} // namespace
-
-/// With someone who looks between the steps, every step is a launch.
-TEST_F(TSADIFused, WhoLooksGetsEveryStep) // one rank
-{
-  int        seen  = 0;
-  const auto check = [&](const char *who, int launches, const std::function<PetscErrorCode(TS)> &set) {
-    LinearTS run({}, TS_ADI_DOUGLAS, -1, {1, ranks}), strict({}, TS_ADI_DOUGLAS, 10, {1, ranks});
-    OK(set(run.ts));
-    {
-      const Launches counted;
-      OK(solve(run));
-      EXPECT_EQ(Launches::count(), launches) << who;
-    }
-    EXPECT_TRUE(contains(run.view(), std::string("one step in a call: there ") + who)) << run.view();
-    OK(set(strict.ts));
-    EXPECT_NE(static_cast<int>(solve(strict)), 0) << who;
-    EXPECT_EQ(last_error(),
-              std::string("TS adi: -ts_adi_fuse_steps 10: a call takes one step only: there ") + who);
-  };
-  check("is a monitor", 10, [&](TS ts) { return TSMonitorSet(ts, watch, &seen, nullptr); });
-  EXPECT_EQ(seen, 12); // the other run ends with its first step
-  check("is a function of TSSetPreStep()", 10, [](TS ts) { return TSSetPreStep(ts, nothing); });
-  check("is a function of TSSetPostStep()", 10, [](TS ts) { return TSSetPostStep(ts, nothing); });
-  check("is a function of TSSetPostEvaluate()", 10, [](TS ts) { return TSSetPostEvaluate(ts, nothing); });
-  check("is a trajectory", 10, [](TS ts) {
-    TSTrajectory trajectory;
-    PetscFunctionBeginUser;
-    PetscCall(TSSetSaveTrajectory(ts));
-    PetscCall(TSGetTrajectory(ts, &trajectory));
-    PetscCall(TSTrajectorySetType(trajectory, ts, TSTRAJECTORYMEMORY));
-    PetscFunctionReturn(PetscErrorCode(0));
-  });
-}
-
-/// Functions of stages see every stage, so that steps are ordinary.
-TEST_F(TSADIFused, FunctionsOfStagesGetOrdinarySteps) // one rank
-{
-  for (int k = 0; k < 2; ++k) {
-    LinearTS   run({}, TS_ADI_DOUGLAS, -1, {1, ranks});
-    const auto set = [k](TS ts) {
-      return k ? TSSetPostStage(ts, nothing_after) : TSSetPreStage(ts, nothing_at);
-    };
-    OK(set(run.ts));
-    OK(solve(run));
-    EXPECT_TRUE(
-      contains(run.view(), "not fused: there is a function of TSSetPreStage() or TSSetPostStage()"));
-    OK(TSADISetFuseSteps(run.ts, 1));
-    OK(TSSetMaxTime(run.ts, 2));
-    EXPECT_NE(static_cast<int>(solve(run)), 0);
-    EXPECT_EQ(last_error(), "TS adi: -ts_adi_fuse_steps 1: steps cannot be fused: there is a function of "
-                            "TSSetPreStage() or TSSetPostStage()");
-  }
-}
-
-/// An event is found at its time, by steps that are rolled back.
-TEST_F(TSADIFused, Events) // one rank
-{
-  const auto run = [](LinearTS &of) {
-    PetscInt  direction = 0;
-    PetscBool terminate = PETSC_TRUE;
-    PetscFunctionBeginUser;
-    PetscCall(TSSetEventHandler(of.ts, 1, &direction, &terminate, distance_to_event, nullptr, nullptr));
-    PetscCall(TSSolve(of.ts, of.u));
-    PetscFunctionReturn(PetscErrorCode(0));
-  };
-  LinearTS ordinary({}, TS_ADI_DOUGLAS, 0, {1, ranks}), fused({}, TS_ADI_DOUGLAS, -1, {1, ranks});
-  OK(run(ordinary));
-  OK(run(fused));
-  EXPECT_LT(distance(fused.u, ordinary.u), 2000 * PETSC_MACHINE_EPSILON);
-  EXPECT_EQ(fused.time(), ordinary.time());
-  EXPECT_EQ(fused.steps(), ordinary.steps());
-  EXPECT_NEAR(static_cast<double>(fused.time()), 0.7, 1e-5);
-  EXPECT_TRUE(contains(fused.view(), "one step in a call: there are events")) << fused.view();
-}
-
 /// TSStep() of an application is one step. Solutions between two steps, and rolled back steps, are those of
 /// ordinary steps.
 TEST_F(TSADIFused, InterpolatesAndRollsBack)
@@ -414,36 +214,6 @@ TEST_F(TSADIFused, InterpolatesAndRollsBack)
         for (int k = 0; k < 2; ++k) OK(VecDestroy(&found[k][v]));
       }
     }
-}
-
-/// TSSolve() stores the solution at chosen times, and launches end there.
-TEST_F(TSADIFused, EvaluationTimes) // one rank
-{
-  PetscReal times[] = {0, PetscReal(0.25), PetscReal(0.6), PetscReal(1.25)};
-  Vec       stored[2][4];
-  LinearTS  ordinary({}, TS_ADI_DOUGLAS, 0, {1, ranks}), fused({}, TS_ADI_DOUGLAS, -1, {1, ranks});
-  LinearTS *runs[2] = {&ordinary, &fused};
-  for (int k = 0; k < 2; ++k) {
-    Vec     *at;
-    PetscInt count;
-#if PETSC_VERSION_LT(3, 23, 0)
-    OK(TSSetTimeSpan(runs[k]->ts, 4, times));
-    OK(solve(*runs[k]));
-    OK(TSGetTimeSpanSolutions(runs[k]->ts, &count, &at));
-#else
-    const PetscReal *reached;
-    OK(TSSetEvaluationTimes(runs[k]->ts, 4, times));
-    OK(solve(*runs[k]));
-    OK(TSGetEvaluationSolutions(runs[k]->ts, &count, &reached, &at));
-#endif
-    ASSERT_EQ(count, 4);
-    for (int v = 0; v < 4; ++v) stored[k][v] = at[v];
-  }
-  for (int v = 0; v < 4; ++v)
-    EXPECT_LT(distance(stored[1][v], stored[0][v]), 2000 * PETSC_MACHINE_EPSILON) << v;
-  EXPECT_EQ(fused.steps(), ordinary.steps());
-  EXPECT_EQ(fused.time(), ordinary.time());
-  EXPECT_TRUE(contains(fused.view(), "steps are fused: up to ")) << fused.view();
 }
 
 /// Values that are not finite end a run as step by step: with the same reason, time and number of steps.
@@ -501,70 +271,8 @@ TEST_F(TSADIFused, FactorsThatFail)
   EXPECT_EQ(reasons[1], reasons[0]);
 }
 
-/// A problem with another term is an error, not a wrong solution.
-TEST_F(TSADIFused, ComparesTheFunctionWithTheJacobian) // one rank
-{
-  for (int k = 0; k < 3; ++k) {
-    LinearProblem p;
-    p.own_function = true, p.mass = k == 1 ? LinearProblem::diagonal : LinearProblem::none;
-    LinearTS run(p, TS_ADI_DOUGLAS, -1, {1, ranks});
-    OK(TSADISetConstantLinear(run.ts, PETSC_TRUE));
-    run.added = 1;
-    if (k == 2) {
-      OK(VecZeroEntries(run.u));
-    }
-    EXPECT_NE(static_cast<int>(solve(run)), 0);
-    EXPECT_TRUE(contains(last_error(),
-                         "TSADISetConstantLinear: at time 0. the function differs by 1. from the "
-                         "Jacobian times the solution"))
-      << last_error();
-  }
-}
-
-/// The reasons why a problem has no fused steps.
-TEST_F(TSADIFused, Reasons)
-{
-  const auto check = [&](const char *reason, TSADIType type, const LinearProblem &p,
-                         std::vector<PetscInt> processes, const char *options,
-                         const std::function<PetscErrorCode(LinearTS &)> &set = nullptr) {
-    for (PetscInt fuse : {-1, 3}) {
-      reset_options(options);
-      LinearTS run(p, type, fuse, processes);
-      if (set) {
-        OK(set(run));
-      }
-      if (fuse < 0) {
-        OK(solve(run)) << reason;
-        EXPECT_TRUE(contains(run.view(), std::string("  steps are not fused: ") + reason)) << run.view();
-      } else {
-        EXPECT_NE(static_cast<int>(solve(run)), 0) << reason;
-        EXPECT_TRUE(contains(last_error(),
-                             std::string("TS adi: -ts_adi_fuse_steps 3: steps cannot be fused: ") + reason))
-          << last_error();
-      }
-    }
-    reset_options();
-  };
-  const std::vector<PetscInt> whole = {1, ranks};
-  LinearProblem               p, both, small;
-  check("-ts_adi_type ra34pw2 has more than one solve in a step", TS_ADI_RA34PW2, p, whole, "");
-  check("-ts_adi_type craig_sneyd has more", TS_ADI_CRAIG_SNEYD, p, whole, "-ts_adi_theta 0.4");
-  check("-ts_adapt_type is not none", TS_ADI_DOUGLAS, p, whole, "-ts_adapt_type basic");
-  check("-adi_x_pc_line_algorithm chooses the kernels", TS_ADI_DOUGLAS, p, whole,
-        "-adi_x_pc_line_algorithm thomas");
-  check("-adi_x_pc_line_lhs chooses the kernels", TS_ADI_DOUGLAS, p, whole, "-adi_x_pc_line_lhs per_line");
-  check("the Jacobian couples along 2 directions", TS_ADI_DOUGLAS, p, whole, "", [&](LinearTS &run) {
-    const Grid grid({40, 12}, {1, 1}, 0, false, {1, ranks});
-    PetscFunctionBeginUser;
-    PetscCall(MatScale(grid.A, -1));
-    PetscCall(TSSetRHSJacobian(run.ts, grid.A, grid.A, TSComputeRHSJacobianConstant, nullptr));
-    PetscFunctionReturn(PetscErrorCode(0));
-  });
-  if (ranks > 1) check("lines span ranks", TS_ADI_DOUGLAS, p, {ranks, 1}, "");
-}
-
 /// After the first run a step allocates nothing.
-TEST_F(TSADIFused, ALaunchAllocatesNothing)
+TEST_F(TSADIFused, ACallAllocatesNothing)
 {
   for (PetscInt fuse : {1, 5}) {
     LinearTS run({}, TS_ADI_DOUGLAS, fuse, {1, ranks});
@@ -582,23 +290,9 @@ TEST_F(TSADIFused, ALaunchAllocatesNothing)
   }
 }
 
-/// Another type of TS gets no function of TSSetPreStep().
-TEST_F(TSADIFused, LeavesNothingToOtherTypes) // one rank
-{
-  LinearTS run({}, TS_ADI_DOUGLAS, -1);
-  int      seen = 0;
-  OK(solve(run));
-  OK(TSSetType(run.ts, TSBEULER));
-  OK(TSSetMaxTime(run.ts, 2));
-  OK(TSMonitorSet(run.ts, watch, &seen, nullptr));
-  OK(TSSolve(run.ts, run.u));
-  EXPECT_EQ(seen, 7);
-  EXPECT_EQ(run.steps(), 16);
-}
-
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
 /// A run on a device copies nothing between host and device after its first step.
-TEST_F(TSADIFused, ADeviceLaunchCrossesTheBusZeroTimes) // one rank
+TEST_F(TSADIFused, ADeviceCallCrossesTheBusZeroTimes) // one rank
 {
   LinearTS           run({}, TS_ADI_DOUGLAS, -1);
   const PetscScalar *a;
