@@ -31,8 +31,9 @@ public:
     if (lines.unknowns() == 0) return;
     stepper_ = Stepper(exec, lines, A, B, {}, options);
     if (!stepper_.report().ok()) *reason = "the matrix of the steps has inaccurate factors";
-    sums_  = allocate<Sums>(exec, "ribbon::steps::sums",
-                           static_cast<std::size_t>(LineSums<Scalar>::quantities * lines.lines()));
+    if (stepper_.is_on_chip()) // other kernels would compute sums in one more pass
+      sums_ = allocate<Sums>(exec, "ribbon::steps::sums",
+                             static_cast<std::size_t>(LineSums<Scalar>::quantities * lines.lines()));
     flops_ = (2.0 * (B.kl() + B.ku()) + 1 + 6.0 * A.half_bandwidth() + 1) *
              (std::is_floating_point_v<Scalar> ? 1 : 4) * static_cast<double>(lines.unknowns());
   }
@@ -46,7 +47,6 @@ public:
     if (finite) *finite = true;
     if (count == 0 || lines_.unknowns() == 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(values.open(u, Access::update));
-    // other kernels would compute sums in one more pass
     const bool sums = finite && stepper_.is_on_chip();
     if (sums) terms.sums = {sums_.data(), count};
     if constexpr (is_device_space<Exec>) PetscCall(PetscLogGpuTimeBegin());
@@ -82,7 +82,7 @@ public:
 private:
   LineSet lines_;
   Stepper stepper_;
-  Sums    sums_; ///< of the lines
+  Sums    sums_; ///< of the lines, on chip
   double  flops_ = 0;
 };
 
