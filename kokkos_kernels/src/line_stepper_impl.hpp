@@ -42,19 +42,19 @@ void join_rows(const Exec &exec, const std::vector<HostMatrix<Scalar>> &B,
 template <class Kernels, class Exec, class Scalar, class Memory>
 void expand_inverse(const Exec &exec, StepTables<Scalar, Memory> &to)
 {
-  constexpr int S           = Kernels::Scheme::separators;
-  using Square              = SquareBlock<Scalar, S>;
-  const auto         &shape = to.factors.shape;
-  const int           T = shape.split.chunks, classes = static_cast<int>(to.factors.classes);
+  using Square      = SquareBlock<Scalar, Kernels::Scheme::separators>;
+  const auto &shape = to.factors.shape;
+  // many classes have more blocks than an int counts
+  const auto T               = static_cast<std::size_t>(shape.split.chunks),
+             window          = static_cast<std::size_t>(shape.window);
   const auto          words  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to.factors.inverse);
   const auto         *blocks = reinterpret_cast<const Square *>(words.data());
-  std::vector<Square> all(static_cast<std::size_t>(classes * T * T));
-  for (int m = 0; m < classes; ++m)
-    for (int c = 0; c < T; ++c)
-      for (int w = 0; w < shape.window; ++w)
-        all[static_cast<std::size_t>((m * T + c) * T + (shape.window_begin(c) + w) % T)] =
-          blocks[(m * T + c) * shape.window + w];
-  to.reduced_sum = std::min(T, shape.window + 1);
+  std::vector<Square> all(to.factors.classes * T * T);
+  for (std::size_t row = 0; row < to.factors.classes * T; ++row) { // of a chunk in a class
+    const auto first = static_cast<std::size_t>(shape.window_begin(static_cast<int>(row % T)));
+    for (std::size_t w = 0; w < window; ++w) all[row * T + (first + w) % T] = blocks[row * window + w];
+  }
+  to.reduced_sum = std::min(shape.split.chunks, shape.window + 1);
   to.inverse     = upload_blocks(exec, "ribbon::line_stepper::inverse", all);
 }
 
