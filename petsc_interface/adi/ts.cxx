@@ -137,7 +137,7 @@ static PetscErrorCode BeginStep(TS ts, bool copied)
   Vec    *copy = copied ? RibbonStartOfStep(ts) : nullptr;
   PetscFunctionBegin;
   if (ts->steprestart) adi->before_is_there = false, adi->since_restart = 0;
-  else if (!ts->steprollback) {
+  else if (!ts->steprollback && adi->status == TS_STEP_COMPLETE) { // otherwise the step is repeated
     std::swap(adi->before, adi->start);
     adi->before_delay = adi->start_delay;
     adi->before_time = adi->start_time, adi->before_is_there = adi->since_restart > 0;
@@ -147,6 +147,7 @@ static PetscErrorCode BeginStep(TS ts, bool copied)
   else PetscCall(VecCopy(ts->vec_sol, adi->start));
   adi->stages[0] = adi->start;
   adi->starting  = adi->since_restart < adi->rannacher;
+  adi->status    = TS_STEP_INCOMPLETE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,17 +226,29 @@ static PetscErrorCode TakePostponed(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TSStep_ADI(TS ts)
+/// The postponed steps and this one. `begun`: adi->start is the solution at their start.
+static PetscErrorCode TakeSteps(TS ts, bool *begun)
 {
   bool fused, ok = false;
   PetscFunctionBegin;
   PetscCall(RefuseWhatIsIgnored(ts));
   PetscCall(PrepareFused(ts, &fused));
   PetscCall(BeginStep(ts, true));
+  *begun = true;
   if (fused) PetscCall(AdvanceFused(ts, &ok));
   if (ok) PetscCall(Judge(ts));
   else PetscCall(TakePostponed(ts));
-  EndFused(ts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSStep_ADI(TS ts)
+{
+  bool begun = false;
+  PetscFunctionBegin;
+  const PetscErrorCode error = TakeSteps(ts, &begun);
+  if (error) PetscCall(DropSteps(ts, begun));
+  else EndFused(ts);
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

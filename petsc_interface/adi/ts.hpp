@@ -212,6 +212,9 @@ PetscErrorCode AdvanceFused(TS ts, bool *ok);
 void EndFused(TS ts);
 /// Takes back the times of the postponed steps. Returns their number.
 PetscInt UndoPostponed(TS ts);
+/// Ends TSStep() with an error: restores the time before the postponed steps and, with `begun`, the solution
+/// (adi->start). An application that goes on takes these steps again.
+PetscErrorCode DropSteps(TS ts, bool begun);
 /// Computes the solutions that `before` and `start` stand for, if these hold earlier ones.
 PetscErrorCode BringUp(TS_ADI *adi);
 /// Sets a function of TSSetPreStep() that postpones steps, unless the application has one; or removes it.

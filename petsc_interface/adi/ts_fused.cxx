@@ -242,8 +242,8 @@ PetscErrorCode Postpone(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The function of TSSetPreStep(), which TSSolve() calls before TSStep().
-PetscErrorCode PreStep(TS ts)
+/// Postpones the steps before the last one of the next call.
+PetscErrorCode PostponeCall(TS ts)
 {
   FusedSteps &f = adi_of(ts)->fused;
   bool        fused;
@@ -255,6 +255,16 @@ PetscErrorCode PreStep(TS ts)
   PetscCall(PrepareFused(ts, &fused));
   f.prepared = true;
   if (fused) PetscCall(Postpone(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The function of TSSetPreStep(), which TSSolve() calls before TSStep().
+PetscErrorCode PreStep(TS ts)
+{
+  PetscFunctionBegin;
+  const PetscErrorCode error = PostponeCall(ts);
+  if (error) PetscCall(DropSteps(ts, false));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -340,6 +350,20 @@ PetscInt UndoPostponed(TS ts)
     ts->steps -= steps, ts->ptime = f.time, ts->ptime_prev = f.time_before, ts->time_step = f.step;
   f.postponed = 0;
   return steps;
+}
+
+PetscErrorCode DropSteps(TS ts, bool begun)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  UndoPostponed(ts);
+  EndFused(ts);
+  if (!begun) PetscFunctionReturn(PETSC_SUCCESS);
+  adi->start_time = ts->ptime;
+  // AdvanceFused() has replaced the solution before these steps
+  if (adi->start_delay.steps > 0) adi->start_delay = {}, adi->before_is_there = false;
+  PetscCall(VecCopy(adi->start, ts->vec_sol));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BringUp(TS_ADI *adi)

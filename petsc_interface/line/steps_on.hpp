@@ -40,13 +40,32 @@ public:
 
   PetscErrorCode advance(int count, Vec u, bool *finite) const override
   {
-    const Exec        exec = current_space<Exec>();
-    OpenVec<Exec>     values;
-    StepTerms<Scalar> terms;
+    OpenVec<Exec> values;
     PetscFunctionBegin;
     if (finite) *finite = true;
     if (count == 0 || lines_.unknowns() == 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(values.open(u, Access::update));
+    const PetscErrorCode error = run(count, values, finite);
+    PetscCall(values.close());
+    PetscCall(error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  bool on_device() const override { return is_device_space<Exec>; }
+
+  std::string facts() const override
+  {
+    if (lines_.unknowns() == 0) return "this rank has no lines";
+    return stepper_.report().algorithm +
+           (stepper_.is_on_chip() ? ", on chip" : ", separate: " + stepper_.reason());
+  }
+
+private:
+  PetscErrorCode run(int count, const OpenVec<Exec> &values, bool *finite) const
+  {
+    const Exec        exec = current_space<Exec>();
+    StepTerms<Scalar> terms;
+    PetscFunctionBegin;
     const bool sums = finite && stepper_.is_on_chip();
     if (sums) terms.sums = {sums_.data(), count};
     if constexpr (is_device_space<Exec>) PetscCall(PetscLogGpuTimeBegin());
@@ -66,20 +85,9 @@ public:
       PetscCallCXX(exec.fence());
       PetscCall(PetscLogFlops(flops_ * count));
     }
-    PetscCall(values.close());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  bool on_device() const override { return is_device_space<Exec>; }
-
-  std::string facts() const override
-  {
-    if (lines_.unknowns() == 0) return "this rank has no lines";
-    return stepper_.report().algorithm +
-           (stepper_.is_on_chip() ? ", on chip" : ", separate: " + stepper_.reason());
-  }
-
-private:
   LineSet lines_;
   Stepper stepper_;
   Sums    sums_; ///< of the lines, on chip

@@ -2,11 +2,28 @@
 // TS adi: what ends a call of fused steps, or prevents it.
 #include "fused_steps.hpp"
 
+#include <stdexcept>
+
 using namespace test;
 
 namespace {
 
 class TSADIFusedCalls : public TSADIFused { };
+
+/// Calls of LineStepper end with an error while it lives, after their steps.
+class Failures {
+public:
+  Failures()
+  {
+    Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(
+      [](const char *label, std::uint32_t, std::uint64_t *) {
+        if (std::string(label) == "ribbon::steps::finite") throw std::runtime_error("a failure");
+      });
+  }
+  ~Failures() { Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr); }
+  Failures(const Failures &)            = delete;
+  Failures &operator=(const Failures &) = delete;
+};
 
 } // namespace
 
@@ -227,6 +244,61 @@ TEST_F(TSADIFusedCalls, Reasons)
     PetscFunctionReturn(PetscErrorCode(0));
   });
   if (ranks > 1) check("lines span ranks", TS_ADI_DOUGLAS, p, {ranks, 1}, "");
+}
+
+namespace {
+
+/// TSSolve() with an error in its first call, which must leave these steps, this time and the solution.
+void fail(const LinearTS &run, PetscInt steps, PetscReal time)
+{
+  Vec       start;
+  PetscReal before, after;
+  OK(VecDuplicate(run.u, &start));
+  OK(VecCopy(run.u, start));
+  OK(TSGetPrevTime(run.ts, &before));
+  {
+    const Failures failing;
+    EXPECT_NE(static_cast<int>(TSSolve(run.ts, run.u)), 0);
+  }
+  EXPECT_TRUE(contains(last_error(), "a failure")) << last_error();
+  OK(TSGetPrevTime(run.ts, &after));
+  EXPECT_EQ(run.steps(), steps);
+  EXPECT_EQ(run.time(), time);
+  EXPECT_EQ(after, before);
+  EXPECT_EQ(distance(run.u, start), 0);
+  OK(VecDestroy(&start));
+}
+
+} // namespace
+
+/// An error in a call leaves the time and the solution before it. An application that goes on, with TSSolve()
+/// or TSStep(), gets the results of a run without an error.
+TEST_F(TSADIFusedCalls, AnErrorDropsTheStepsOfACall)
+{
+  for (PetscInt before : {0, 4})
+    for (bool one_step : {false, true}) {
+      const PetscReal time    = static_cast<PetscReal>(before) / 8;
+      LinearTS        runs[2] = {{{}, TS_ADI_DOUGLAS, -1, {1, ranks}}, {{}, TS_ADI_DOUGLAS, -1, {1, ranks}}};
+      Vec             between[2];
+      for (int k = 0; k < 2; ++k) {
+        const LinearTS &run = runs[k];
+        if (before > 0) {
+          OK(TSSetMaxTime(run.ts, time));
+          OK(TSSolve(run.ts, run.u));
+          OK(TSSetMaxTime(run.ts, PetscReal(1.25)));
+        }
+        if (k == 1) fail(run, before, time);
+        OK(one_step ? TSStep(run.ts) : TSSolve(run.ts, run.u));
+        OK(VecDuplicate(run.u, &between[k]));
+        OK(TSInterpolate(run.ts, run.time() - PetscReal(0.03125), between[k]));
+      }
+      EXPECT_EQ(runs[0].steps(), one_step ? before + 1 : 10);
+      EXPECT_EQ(runs[1].steps(), runs[0].steps());
+      EXPECT_EQ(runs[1].time(), runs[0].time());
+      EXPECT_EQ(distance(runs[1].u, runs[0].u), 0);
+      EXPECT_EQ(distance(between[1], between[0]), 0);
+      for (Vec &v : between) OK(VecDestroy(&v));
+    }
 }
 
 /// Another type of TS gets no function of TSSetPreStep().
