@@ -2,6 +2,7 @@
 #include "line/ksp.hpp"
 #include "adi/ksp.hpp"
 #include "compact/mat.hpp"
+#include "multicolor/pc.hpp"
 #include "multifrontal/multifrontal.hpp"
 #include "adi/pc.hpp"
 #include "line/pc.hpp"
@@ -16,6 +17,7 @@ PetscErrorCode RibbonInitialize(void)
   PetscCall(ribbon::petsc::CheckPetscBuild(nullptr));
   PetscCall(PCRegister(PCLINE, PCCreate_Line));
   PetscCall(PCRegister(PCADI, PCCreate_ADI));
+  PetscCall(PCRegister(PCMULTICOLOR, PCCreate_Multicolor));
   PetscCall(KSPRegister(KSPLINE, KSPCreate_Line));
   PetscCall(KSPRegister(KSPADI, KSPCreate_ADI));
   PetscCall(ribbon::petsc::RegisterMultifrontal());

@@ -470,3 +470,4 @@ PETSC_EXTERN PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps);
 #include <ribbon_petsc/kspline.h>
 #include <ribbon_petsc/matcompact.h>
 #include <ribbon_petsc/pcadi.h>
+#include <ribbon_petsc/pcmulticolor.h>

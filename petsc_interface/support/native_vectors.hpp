@@ -50,10 +50,10 @@ inline PetscErrorCode CopyThroughHost(Vec from, Vec to)
 /// crashes, or reads an old copy on the device.
 class NativeVectors {
 public:
-  /// Calls f(b, x) with b and x, or with copies if one of them has another type than `like`. f writes x
-  /// without reading it.
+  /// Calls f(b, x) with b and x, or with copies if one of them has another type than `like`.
+  /// @param reads_x  f reads x, so the copy has its values before the call
   template <class F>
-  PetscErrorCode with(Vec like, Vec b, Vec x, const F &f)
+  PetscErrorCode with(Vec like, Vec b, Vec x, const F &f, bool reads_x = false)
   {
     PetscBool b_is = PETSC_TRUE, x_is = PETSC_TRUE;
     PetscFunctionBegin;
@@ -66,6 +66,7 @@ public:
     if (!b_) PetscCall(VecDuplicate(like, &b_));
     if (!x_) PetscCall(VecDuplicate(like, &x_));
     PetscCall(CopyThroughHost(b, b_));
+    if (reads_x) PetscCall(CopyThroughHost(x, x_));
     PetscCall(f(b_, x_));
     PetscCall(CopyThroughHost(x_, x));
     PetscFunctionReturn(PETSC_SUCCESS);

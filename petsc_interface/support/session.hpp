@@ -16,6 +16,7 @@ struct Events {
   PetscLogEvent forward = 0, exchange = 0, backward = 0;
   PetscLogEvent prepare = 0, residual = 0, judge_lines = 0;       ///< of KSP line
   PetscLogEvent split = 0, mass = 0, spectra = 0;                 ///< of alternating directions
+  PetscLogEvent color = 0, copy_colors = 0, sweep_colors = 0;     ///< of PC multicolor
   PetscLogEvent analyse = 0, scale = 0, eliminate = 0, judge = 0; ///< of multifrontal
 };
 /// The events, which are registered on first use.

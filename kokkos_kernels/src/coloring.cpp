@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <ribbon/multicolor/rows.hpp>
+
+#include "instantiate.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace ribbon {
+
+namespace {
+
+struct GridColors {
+  GridColoring         grid;
+  std::int32_t        *color;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { color[i] = grid.color(i); }
+};
+
+/// Counts couplings within a colour.
+template <class Scalar, int Most>
+struct CountImproper {
+  BlockRowReader<Scalar, Most> reader;
+  const std::int32_t          *color;
+  KOKKOS_FUNCTION void         operator()(const std::int64_t i, std::int64_t &found) const
+  {
+    const std::int32_t own  = color[i];
+    std::int64_t       here = 0;
+    reader.each(i, [&](std::int64_t j, const Scalar *) { here += j != i && color[j] == own && own >= 0; });
+    found += here;
+  }
+};
+
+/// Neighbours of each unknown in its row.
+template <class Scalar, int Most>
+struct CountNeighbors {
+  BlockRowReader<Scalar, Most> reader;
+  std::int64_t                *begin;
+  KOKKOS_FUNCTION void         operator()(const std::int64_t i) const
+  {
+    std::int64_t count = 0;
+    reader.each(i, [&](std::int64_t j, const Scalar *) { count += j != i; });
+    begin[i] = count;
+  }
+};
+template <class Scalar, int Most>
+struct ListNeighbors {
+  BlockRowReader<Scalar, Most> reader;
+  const std::int64_t          *begin;
+  std::int32_t                *neighbor;
+  KOKKOS_FUNCTION void         operator()(const std::int64_t i) const
+  {
+    std::int64_t at = begin[i];
+    reader.each(i, [&](std::int64_t j, const Scalar *) {
+      if (j != i) neighbor[at++] = static_cast<std::int32_t>(j);
+    });
+  }
+};
+
+/// Turns counts into first positions, in place.
+struct Positions {
+  using value_type = std::int64_t;
+  std::int64_t        *begin;
+  std::int64_t         n;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t &sum, const bool final) const
+  {
+    const std::int64_t count = i < n ? begin[i] : 0;
+    if (final) begin[i] = sum;
+    sum += count;
+  }
+};
+
+/// One direction of the couplings.
+struct Edges {
+  const std::int64_t  *begin;
+  const std::int32_t  *neighbor;
+  KOKKOS_FUNCTION bool has(std::int64_t i, std::int64_t j) const
+  {
+    for (std::int64_t e = begin[i]; e < begin[i + 1]; ++e)
+      if (neighbor[e] == j) return true;
+    return false;
+  }
+};
+
+/// Adds i to the list of its neighbour j if the row of j lacks it.
+struct AddTransposed {
+  Edges                from;
+  std::int64_t         unknowns;
+  std::int64_t        *count;    ///< of the list of each unknown
+  const std::int64_t  *begin;    ///< of the new lists; null: only count
+  std::int32_t        *neighbor; ///< the new lists
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t &missing) const
+  {
+    for (std::int64_t e = from.begin[i]; e < from.begin[i + 1]; ++e) {
+      const std::int64_t j = from.neighbor[e];
+      if (j >= unknowns || from.has(j, i)) continue;
+      ++missing;
+      const std::int64_t at = Kokkos::atomic_fetch_add(&count[j], std::int64_t(1));
+      if (begin) neighbor[begin[j] + at] = static_cast<std::int32_t>(i);
+    }
+  }
+};
+struct CopyLists {
+  Edges                from;
+  std::int64_t        *count;
+  const std::int64_t  *begin; ///< null: only count
+  std::int32_t        *neighbor;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  {
+    const std::int64_t n = from.begin[i + 1] - from.begin[i];
+    count[i]             = n;
+    for (std::int64_t e = 0; begin && e < n; ++e) neighbor[begin[i] + e] = from.neighbor[from.begin[i] + e];
+  }
+};
+
+template <class Exec>
+using Positions64 = Kokkos::View<std::int64_t *, typename Exec::memory_space>;
+template <class Exec>
+using Places32 = Kokkos::View<std::int32_t *, typename Exec::memory_space>;
+
+/// begin[n] counts -> n + 1 positions. Returns the sum.
+template <class Exec>
+std::int64_t scan(const Exec &exec, const Positions64<Exec> &begin, std::int64_t n)
+{
+  std::int64_t all = 0;
+  Kokkos::parallel_scan("ribbon::coloring", indices(exec, n + 1), Positions{begin.data(), n}, all);
+  exec.fence();
+  return all;
+}
+
+template <class Exec>
+std::size_t words(std::int64_t n)
+{
+  return static_cast<std::size_t>(n);
+}
+
+/// The graph with the transposed couplings that its rows lack.
+template <class Exec>
+UnknownGraph<Exec> symmetrized(const Exec &exec, const UnknownGraph<Exec> &graph)
+{
+  const std::int64_t n = graph.unknowns;
+  const Edges        from{graph.begin.data(), graph.neighbor.data()};
+  const auto         count = allocate_zeros<Positions64<Exec>>(exec, "ribbon::coloring", words<Exec>(n + 1));
+  const auto         each  = indices(exec, n);
+  std::int64_t       missing = 0;
+  Kokkos::parallel_for("ribbon::coloring", each, CopyLists{from, count.data(), nullptr, nullptr});
+  Kokkos::parallel_reduce("ribbon::coloring", each, AddTransposed{from, n, count.data(), nullptr, nullptr},
+                          missing);
+  exec.fence();
+  if (missing == 0) return graph;
+  UnknownGraph<Exec> both{
+    n, graph.ghosts, allocate<Positions64<Exec>>(exec, "ribbon::graph", words<Exec>(n + 1)), {}};
+  Kokkos::deep_copy(exec, both.begin, count);
+  const std::int64_t all = scan(exec, both.begin, n);
+  both.neighbor          = allocate<Places32<Exec>>(exec, "ribbon::graph", words<Exec>(all));
+  Kokkos::parallel_for("ribbon::coloring", each,
+                       CopyLists{from, count.data(), both.begin.data(), both.neighbor.data()});
+  Kokkos::parallel_reduce("ribbon::coloring", each,
+                          AddTransposed{from, n, count.data(), both.begin.data(), both.neighbor.data()},
+                          missing);
+  exec.fence();
+  return both;
+}
+
+template <int Most, class Scalar, class Exec>
+UnknownGraph<Exec> directed_graph(const Exec &exec, const MulticolorRows<Scalar> &rows)
+{
+  const std::int64_t                 n = rows.blocks();
+  const BlockRowReader<Scalar, Most> reader{rows};
+  UnknownGraph<Exec>                 graph{
+    n, rows.ghosts, allocate<Positions64<Exec>>(exec, "ribbon::graph", words<Exec>(n + 1)), {}};
+  Kokkos::parallel_for("ribbon::coloring", indices(exec, n),
+                       CountNeighbors<Scalar, Most>{reader, graph.begin.data()});
+  const std::int64_t all = scan(exec, graph.begin, n);
+  graph.neighbor         = allocate<Places32<Exec>>(exec, "ribbon::graph", words<Exec>(all));
+  Kokkos::parallel_for("ribbon::coloring", indices(exec, n),
+                       ListNeighbors<Scalar, Most>{reader, graph.begin.data(), graph.neighbor.data()});
+  return graph;
+}
+
+/// Smallest colour that no neighbour of i has. Neighbours without a colour are ignored.
+KOKKOS_INLINE_FUNCTION std::int32_t smallest_free(const Edges &graph, const std::int32_t *color,
+                                                  std::int64_t i)
+{
+  for (std::int32_t base = 0;; base += 64) {
+    std::uint64_t used = 0;
+    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
+      const std::int32_t c = color[graph.neighbor[e]] - base;
+      if (c >= 0 && c < 64) used |= std::uint64_t(1) << c;
+    }
+    for (std::int32_t c = 0; c < 64; ++c)
+      if (!(used >> c & 1)) return base + c;
+  }
+}
+
+/// A round of Jones and Plassmann. Counts the unknowns that are left.
+struct ColorRound {
+  Edges                        graph;
+  const std::uint64_t         *key;
+  const volatile std::int32_t *color;
+  std::int32_t                *result;
+  KOKKOS_FUNCTION void         operator()(const std::int64_t i, std::int64_t &left) const
+  {
+    if (color[i] >= 0) return;
+    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
+      const std::int64_t j = graph.neighbor[e];
+      if (color[j] < 0 && key[j] > key[i]) {
+        ++left;
+        return;
+      }
+    }
+    // neighbours with smaller keys wait for i, so the colours around i do not change now
+    result[i] = smallest_free(graph, result, i);
+  }
+};
+
+/// The unknowns of a class take the smallest free colour: none of them is a neighbour of another.
+struct Lower {
+  Edges                graph;
+  std::int32_t        *color, which;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  {
+    if (color[i] == which) color[i] = smallest_free(graph, color, i);
+  }
+};
+
+/// A random part of a class moves to free colours that have less than their share.
+struct Spread {
+  Edges                graph;
+  const std::uint64_t *key;
+  std::int32_t        *color, which;
+  std::uint64_t        below; ///< keys that move
+  std::uint64_t        small; ///< bit of each colour that may grow
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  {
+    if (color[i] != which || coloring_key(key[i]) >= below) return;
+    std::uint64_t free = small;
+    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
+      const std::int32_t c = color[graph.neighbor[e]];
+      if (c >= 0 && c < 64) free &= ~(std::uint64_t(1) << c);
+    }
+    int choices = 0;
+    for (int c = 0; c < 64; ++c) choices += static_cast<int>(free >> c & 1);
+    if (choices == 0) return;
+    int nth = static_cast<int>(coloring_key(key[i] + 1) % static_cast<std::uint64_t>(choices));
+    for (int c = 0; c < 64; ++c)
+      if (free >> c & 1 && nth-- == 0) {
+        color[i] = c;
+        return;
+      }
+  }
+};
+
+struct CountColor {
+  const std::int32_t  *color;
+  std::int32_t         which;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t &count) const
+  {
+    count += color[i] == which;
+  }
+};
+struct LargestColor {
+  const std::int32_t  *color;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t &largest) const
+  {
+    if (color[i] > largest) largest = color[i];
+  }
+};
+struct Renumber {
+  std::int32_t        *color;
+  const std::int32_t  *to;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  {
+    if (color[i] >= 0) color[i] = to[color[i]];
+  }
+};
+
+/// A colouring over all ranks in progress.
+template <class Exec>
+class ParallelColoring {
+public:
+  ParallelColoring(const Exec &exec, const UnknownGraph<Exec> &graph, const std::uint64_t *keys,
+                   const ColorArray<Exec> &colors, const ColoringRanks &ranks)
+      : exec_(exec), edges_{graph.begin.data(), graph.neighbor.data()}, n_(graph.unknowns), keys_(keys),
+        colors_(colors), ranks_(ranks)
+  {
+  }
+
+  bool jones_plassmann()
+  {
+    Kokkos::deep_copy(exec_, colors_, -1);
+    for (std::int64_t left = 1; left > 0;) {
+      left = 0;
+      Kokkos::parallel_reduce("ribbon::coloring", indices(exec_, n_),
+                              ColorRound{edges_, keys_, colors_.data(), colors_.data()}, left);
+      if (!share() || !sum(&left, 1)) return false;
+    }
+    return true;
+  }
+
+  /// Counts the unknowns of every colour.
+  bool count(std::vector<std::int64_t> *sizes)
+  {
+    std::int64_t largest = -1;
+    Kokkos::parallel_reduce("ribbon::coloring", indices(exec_, n_), LargestColor{colors_.data()},
+                            Kokkos::Max<std::int64_t>(largest));
+    exec_.fence();
+    std::int64_t most = std::max<std::int64_t>(largest + 1, 0);
+    if (ranks_.largest && !ranks_.largest(&most)) return false;
+    sizes->assign(static_cast<std::size_t>(most), 0);
+    for (std::size_t c = 0; c < sizes->size(); ++c)
+      Kokkos::parallel_reduce("ribbon::coloring", indices(exec_, n_),
+                              CountColor{colors_.data(), static_cast<std::int32_t>(c)}, (*sizes)[c]);
+    exec_.fence();
+    return sizes->empty() || sum(sizes->data(), static_cast<int>(sizes->size()));
+  }
+
+  bool lower(std::vector<std::int64_t> *sizes)
+  {
+    for (std::size_t c = sizes->size(); c-- > 1;) {
+      Kokkos::parallel_for("ribbon::coloring", indices(exec_, n_),
+                           Lower{edges_, colors_.data(), static_cast<std::int32_t>(c)});
+      if (!share()) return false;
+    }
+    return count(sizes) && renumber(sizes);
+  }
+
+  bool balance(std::vector<std::int64_t> *sizes)
+  {
+    const std::size_t colors = sizes->size();
+    std::int64_t      all    = 0;
+    for (std::int64_t size : *sizes) all += size;
+    for (std::size_t c = 0; c < colors && colors > 1 && colors <= 64; ++c) {
+      const double mean = static_cast<double>(all) / static_cast<double>(colors),
+                   mine = static_cast<double>((*sizes)[c]);
+      if (mine <= 1.1 * mean) continue;
+      std::uint64_t small = 0;
+      for (std::size_t k = 0; k < colors; ++k)
+        if (static_cast<double>((*sizes)[k]) < mean) small |= std::uint64_t(1) << k;
+      const auto below = static_cast<std::uint64_t>((mine - mean) / mine * 18446744073709549568.0);
+      Kokkos::parallel_for("ribbon::coloring", indices(exec_, n_),
+                           Spread{edges_, keys_, colors_.data(), static_cast<std::int32_t>(c), below, small});
+      if (!share() || !count(sizes)) return false;
+    }
+    return true;
+  }
+
+private:
+  bool share()
+  {
+    exec_.fence();
+    return !ranks_.exchange || ranks_.exchange();
+  }
+  bool sum(std::int64_t *values, int n)
+  {
+    exec_.fence();
+    return !ranks_.sum || ranks_.sum(values, n);
+  }
+  /// Closes the gaps of colours that have no unknown.
+  bool renumber(std::vector<std::int64_t> *sizes)
+  {
+    std::vector<std::int32_t> to(sizes->size());
+    std::vector<std::int64_t> left;
+    for (std::size_t c = 0; c < sizes->size(); ++c) {
+      to[c] = static_cast<std::int32_t>(left.size());
+      if ((*sizes)[c] > 0) left.push_back((*sizes)[c]);
+    }
+    if (left.size() == sizes->size()) return true;
+    *sizes         = left;
+    const auto map = upload(exec_, "ribbon::coloring", to);
+    Kokkos::parallel_for("ribbon::coloring", indices(exec_, static_cast<std::int64_t>(colors_.size())),
+                         Renumber{colors_.data(), map.data()});
+    exec_.fence();
+    return true;
+  }
+
+  Exec                    exec_;
+  Edges                   edges_;
+  std::int64_t            n_;
+  const std::uint64_t    *keys_;
+  const ColorArray<Exec> &colors_;
+  const ColoringRanks    &ranks_;
+};
+
+} // namespace
+
+template <class Exec>
+void color_grid(const Exec &exec, const GridColoring &grid, std::int64_t unknowns,
+                const ColorArray<Exec> &colors)
+{
+  Kokkos::parallel_for("ribbon::color_grid", indices(exec, unknowns), GridColors{grid, colors.data()});
+}
+
+template <class Scalar, class Exec>
+bool is_proper(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors)
+{
+  std::int64_t found = 0;
+  const auto   each  = indices(exec, rows.blocks());
+  if (rows.block == 1)
+    Kokkos::parallel_reduce("ribbon::is_proper", each, CountImproper<Scalar, 1>{{rows}, colors.data()},
+                            found);
+  else
+    Kokkos::parallel_reduce("ribbon::is_proper", each,
+                            CountImproper<Scalar, largest_point_block>{{rows}, colors.data()}, found);
+  exec.fence();
+  return found == 0;
+}
+
+template <class Scalar, class Exec>
+UnknownGraph<Exec> unknown_graph(const Exec &exec, const MulticolorRows<Scalar> &rows)
+{
+  return symmetrized(exec, rows.block == 1 ? directed_graph<1>(exec, rows)
+                                           : directed_graph<largest_point_block>(exec, rows));
+}
+
+template <class Exec>
+int color_greedily(const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors)
+{
+  const auto   begin    = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), graph.begin);
+  const auto   neighbor = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), graph.neighbor);
+  const auto   host     = Kokkos::create_mirror_view(colors);
+  const Edges  edges{begin.data(), neighbor.data()};
+  std::int32_t most = -1;
+  Kokkos::deep_copy(host, -1);
+  for (std::int64_t i = 0; i < graph.unknowns; ++i) {
+    host(static_cast<std::size_t>(i)) = smallest_free(edges, host.data(), i);
+    most                              = std::max(most, host(static_cast<std::size_t>(i)));
+  }
+  Kokkos::deep_copy(colors, host);
+  return most + 1;
+}
+
+template <class Exec>
+int color_in_parallel(const Exec &exec, const UnknownGraph<Exec> &graph,
+                      const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &keys,
+                      const ColorArray<Exec> &colors, const ColoringRanks &ranks)
+{
+  const auto all = static_cast<std::size_t>(graph.unknowns + graph.ghosts);
+  if (colors.size() < all || keys.size() < all)
+    throw std::invalid_argument("ribbon::color_in_parallel: an array is shorter than unknowns and ghosts");
+  ParallelColoring<Exec>    coloring(exec, graph, keys.data(), colors, ranks);
+  std::vector<std::int64_t> sizes;
+  if (!coloring.jones_plassmann() || !coloring.count(&sizes)) return -1;
+  for (int pass = 0; pass < 2; ++pass)
+    if (!coloring.lower(&sizes)) return -1;
+  if (!coloring.balance(&sizes)) return -1;
+  return static_cast<int>(sizes.size());
+}
+
+#define RIBBON_COLORING(Scalar, Exec)                                                                        \
+  template bool is_proper(const Exec &, const MulticolorRows<Scalar> &, const ColorArray<Exec> &);           \
+  template UnknownGraph<Exec> unknown_graph(const Exec &, const MulticolorRows<Scalar> &);
+#define RIBBON_COLORING_ON(Scalar, Exec)                                                                     \
+  template void color_grid(const Exec &, const GridColoring &, std::int64_t, const ColorArray<Exec> &);      \
+  template int  color_greedily<Exec>(const UnknownGraph<Exec> &, const ColorArray<Exec> &);                  \
+  template int  color_in_parallel<Exec>(const Exec &, const UnknownGraph<Exec> &,                            \
+                                       const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &,  \
+                                       const ColorArray<Exec> &, const ColoringRanks &);
+RIBBON_INSTANTIATE_ALL(RIBBON_COLORING)
+RIBBON_INSTANTIATE_SPACES(RIBBON_COLORING_ON, double)
+
+} // namespace ribbon

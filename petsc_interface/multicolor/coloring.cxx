@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "coloring.hpp"
+
+#include "../lines/line_map.hpp"
+#include "../support/format.hpp"
+#include "../support/session.hpp"
+
+#include <cmath>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// A DMDA whose points are the unknowns, in its numbering.
+PetscErrorCode FromDMDA(DM dm, const UnknownRows &rows, UnknownGrid *grid, bool *fits)
+{
+  PetscInt dim, size[3], dof, begin[3], local[3];
+  int      same;
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], nullptr, nullptr, nullptr, &dof, nullptr,
+                        nullptr, nullptr, nullptr, nullptr));
+  PetscCall(DMDAGetCorners(dm, &begin[0], &begin[1], &begin[2], &local[0], &local[1], &local[2]));
+  same = dof == rows.block() && local[0] * local[1] * local[2] == rows.unknowns();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)dm)));
+  *fits            = same != 0;
+  grid->dimensions = static_cast<int>(dim);
+  for (int d = 0; d < 3; ++d) // a rank without points has no coordinates
+    grid->points.size[d] = PetscMax(local[d], 1), grid->points.begin[d] = begin[d];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Natural numbering of a grid over all ranks, seen in the pattern.
+PetscErrorCode FromPattern(const UnknownRows &rows, UnknownGrid *grid)
+{
+  LineSource source;
+  LineMap    map;
+  PetscInt   all;
+  PetscFunctionBegin;
+  source.rows = rows.aij(), source.block = rows.own_block();
+  PetscCall(MatGetSize(rows.aij(), &all, nullptr));
+  if (all == rows.block()) { // one unknown is no grid
+    grid->why_not = "the matrix has one unknown";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(LinesFromGrid(source, Elements{rows.block(), rows.block() > 1}, &map));
+  if (map.natural[0] == 0) {
+    grid->why_not =
+      map.why_not.empty() ? "its numbering shows a grid on each rank, but not over all ranks" : map.why_not;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int d = 0; d < 3; ++d) grid->points.size[d] = map.natural[d];
+  grid->points.shift = rows.first();
+  grid->dimensions   = 1 + (map.natural[1] > 1) + (map.natural[2] > 1);
+  grid->source       = "pattern of the matrix";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The stencils that colours by formula are known for, the fewest colours first.
+struct Stencil {
+  bool box;
+  int  width;
+};
+constexpr Stencil stencils[] = {{false, 1}, {true, 1}, {false, 2}, {true, 2}};
+
+template <class Exec>
+PetscErrorCode IsProperEverywhere(UnknownRows &rows, const ColorArray<Exec> &colors, bool *proper)
+{
+  int all = 0;
+  PetscFunctionBegin;
+  PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCallCXX(all = is_proper(current_space<Exec>(), r, colors));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)rows.aij())));
+  *proper = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Colours by the coordinates of a grid. Sets found->count, or why_not.
+template <class Exec>
+PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, const ColorArray<Exec> &colors,
+                      ColorsFound *found, std::string *why_not)
+{
+  UnknownGrid grid;
+  bool        proper = false;
+  PetscFunctionBegin;
+  PetscCall(FindUnknownGrid(pc, rows, &grid));
+  if (grid.source.empty()) {
+    *why_not = grid.why_not;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (const Stencil &s : stencils) {
+    GridColoring by = grid.points;
+    by.box = s.box, by.width = s.width;
+    PetscCallCXX(color_grid(current_space<Exec>(), by, rows.unknowns(), colors));
+    if (cut == PC_MULTICOLOR_CUT_EXACT) PetscCall(ShareColors<Exec>(rows, colors));
+    PetscCall(IsProperEverywhere<Exec>(rows, colors, &proper));
+    if (!proper) continue;
+    found->count = by.colors(grid.dimensions);
+    found->how = format("grid of %lld x %lld x %lld points of the %s, %s of width %d", (long long)by.size[0],
+                        (long long)by.size[1], (long long)by.size[2], grid.source.c_str(),
+                        s.box ? "box" : "star", s.width);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *why_not =
+    "unknowns of the " + grid.source +
+    " couple further than two points away, or around a period whose length these colours do not divide";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A sum over the entries between ranks that is 0 if their pattern is symmetric, and hardly ever otherwise.
+/// Collective.
+PetscErrorCode IsSymmetricBetweenRanks(const UnknownRows &rows, bool *symmetric)
+{
+  Mat             blocks[2] = {nullptr, nullptr};
+  const PetscInt *columns;
+  HostRows        others;
+  PetscInt        begin;
+  std::uint64_t   sum = 0;
+  PetscFunctionBegin;
+  PetscCall(GetOffProcessBlock(rows.aij(), &blocks[1], &columns));
+  PetscCall(MatGetOwnershipRange(rows.aij(), &begin, nullptr));
+  if (blocks[1]) {
+    PetscCall(GetHostRows(blocks[1], true, &others));
+    for (PetscInt i = 0; i < others.rows; ++i)
+      for (PetscInt e = others.row_begin[i]; e < others.row_begin[i + 1]; ++e) {
+        const auto r = static_cast<std::uint64_t>(begin + i),
+                   c = static_cast<std::uint64_t>(columns[others.column[e]]);
+        if (others.value[e] == Scalar(0)) continue;
+        sum += coloring_key(r ^ coloring_key(c)) - coloring_key(c ^ coloring_key(r));
+      }
+    PetscCall(RestoreHostRows(blocks[1], &others));
+  }
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, PetscObjectComm((PetscObject)rows.aij())));
+  *symmetric = sum == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// |A| + |A^T| as a host matrix, which has a symmetric pattern.
+PetscErrorCode SymmetricPattern(Mat aij, Mat *both)
+{
+  Mat             blocks[2], transposed;
+  const PetscInt *columns;
+  PetscFunctionBegin;
+  PetscCall(MatConvert(aij, MATAIJ, MAT_INITIAL_MATRIX, both));
+  PetscCall(GetOffProcessBlock(*both, &blocks[1], &columns));
+  blocks[0] = *both;
+  if (blocks[1]) PetscCall(MatMPIAIJGetSeqAIJ(*both, &blocks[0], nullptr, nullptr));
+  for (Mat block : blocks) {
+    HostRows     rows;
+    PetscScalar *values;
+    if (!block) continue;
+    PetscCall(GetHostRows(block, false, &rows));
+    PetscCall(MatSeqAIJGetArray(block, &values));
+    for (PetscInt e = 0; e < rows.row_begin[rows.rows]; ++e) values[e] = PetscAbsScalar(values[e]);
+    PetscCall(MatSeqAIJRestoreArray(block, &values));
+    PetscCall(RestoreHostRows(block, &rows));
+  }
+  PetscCall(MatTranspose(*both, MAT_INITIAL_MATRIX, &transposed));
+  PetscCall(MatAXPY(*both, 1, transposed, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&transposed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Keys by the numbers of unknowns over all ranks, so that colours do not depend on the ranks.
+template <class Exec>
+Kokkos::View<std::uint64_t *, typename Exec::memory_space> Keys(const UnknownRows &rows)
+{
+  std::vector<std::uint64_t> keys;
+  for (PetscInt i = 0; i < rows.unknowns(); ++i)
+    keys.push_back(coloring_key(static_cast<std::uint64_t>(rows.first() + i)));
+  for (PetscInt ghost : rows.ghost_numbers()) keys.push_back(coloring_key(static_cast<std::uint64_t>(ghost)));
+  return upload(Exec(), "ribbon::keys", keys);
+}
+
+/// Communication of a colouring over all ranks. An error is kept in *error.
+template <class Exec>
+ColoringRanks OverAllRanks(const UnknownRows &rows, const ColorArray<Exec> &colors, PetscErrorCode *error)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)rows.aij());
+  const auto     done = [error](PetscErrorCode e) {
+    if (e) *error = e;
+    return !e;
+  };
+  ColoringRanks ranks;
+  ranks.exchange = [=, &rows] { return done(ShareColors<Exec>(rows, colors)); };
+  ranks.sum      = [=](std::int64_t *values, int n) {
+    return done(
+           static_cast<PetscErrorCode>(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, comm)));
+  };
+  ranks.largest = [=](std::int64_t *value) {
+    return done(
+      static_cast<PetscErrorCode>(MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T, MPI_MAX, comm)));
+  };
+  return ranks;
+}
+
+/// Colours by Jones and Plassmann, over all ranks for an exact cut.
+template <class Exec>
+PetscErrorCode InParallel(UnknownRows &rows, PCMulticolorCut cut, const ColorArray<Exec> &colors,
+                          ColorsFound *found)
+{
+  const bool exact = cut == PC_MULTICOLOR_CUT_EXACT && rows.ranks() > 1;
+  PetscFunctionBegin;
+  PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
+    MulticolorRows<Scalar> seen  = r;
+    PetscErrorCode         error = PETSC_SUCCESS;
+    PetscFunctionBegin;
+    if (!exact) seen.others.rows = 0, seen.ghosts = 0;
+    PetscCallCXX(found->count = color_in_parallel(
+                   current_space<Exec>(), unknown_graph(current_space<Exec>(), seen), Keys<Exec>(rows),
+                   colors, exact ? OverAllRanks<Exec>(rows, colors, &error) : ColoringRanks{}));
+    PetscCall(error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  found->how = "Jones and Plassmann";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same for a matrix whose pattern is not symmetric between ranks.
+template <class Exec>
+PetscErrorCode InParallelWithTransposed(UnknownRows &rows, const ColorArray<Exec> &colors, ColorsFound *found)
+{
+  using Host = HostExec;
+  Mat         both;
+  UnknownRows symmetric;
+  PetscFunctionBegin;
+  PetscCall(SymmetricPattern(rows.aij(), &both));
+  PetscCall(symmetric.set_up(both, rows.block()));
+  ColorArray<Host> all;
+  PetscCallCXX(all = ColorArray<Host>("ribbon::colors",
+                                      static_cast<std::size_t>(symmetric.unknowns() + symmetric.ghosts())));
+  PetscCall(InParallel<Host>(symmetric, PC_MULTICOLOR_CUT_EXACT, all, found));
+  const auto own = std::make_pair(std::size_t(0), static_cast<std::size_t>(rows.unknowns()));
+  PetscCallCXX(Kokkos::deep_copy(Kokkos::subview(colors, own), Kokkos::subview(all, own)));
+  PetscCall(ShareColors<Exec>(rows, colors));
+  PetscCall(symmetric.reset());
+  PetscCall(MatDestroy(&both));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// First fit in the order of the rows, each rank by itself.
+template <class Exec>
+PetscErrorCode Greedily(UnknownRows &rows, const ColorArray<Exec> &colors, ColorsFound *found)
+{
+  PetscFunctionBegin;
+  PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
+    MulticolorRows<Scalar> seen = r;
+    PetscFunctionBegin;
+    seen.others.rows = 0, seen.ghosts = 0;
+    PetscCallCXX(found->count = color_greedily<Exec>(unknown_graph(current_space<Exec>(), seen), colors));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  found->how = "first fit in the order of the rows";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Colours by the graph of the matrix.
+template <class Exec>
+PetscErrorCode OnGraph(UnknownRows &rows, PCMulticolorColoring wanted, PCMulticolorCut cut,
+                       const ColorArray<Exec> &colors, ColorsFound *found)
+{
+  const bool exact     = cut == PC_MULTICOLOR_CUT_EXACT && rows.ranks() > 1;
+  bool       symmetric = true;
+  PetscFunctionBegin;
+  PetscCheck(
+    !exact || wanted != PC_MULTICOLOR_COLORING_GREEDY, PetscObjectComm((PetscObject)rows.aij()),
+    PETSC_ERR_SUP,
+    "PC multicolor: -pc_multicolor_coloring greedy colours the rows of one rank, and -pc_multicolor_cut "
+    "exact needs colours over all ranks: take jp");
+  if (wanted == PC_MULTICOLOR_COLORING_AUTO)
+    wanted = exact || is_device_space<Exec> ? PC_MULTICOLOR_COLORING_JP : PC_MULTICOLOR_COLORING_GREEDY;
+  if (wanted == PC_MULTICOLOR_COLORING_GREEDY) {
+    PetscCall(Greedily<Exec>(rows, colors, found));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (exact) PetscCall(IsSymmetricBetweenRanks(rows, &symmetric));
+  if (symmetric) PetscCall(InParallel<Exec>(rows, cut, colors, found));
+  else PetscCall(InParallelWithTransposed<Exec>(rows, colors, found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode FindUnknownGrid(PC pc, const UnknownRows &rows, UnknownGrid *grid)
+{
+  PetscFunctionBegin;
+  for (int from = 0; from < 2; ++from) {
+    DM        dm   = nullptr;
+    bool      fits = false;
+    PetscBool is_da;
+    PetscCall(from == 0 ? PCGetDM(pc, &dm) : MatGetDM(pc->pmat, &dm));
+    if (!dm) continue;
+    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+    if (is_da) PetscCall(FromDMDA(dm, rows, grid, &fits));
+    if (!fits) continue;
+    grid->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  grid->points = GridColoring{};
+  PetscCall(FromPattern(rows, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec>
+PetscErrorCode ShareColors(const UnknownRows &rows, const ColorArray<Exec> &colors)
+{
+  const auto n = static_cast<std::size_t>(rows.unknowns());
+  PetscFunctionBegin;
+  PetscCallCXX(current_space<Exec>().fence());
+  if constexpr (is_device_space<Exec>) {
+    const auto host = Kokkos::create_mirror_view(colors);
+    PetscCallCXX(Kokkos::deep_copy(host, colors));
+    PetscCall(rows.share(MPI_INT, PETSC_MEMTYPE_HOST, host.data(), host.data() + n));
+    PetscCallCXX(Kokkos::deep_copy(colors, host));
+  } else PetscCall(rows.share(MPI_INT, PETSC_MEMTYPE_HOST, colors.data(), colors.data() + n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec>
+PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring wanted, PCMulticolorCut cut,
+                             ColorArray<Exec> *colors, ColorsFound *found)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  std::string    why_not;
+  PetscFunctionBegin;
+  *found = {};
+  PetscCallCXX(*colors =
+                 allocate<ColorArray<Exec>>(current_space<Exec>(), "ribbon::colors",
+                                            static_cast<std::size_t>(rows.unknowns() + rows.ghosts())));
+  PetscCallCXX(Kokkos::deep_copy(*colors, -1));
+  if (wanted == PC_MULTICOLOR_COLORING_AUTO || wanted == PC_MULTICOLOR_COLORING_GRID)
+    PetscCall(OnGrid<Exec>(pc, rows, cut, *colors, found, &why_not));
+  PetscCheck(found->count > 0 || wanted != PC_MULTICOLOR_COLORING_GRID, comm, PETSC_ERR_SUP,
+             "PC multicolor: -pc_multicolor_coloring grid: %s", why_not.c_str());
+  if (found->how.empty()) {
+    PetscCallCXX(Kokkos::deep_copy(*colors, -1));
+    PetscCall(OnGraph<Exec>(rows, wanted, cut, *colors, found));
+  }
+  found->most = found->count;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found->most, 1, MPIU_INT, MPI_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define RIBBON_COLOR_UNKNOWNS(Exec)                                                                          \
+  template PetscErrorCode ColorUnknowns<Exec>(PC, UnknownRows &, PCMulticolorColoring, PCMulticolorCut,      \
+                                              ColorArray<Exec> *, ColorsFound *);
+RIBBON_COLOR_UNKNOWNS(HostExec)
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+RIBBON_COLOR_UNKNOWNS(DeviceExec)
+#endif
+
+} // namespace ribbon::petsc

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sweeps.hpp"
+
+#include "../support/open_arrays.hpp"
+#include "../support/session.hpp"
+
+namespace ribbon::petsc {
+
+namespace {
+
+template <class Exec>
+class ColorSweepsOn final : public ColorSweeps {
+  using Memory = typename Exec::memory_space;
+
+public:
+  PetscErrorCode set_up(PC pc, UnknownRows *rows, const SweepRequest &request) override
+  {
+    PetscFunctionBegin;
+    rows_ = rows, request_ = request;
+    PetscCall(Logged(&Events::color, [&] {
+      return ColorUnknowns<Exec>(pc, *rows_, request.coloring, request.cut, &colors_, &found_);
+    }));
+    exchanges_ = rows_->ranks() > 1 && request.cut == PC_MULTICOLOR_CUT_EXACT;
+    PetscCall(Logged(&Events::copy_colors, [&] { return Copy(); }));
+    // sweeps of one sequence; a local cut exchanges values of other ranks between sequences
+    const bool one_sequence = rows_->ranks() == 1 || exchanges_;
+    sequences_              = one_sequence ? 1 : request.its;
+    const auto sweeps       = static_cast<int>(one_sequence ? request.its * request.lits : request.lits);
+    const auto count        = static_cast<int>(found_.count);
+    PetscCallCXX(from_zero_ = color_sequence(count, request.forward, request.backward, sweeps, true));
+    PetscCallCXX(from_guess_ = color_sequence(count, request.forward, request.backward, sweeps, false));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode refresh(bool *same) override
+  {
+    PetscFunctionBegin;
+    PetscCall(Logged(&Events::copy_colors, [&] {
+      return rows_->with<Exec>([&](const MulticolorRows<Scalar> &rows) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCallCXX(*same = matrix_.refresh(current_space<Exec>(), rows, colors_,
+                                             Scalar(static_cast<real_t<Scalar>>(request_.shift))));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      });
+    }));
+    report_ = matrix_.report();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode apply(Vec b, Vec x, PetscInt times, bool zero) override
+  {
+    OpenVec<Exec>  opened_b, opened_x;
+    PetscLogDouble blocks = 0;
+    PetscFunctionBegin;
+    PetscCall(opened_b.open(b, Access::read));
+    PetscCall(opened_x.open(x, zero ? Access::write : Access::update));
+    const MulticolorVectors<Scalar> v{opened_b.data(), opened_x.data(), ghosts_.data()};
+    for (PetscInt k = 0; k < times * sequences_; ++k) PetscCall(Sequence(v, zero && k == 0, &blocks));
+    PetscCall(opened_x.close());
+    PetscCall(opened_b.close());
+    const auto           block = static_cast<PetscLogDouble>(rows_->block());
+    const PetscLogDouble flops = 2 * blocks * block * block;
+    if constexpr (is_device_space<Exec>) PetscCall(PetscLogGpuFlops(flops));
+    else PetscCall(PetscLogFlops(flops));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  std::size_t bytes() const override
+  {
+    return matrix_.bytes() + colors_.size() * sizeof(std::int32_t) + ghosts_.size() * sizeof(Scalar);
+  }
+  const char *space() const override { return is_device_space<Exec> ? "device" : "host"; }
+  bool        on_device() const override { return is_device_space<Exec>; }
+
+private:
+  PetscErrorCode Copy()
+  {
+    PetscFunctionBegin;
+    PetscCall(rows_->with<Exec>([&](const MulticolorRows<Scalar> &rows) -> PetscErrorCode {
+      PetscFunctionBegin;
+      PetscCallCXX(matrix_ = MulticolorRelaxation<Scalar, Exec>(
+                     current_space<Exec>(), rows, colors_, static_cast<int>(found_.count),
+                     Scalar(static_cast<real_t<Scalar>>(request_.shift))));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    report_          = matrix_.report();
+    const auto count = static_cast<std::size_t>(rows_->ghosts() * rows_->block());
+    PetscCallCXX(ghosts_ =
+                   allocate<Kokkos::View<Scalar *, Memory>>(current_space<Exec>(), "ribbon::ghosts", count));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Values of other ranks, which the kernels then read.
+  PetscErrorCode Exchange(const MulticolorVectors<Scalar> &v)
+  {
+    const PetscMemType where = is_device_space<Exec> ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+    PetscFunctionBegin;
+    if constexpr (is_device_space<Exec>) PetscCallCXX(current_space<Exec>().fence());
+    PetscCall(rows_->share(rows_->scalars(), where, v.x, ghosts_.data()));
+    if constexpr (is_device_space<Exec>)
+      PetscCallCXX(Kokkos::fence()); // PETSc unpacks on a stream of its choice
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Sequence(const MulticolorVectors<Scalar> &v, bool zero, PetscLogDouble *blocks)
+  {
+    const auto omega = Scalar(static_cast<real_t<Scalar>>(request_.omega));
+    const Exec exec  = current_space<Exec>();
+    PetscFunctionBegin;
+    if (zero && !exchanges_ && ghosts_.size() > 0) PetscCallCXX(Kokkos::deep_copy(exec, ghosts_, Scalar(0)));
+    if (!zero && !exchanges_) PetscCall(Exchange(v));
+    for (const ColorStep &step : zero ? from_zero_ : from_guess_) {
+      if (exchanges_ && (step.earlier || step.later)) PetscCall(Exchange(v));
+      PetscCallCXX(matrix_.relax(exec, step, omega, v));
+      *blocks += static_cast<PetscLogDouble>(matrix_.blocks_of(step));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  UnknownRows                       *rows_ = nullptr; ///< borrowed
+  SweepRequest                       request_;
+  ColorArray<Exec>                   colors_;
+  MulticolorRelaxation<Scalar, Exec> matrix_;
+  Kokkos::View<Scalar *, Memory>     ghosts_;
+  std::vector<ColorStep>             from_zero_, from_guess_; ///< steps between two exchanges of a local cut
+  PetscInt                           sequences_ = 1;          ///< of an application
+  bool                               exchanges_ = false;      ///< before each colour
+};
+
+} // namespace
+
+PetscErrorCode ColorSweeps::create(Mat own_block, std::unique_ptr<ColorSweeps> *sweeps)
+{
+  bool on_device = false;
+  PetscFunctionBegin;
+  PetscCall(BlockIsOnDevice(own_block, &on_device));
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+  if (on_device) {
+    PetscCallCXX(*sweeps = std::make_unique<ColorSweepsOn<DeviceExec>>());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCallCXX(*sweeps = std::make_unique<ColorSweepsOn<HostExec>>());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

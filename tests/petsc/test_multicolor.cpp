@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PC multicolor, compared with a serial reference and with PCSOR of a permuted matrix.
+#include "multicolor_fixture.hpp"
+
+#include "allocations.hpp"
+#include "chain_fixture.hpp"
+
+#include <petscksp.h>
+
+#include <cmath>
+
+namespace {
+
+using namespace test;
+
+class PCMulticolor : public Petsc {
+protected:
+  /// Starts Kokkos by a first set-up, because references use it.
+  void SetUp() override
+  {
+    Petsc::SetUp();
+    const Grid   grid({8}, {1});
+    MulticolorPC m(grid.A, grid.da);
+    OK(PCSetUp(m.pc));
+  }
+};
+
+constexpr PetscReal rounding = 2000 * PETSC_MACHINE_EPSILON;
+
+std::string view(PC pc)
+{
+  return printed([pc](PetscViewer viewer) { PCView(pc, viewer); });
+}
+
+/// A request from random bits.
+ColorRequest random_request(std::mt19937_64 &g)
+{
+  const auto   pick = [&](int n) { return static_cast<int>(g() % static_cast<std::uint64_t>(n)); };
+  ColorRequest q;
+  q.direction = static_cast<MatSORType>(1 + pick(3));
+  q.omega     = pick(2) ? PetscReal(1) : static_cast<PetscReal>(0.4 + 0.2 * pick(7));
+  q.shift     = pick(3) ? PetscReal(0) : static_cast<PetscReal>(0.5);
+  q.its = 1 + pick(3), q.lits = 1 + pick(2);
+  q.cut = pick(2) ? PC_MULTICOLOR_CUT_EXACT : PC_MULTICOLOR_CUT_LOCAL;
+  return q;
+}
+
+/// Applies a PC from zero, and Richardson's iteration from a guess, and compares both with the reference.
+void expect_as_reference(const MulticolorPC &m, const DenseSweeps &reference, const ColorRequest &q)
+{
+  m.set(q);
+  OK(PCSetUp(m.pc));
+  const auto               b = MulticolorPC::all(m.b);
+  std::vector<PetscScalar> x(b.size(), 0);
+  reference.apply(q, b, x);
+  OK(VecSet(m.x, static_cast<PetscReal>(NAN))); // is not read
+  OK(PCApply(m.pc, m.b, m.x));
+  EXPECT_LT(m.difference(x), rounding);
+  PetscInt                    done;
+  PCRichardsonConvergedReason reason;
+  MulticolorPC::fill(m.x, 3);
+  x = MulticolorPC::all(m.x);
+  for (int k = 0; k < 2; ++k) reference.apply(q, b, x);
+  OK(PCApplyRichardson(m.pc, m.b, m.x, nullptr, 0, 0, 0, 2, PETSC_FALSE, &done, &reason));
+  EXPECT_EQ(done, 2);
+  EXPECT_EQ(reason, PCRICHARDSON_CONVERGED_ITS);
+  EXPECT_LT(m.difference(x), rounding);
+}
+
+/// Grids in one to three dimensions, of which ranks own boxes.
+TEST_F(PCMulticolor, RelaxesGridsAsTheReference)
+{
+  const std::vector<std::vector<PetscInt>> sizes = {{23}, {9, 8}, {6, 5, 7}, {8, 8}};
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 g(seed);
+    const auto     &n        = sizes[seed % 4];
+    const PetscInt  width    = seed % 5 == 0 ? 2 : 1;
+    const bool      periodic = seed % 4 == 3 && width == 1; // 8 x 8: two colours divide the period
+    const Grid      grid(n, {1, 2, 0.5}, 1, periodic, {}, false, width);
+    MulticolorPC    m(grid.A, seed % 2 ? grid.da : nullptr); // otherwise the matrix has the DMDA
+    DenseSweeps     reference(grid.A, 1);
+    // colours by the coordinates in the numbering of PETSc
+    std::vector<PetscInt> color(static_cast<std::size_t>(reference.n), 0);
+    PetscInt              begin[3], size[3], at;
+    OK(DMDAGetCorners(grid.da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]));
+    OK(MatGetOwnershipRange(grid.A, &at, nullptr));
+    for (PetscInt z = begin[2]; z < begin[2] + size[2]; ++z)
+      for (PetscInt y = begin[1]; y < begin[1] + size[1]; ++y)
+        for (PetscInt x = begin[0]; x < begin[0] + size[0]; ++x)
+          color[static_cast<std::size_t>(at++)] = (x + y + z) % (width + 1);
+    MPI_Allreduce(MPI_IN_PLACE, color.data(), static_cast<int>(color.size()), MPIU_INT, MPI_SUM,
+                  PETSC_COMM_WORLD);
+    for (PetscInt c : color) reference.color.push_back(static_cast<int>(c));
+    expect_as_reference(m, reference, random_request(g));
+    PetscInt    colors, block;
+    const char *how;
+    OK(PCMulticolorGetColors(m.pc, &colors, &block, &how));
+    EXPECT_EQ(colors, width + 1);
+    EXPECT_EQ(block, 1);
+    EXPECT_TRUE(contains(how, "grid of")) << how;
+    EXPECT_TRUE(contains(how, seed % 2 ? "DMDA of the PC" : "DMDA of the matrix")) << how;
+  }
+}
+
+/// Graphs with blocks of 1 to 8 rows, and patterns that are not symmetric.
+TEST_F(PCMulticolor, RelaxesGraphsAsTheReference)
+{
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 g(seed);
+    const auto      pick  = [&](int n) { return static_cast<int>(g() % static_cast<std::uint64_t>(n)); };
+    const PetscInt  block = seed <= 8 ? static_cast<PetscInt>(seed) : 1 + pick(4);
+    Mat             A     = random_blocks(g, 3 + pick(30), block, pick(4), pick(2) == 0);
+    ColorRequest    q     = random_request(g);
+    const auto      wanted =
+      q.cut == PC_MULTICOLOR_CUT_LOCAL && pick(2) ? PC_MULTICOLOR_COLORING_GREEDY : PC_MULTICOLOR_COLORING_JP;
+    {
+      MulticolorPC m(A);
+      DenseSweeps  reference(A, block);
+      if (wanted == PC_MULTICOLOR_COLORING_GREEDY) reference.color_greedily();
+      else reference.color_in_parallel(q.cut == PC_MULTICOLOR_CUT_EXACT);
+      OK(PCMulticolorSetColoring(m.pc, wanted));
+      expect_as_reference(m, reference, q);
+      PetscInt rows;
+      OK(PCMulticolorGetColors(m.pc, nullptr, &rows, nullptr));
+      EXPECT_EQ(rows, block);
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+/// The Gauss-Seidel of PETSc on the rows in the order of their colours.
+TEST_F(PCMulticolor, EqualsSorOfThePermutedMatrix) // one rank
+{
+  const PetscInt        n = 12;
+  const Grid            grid({n, n}, {1, 3});
+  Mat                   host, permuted;
+  IS                    order;
+  Vec                   b, x;
+  PC                    sor;
+  std::vector<PetscInt> rows;
+  for (PetscInt color = 0; color < 2; ++color)
+    for (PetscInt i = 0; i < n * n; ++i)
+      if ((i % n + i / n) % 2 == color) rows.push_back(i);
+  OK(ISCreateGeneral(PETSC_COMM_WORLD, n * n, rows.data(), PETSC_COPY_VALUES, &order));
+  OK(MatConvert(grid.A, MATAIJ, MAT_INITIAL_MATRIX, &host));
+  OK(MatPermute(host, order, order, &permuted));
+  OK(PCCreate(PETSC_COMM_WORLD, &sor));
+  OK(PCSetType(sor, PCSOR));
+  OK(PCSetOperators(sor, permuted, permuted));
+  OK(MatCreateVecs(permuted, &x, &b));
+  for (int k = 0; k < 12; ++k) {
+    SCOPED_TRACE(k);
+    ColorRequest q;
+    q.direction = static_cast<MatSORType>(1 + k % 3);
+    q.omega = k % 2 ? PetscReal(1.3) : PetscReal(1), q.its = 1 + k / 6;
+    MulticolorPC m(grid.A, grid.da);
+    m.set(q);
+    OK(PCApply(m.pc, m.b, m.x));
+    OK(PCSORSetSymmetric(sor, q.direction));
+    OK(PCSORSetOmega(sor, q.omega));
+    OK(PCSORSetIterations(sor, q.its, 1));
+    const auto   values = MulticolorPC::all(m.b);
+    PetscScalar *to;
+    OK(VecGetArray(b, &to));
+    for (std::size_t i = 0; i < rows.size(); ++i) to[i] = values[static_cast<std::size_t>(rows[i])];
+    OK(VecRestoreArray(b, &to));
+    OK(PCApply(sor, b, x));
+    const auto               found = MulticolorPC::all(x);
+    std::vector<PetscScalar> expected(found.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) expected[static_cast<std::size_t>(rows[i])] = found[i];
+    EXPECT_LT(m.difference(expected), rounding);
+  }
+  OK(PCDestroy(&sor));
+  OK(VecDestroy(&b));
+  OK(VecDestroy(&x));
+  OK(ISDestroy(&order));
+  OK(MatDestroy(&permuted));
+  OK(MatDestroy(&host));
+}
+
+/// Natural numbering without a DMDA shows the grid. A local cut is block Jacobi over the ranks.
+TEST_F(PCMulticolor, FindsGridsInThePattern)
+{
+  const PetscInt n = 12;
+  Mat            A = matrix(
+               n * n, [](PetscInt i, PetscInt j) { return i == j ? 4.5 : -1.; },
+               [n](PetscInt i, PetscInt j) {
+      return i == j || (std::abs(i - j) == 1 && i / n == j / n) || std::abs(i - j) == n;
+    });
+  {
+    MulticolorPC m(A);
+    OK(PCSetUp(m.pc));
+    const char *how;
+    PetscInt    colors;
+    OK(PCMulticolorGetColors(m.pc, &colors, nullptr, &how));
+    EXPECT_EQ(colors, 2);
+    EXPECT_TRUE(contains(how, "pattern of the matrix")) << how;
+    DenseSweeps reference(A, 1);
+    for (PetscInt i = 0; i < n * n; ++i) reference.color.push_back(static_cast<int>((i % n + i / n) % 2));
+    ColorRequest q;
+    q.cut = PC_MULTICOLOR_CUT_EXACT;
+    expect_as_reference(m, reference, q);
+  }
+  OK(MatDestroy(&A));
+}
+
+/// Other types have the results of AIJ.
+TEST_F(PCMulticolor, TakesMatricesOfOtherTypes)
+{
+  std::mt19937_64 g(5);
+  Mat             A = random_blocks(g, 24, 2, 3, true), symmetric, T;
+  OK(MatTranspose(A, MAT_INITIAL_MATRIX, &T));
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &symmetric));
+  OK(MatAXPY(symmetric, 1, T, DIFFERENT_NONZERO_PATTERN));
+  OK(MatSetOption(symmetric, MAT_SYMMETRIC, PETSC_TRUE));
+  for (const char *type : {MATBAIJ, MATSBAIJ, MATDENSE, MATSELL, "nest"}) {
+    SCOPED_TRACE(type);
+    Mat other, host;
+    OK(MatConvert(symmetric, MATAIJ, MAT_INITIAL_MATRIX, &host));
+    OK(MatSetOption(host, MAT_SYMMETRIC, PETSC_TRUE));
+    if (std::string(type) == "nest")
+      OK(MatCreateNest(PETSC_COMM_WORLD, 1, nullptr, 1, nullptr, &host, &other));
+    else OK(MatConvert(host, type, MAT_INITIAL_MATRIX, &other));
+    PetscInt block;
+    OK(MatGetBlockSize(other, &block)); // a nested or dense matrix may lose it
+    {
+      MulticolorPC m(other, nullptr, host); // MATSELL of PETSc 3.18 makes vectors without a layout
+      DenseSweeps  reference(host, block);
+      reference.color_in_parallel(false);
+      OK(PCMulticolorSetColoring(m.pc, PC_MULTICOLOR_COLORING_JP));
+      expect_as_reference(m, reference, ColorRequest{});
+    }
+    OK(MatDestroy(&other));
+    OK(MatDestroy(&host));
+  }
+  for (Mat *M : {&A, &symmetric, &T}) OK(MatDestroy(M));
+}
+
+/// Kronecker products are multiplied out.
+TEST_F(PCMulticolor, TakesKroneckerProducts)
+{
+  std::mt19937_64 g(6);
+  Mat             A = random_blocks(g, 20, 1, 3, true), host, M;
+  OK(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &host));
+  OK(MatCreateMAIJ(host, 3, &M));
+  {
+    MulticolorPC m(M);
+    OK(PCSetUp(m.pc));
+    Mat aij;
+    OK(MatConvert(M, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+    DenseSweeps reference(aij, 1);
+    PetscInt    block;
+    OK(PCMulticolorGetColors(m.pc, nullptr, &block, nullptr));
+    reference.block = block;
+    reference.color_in_parallel(false);
+    OK(PCMulticolorSetColoring(m.pc, PC_MULTICOLOR_COLORING_JP));
+    expect_as_reference(m, reference, ColorRequest{});
+    OK(MatDestroy(&aij));
+  }
+  for (Mat *matrix : {&A, &host, &M}) OK(MatDestroy(matrix));
+}
+
+TEST_F(PCMulticolor, TakesNewValues)
+{
+  Grid         grid({9, 7}, {1, 1});
+  MulticolorPC m(grid.A, grid.da);
+  for (int k = 0; k < 4; ++k) {
+    SCOPED_TRACE(k);
+    if (k == 3) { // a new entry couples two red points
+      OK(MatSetOption(grid.A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+      OK(MatSetOption(grid.A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      PetscInt begin, end;
+      OK(MatGetOwnershipRange(grid.A, &begin, &end));
+      if (end - begin > 2) {
+        OK(MatSetValue(grid.A, begin, begin + 2, -0.5, INSERT_VALUES));
+      }
+      OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+      OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+    } else grid.fill({9, 7}, {PetscReal(1 + k), 2}, 1);
+    OK(PCSetOperators(m.pc, grid.A, grid.A));
+    OK(PCSetUp(m.pc));
+    PetscInt colors;
+    OK(PCMulticolorGetColors(m.pc, &colors, nullptr, nullptr));
+    EXPECT_EQ(colors == 2, k < 3);
+    MulticolorPC fresh(grid.A, grid.da);
+    OK(PCApply(m.pc, m.b, m.x));
+    OK(PCApply(fresh.pc, fresh.b, fresh.x));
+    EXPECT_LT(m.difference(MulticolorPC::all(fresh.x)), rounding);
+  }
+}
+
+/// An entry that was a stored zero changes the colours, though the pattern is the same.
+TEST_F(PCMulticolor, ColorsAgainIfAZeroBecomesNonzero)
+{
+  const PetscInt n     = 30;
+  PetscScalar    third = 0;
+  const auto     make  = [&] {
+    return matrix(
+           n,
+           [&](PetscInt i, PetscInt j) {
+        return i == j ? PetscScalar(4) : std::abs(i - j) == 1 ? PetscScalar(-1) : third;
+      },
+           [](PetscInt i, PetscInt j) { return std::abs(i - j) <= 2; });
+  };
+  Mat A = make();
+  third = -0.5;
+  Mat B = make();
+  {
+    MulticolorPC m(A);
+    PetscInt     colors;
+    for (int k = 0; k < 2; ++k) {
+      if (k == 1) {
+        OK(MatCopy(B, A, SAME_NONZERO_PATTERN));
+      }
+      OK(PCSetOperators(m.pc, A, A));
+      OK(PCSetUp(m.pc));
+      OK(PCMulticolorGetColors(m.pc, &colors, nullptr, nullptr));
+      EXPECT_EQ(colors, k == 0 ? 2 : 3);
+    }
+    MulticolorPC fresh(B);
+    OK(PCApply(m.pc, m.b, m.x));
+    OK(PCApply(fresh.pc, fresh.b, fresh.x));
+    EXPECT_LT(m.difference(MulticolorPC::all(fresh.x)), rounding);
+  }
+  OK(MatDestroy(&A));
+  OK(MatDestroy(&B));
+}
+
+/// Failures have one sentence with the row, on all ranks.
+TEST_F(PCMulticolor, ReportsBadDiagonals)
+{
+  const PetscInt n = 24, bad = 17;
+  for (int kind = 0; kind < 3; ++kind) {
+    SCOPED_TRACE(kind);
+    Mat A = matrix(
+      n,
+      [&](PetscInt i, PetscInt j) {
+        return PetscScalar(i != j || i != bad ? (i == j ? 4. : -1.)
+                           : kind == 0        ? 0.
+                                              : static_cast<double>(NAN));
+      },
+      [&](PetscInt i, PetscInt j) { return std::abs(i - j) <= 1 && !(kind == 2 && i == bad && j == bad); });
+    {
+      MulticolorPC m(A);
+      OK(PCSetUp(m.pc));
+      EXPECT_EQ(failed_reason(m.pc), kind == 1 ? PC_FACTOR_OTHER : PC_FACTOR_NUMERIC_ZEROPIVOT);
+      const char *words = kind == 1   ? "row 17 has an entry that is not a finite number"
+                          : kind == 2 ? "row 17 has no entry on the diagonal"
+                                      : "row 17"; // a zero that is stored, or not, by type
+      EXPECT_TRUE(contains(view(m.pc), words)) << view(m.pc);
+      OK(PCApply(m.pc, m.b, m.x));
+      for (const PetscScalar &v : MulticolorPC::all(m.x)) EXPECT_EQ(v, PetscScalar(PETSC_INFINITY));
+      OK(PCSetErrorIfFailure(m.pc, PETSC_TRUE));
+      OK(PCMulticolorSetOmega(m.pc, 1.1)); // set up again
+      EXPECT_NE(static_cast<int>(PCSetUp(m.pc)), 0);
+      EXPECT_TRUE(contains(last_error(), "PC multicolor: ")) << last_error();
+      OK(PCSetErrorIfFailure(m.pc, PETSC_FALSE));
+      if (kind == 1) continue;
+      OK(PCMulticolorSetDiagonalShift(m.pc, 2));
+      OK(PCSetUp(m.pc));
+      EXPECT_EQ(failed_reason(m.pc), PC_NOERROR);
+      OK(PCApply(m.pc, m.b, m.x));
+      EXPECT_LT(m.difference(MulticolorPC::all(m.x)), rounding); // finite
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(PCMulticolor, RefusesWhatItCannotDo)
+{
+  const PetscInt n = 20;
+  Mat            A = matrix(
+               n, [](PetscInt i, PetscInt j) { return i == j ? 8. : -1.; },
+               [](PetscInt i, PetscInt j) { return std::abs(i - j) <= 4 && (i + j) % 3 != 1; });
+  Mat shell;
+  OK(MatCreateShell(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, nullptr, &shell));
+  {
+    MulticolorPC m(A);
+    PetscInt     colors;
+    EXPECT_EQ(error_of([&] { return PCMulticolorGetColors(m.pc, &colors, nullptr, nullptr); }),
+              "PCMulticolorGetColors: call PCSetUp() first");
+    OK(PCMulticolorSetColoring(m.pc, PC_MULTICOLOR_COLORING_GRID));
+    EXPECT_TRUE(
+      contains(error_of([&] { return PCSetUp(m.pc); }), "PC multicolor: -pc_multicolor_coloring grid: "));
+    OK(PCMulticolorSetColoring(m.pc, PC_MULTICOLOR_COLORING_GREEDY));
+    OK(PCMulticolorSetCut(m.pc, PC_MULTICOLOR_CUT_EXACT));
+    if (ranks > 1)
+      EXPECT_TRUE(contains(error_of([&] { return PCSetUp(m.pc); }), "colours the rows of one rank"))
+        << last_error();
+    else OK(PCSetUp(m.pc));
+    OK(PCMulticolorSetColoring(m.pc, PC_MULTICOLOR_COLORING_AUTO));
+    OK(PCSetUp(m.pc));
+    EXPECT_TRUE(contains(error_of([&] { return PCApplyTranspose(m.pc, m.b, m.x); }),
+                         "PC multicolor: the transpose needs"));
+    OK(PCSetOperators(m.pc, shell, shell));
+    EXPECT_EQ(error_of([&] { return PCSetUp(m.pc); }),
+              "PC multicolor: a matrix of type shell stores no rows; use an assembled AIJ matrix for Pmat");
+    OK(PCSetOperators(m.pc, A, A));
+    OK(PCApply(m.pc, m.b, m.x)); // is set up from nothing
+  }
+  {
+    MulticolorPC m(A);
+    reset_options("-pc_multicolor_local_forward -pc_multicolor_cut exact");
+    EXPECT_TRUE(
+      contains(error_of([&] { return PCSetFromOptions(m.pc); }), "contradicts -pc_multicolor_cut exact"));
+    reset_options();
+  }
+  OK(MatDestroy(&A));
+  OK(MatDestroy(&shell));
+}
+
+TEST_F(PCMulticolor, ReadsTheOptionsOfSor)
+{
+  const Grid                                             grid({8, 8}, {1, 1});
+  const std::vector<std::pair<const char *, MatSORType>> directions = {
+    {"", SOR_LOCAL_SYMMETRIC_SWEEP},
+    {"-pc_multicolor_forward", SOR_LOCAL_FORWARD_SWEEP},
+    {"-pc_multicolor_backward", SOR_LOCAL_BACKWARD_SWEEP},
+    {"-pc_multicolor_symmetric -pc_multicolor_cut exact", SOR_SYMMETRIC_SWEEP},
+    {"-pc_multicolor_backward -pc_multicolor_cut exact", SOR_BACKWARD_SWEEP},
+    {"-pc_multicolor_local_forward", SOR_LOCAL_FORWARD_SWEEP},
+    {"-pc_multicolor_local_backward", SOR_LOCAL_BACKWARD_SWEEP},
+    {"-pc_multicolor_local_symmetric", SOR_LOCAL_SYMMETRIC_SWEEP}};
+  for (const auto &[options, flag] : directions) {
+    SCOPED_TRACE(options);
+    MulticolorPC m(grid.A, grid.da);
+    MatSORType   found;
+    reset_options(options);
+    OK(PCSetFromOptions(m.pc));
+    OK(PCMulticolorGetSymmetric(m.pc, &found));
+    EXPECT_EQ(found, flag);
+  }
+  MulticolorPC m(grid.A, grid.da);
+  reset_options(
+    "-pc_multicolor_omega 1.5 -pc_multicolor_its 2 -pc_multicolor_lits 3 -pc_multicolor_diagonal_shift "
+    "0.25 -pc_multicolor_coloring jp");
+  OK(PCSetFromOptions(m.pc));
+  OK(PCSetUp(m.pc));
+  const std::string text = view(m.pc);
+  EXPECT_TRUE(
+    contains(text, "sweep: symmetric, cut local, iterations 2, local iterations 3, omega 1.5, diagonal shift "
+                   "0.25"))
+    << text;
+  EXPECT_TRUE(contains(text, "by Jones and Plassmann")) << text;
+  for (const auto &[options, words] : std::vector<std::pair<const char *, const char *>>{
+         {"-pc_multicolor_omega 2", "PCMulticolorSetOmega, -pc_multicolor_omega: 2. is not in (0, 2)"},
+         {"-pc_multicolor_its 0", "PCMulticolorSetIterations, -pc_multicolor_its: 0 is not positive"},
+         {"-pc_multicolor_lits -1", "PCMulticolorSetIterations, -pc_multicolor_lits: -1 is not positive"},
+         {"-pc_multicolor_diagonal_shift nan", "is not a finite number"}}) {
+    reset_options(options);
+    EXPECT_TRUE(contains(error_of([&] { return PCSetFromOptions(m.pc); }), words)) << options << last_error();
+  }
+  reset_options();
+  EXPECT_EQ(error_of([&] { return PCMulticolorSetSymmetric(m.pc, SOR_EISENSTAT); }),
+            "PCMulticolorSetSymmetric: 32 is no sweep forward, backward or symmetric");
+}
+
+/// A symmetric sweep of a symmetric matrix equals its transpose.
+TEST_F(PCMulticolor, IsSymmetric)
+{
+  const WithoutPhases real;
+  Grid                grid({9, 8}, {1, 2});
+  OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
+  for (PCMulticolorCut cut : {PC_MULTICOLOR_CUT_LOCAL, PC_MULTICOLOR_CUT_EXACT}) {
+    MulticolorPC m(grid.A, grid.da);
+    PetscScalar  left, right;
+    Vec          v, w;
+    OK(PCMulticolorSetCut(m.pc, cut));
+    OK(VecDuplicate(m.b, &v));
+    OK(VecDuplicate(m.b, &w));
+    MulticolorPC::fill(v, 5);
+    OK(PCApply(m.pc, m.b, m.x)); // (v, M b) = (M v, b)
+    OK(PCApply(m.pc, v, w));
+    OK(VecTDot(m.x, v, &left));
+    OK(VecTDot(w, m.b, &right));
+    EXPECT_LT(PetscAbsScalar(left - right), rounding * PetscAbsScalar(left));
+    OK(PCApplyTranspose(m.pc, v, m.x));
+    EXPECT_LT(m.difference(MulticolorPC::all(w)), rounding);
+    OK(VecDestroy(&v));
+    OK(VecDestroy(&w));
+  }
+}
+
+TEST_F(PCMulticolor, AllocatesNothingInAnApplication)
+{
+  const Grid grid({16, 9, 5}, {1, 2, 1});
+  for (PCMulticolorCut cut : {PC_MULTICOLOR_CUT_LOCAL, PC_MULTICOLOR_CUT_EXACT}) {
+    MulticolorPC m(grid.A, grid.da);
+    OK(PCMulticolorSetCut(m.pc, cut));
+    OK(PCMulticolorSetIterations(m.pc, 2, 1));
+    OK(PCApply(m.pc, m.b, m.x));
+    EXPECT_EQ(allocations_of([&] { PCApply(m.pc, m.b, m.x); }), 0) << allocations();
+  }
+}
+
+/// The default smoother of multigrid, with the iterations of PCSOR or fewer.
+TEST_F(PCMulticolor, SmoothsInMultigrid)
+{
+  const WithoutPhases real;
+  const Grid          grid({33, 33}, {1, 1}, 1e-3);
+  PetscInt            its[2];
+  for (int k = 0; k < 2; ++k) {
+    KSP ksp;
+    Vec b, x;
+    reset_options(k ? "-ksp_type cg -pc_type mg -pc_mg_levels 3 -pc_mg_galerkin -mg_levels_pc_type multicolor"
+                    : "-ksp_type cg -pc_type mg -pc_mg_levels 3 -pc_mg_galerkin");
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetDM(ksp, grid.da));
+    OK(deactivate_dm(ksp));
+    OK(KSPSetOperators(ksp, grid.A, grid.A));
+    OK(KSPSetFromOptions(ksp));
+    OK(MatCreateVecs(grid.A, &x, &b));
+    MulticolorPC::fill(b, 1);
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetIterationNumber(ksp, &its[k]));
+    EXPECT_LT(relative_residual(grid.A, b, x), 1e-4);
+    OK(KSPDestroy(&ksp));
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&x));
+  }
+  EXPECT_LE(its[1], its[0] + 1);
+  reset_options();
+}
+
+} // namespace
