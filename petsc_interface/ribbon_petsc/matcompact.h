@@ -27,6 +27,10 @@
    MatCompactSetGrid() on one rank. Every component of every line is multiplied. Lines are periodic if the
    DMDA is, in this direction. Lines may span ranks.
 
+   -dm_mat_type compact and DMSetMatType() set the type of all matrices of the DM, also of Jacobians, whose
+   MatSetValues() is then an error. Call DMSetMatType() with MATAIJ after DMCreateMatrix(), or create only this
+   matrix with MatSetDM().
+
    On one rank a product reads u once and writes y once, if there is such a kernel for the lines.
    MatMultAdd() adds a vector in the same kernel, and MatShift() a multiple of u. MatScale() costs nothing.
 
@@ -69,13 +73,16 @@ PETSC_EXTERN const char *const MatCompactStaggereds[];
 /*S
    MatCompactRows - the rows of A or B of MATCOMPACT: one stencil for all rows but the first and the last few
 
-   Note:
-   A row has 2 width + 1 entries. Entry d of row i multiplies the unknown i + d - width of the line.
+   Notes:
+   A row has 2 width + 1 entries. Entry d of row i multiplies the unknown i + d - width of the line. On open
+   lines, entries beyond the first and the last unknown are dropped: values there are 0.
+
+   Open lines with ends 0 have the interior stencil in all rows. A and B may have different ends.
 S*/
 typedef struct {
   PetscInt           width;    /* 0 to 8 */
   const PetscScalar *interior; /* 2 width + 1 entries */
-  PetscInt           ends;     /* first rows, and last rows; 0 for periodic lines */
+  PetscInt           ends;     /* first rows, and last rows, at least 0; periodic lines: 0 */
   const PetscScalar *first;    /* ends rows, the first row first */
   const PetscScalar *last;     /* ends rows, the last row last */
 } MatCompactRows;

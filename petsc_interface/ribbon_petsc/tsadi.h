@@ -62,6 +62,10 @@ PETSC_EXTERN const char *const TSADITypes[];
    Options Database Key:
 .  -ts_adi_type <type> - the method
 
+   Note:
+   The default of -ts_adapt_type is basic for the types with an error estimate, TS_ADI_HUNDSDORFER_VERWER,
+   TS_ADI_MODIFIED_CRAIG_SNEYD and TS_ADI_RA34PW2, and none for the others.
+
 .seealso: TSADI, TSADISetTheta()
 @*/
 PETSC_EXTERN PetscErrorCode TSADISetType(TS, TSADIType);
@@ -133,7 +137,7 @@ PETSC_EXTERN PetscErrorCode TSADIGetConstantLinear(TS, PetscBool *flag);
    Notes:
    A fused step is U <- A^-1 B U, with A = M - theta h J and B = M + (1 - theta) h J. TS_ADI_DOUGLAS has this
    form with every theta, TS_ADI_CRAIG_SNEYD and TS_ADI_MODIFIED_CRAIG_SNEYD with 1/2. The step size h is
-   fixed. The Jacobian couples along one direction, and every line is on one rank. The problem must be known
+   fixed (-ts_adapt_type none, see TSADISetType()). The Jacobian couples along one direction, and every line is on one rank. The problem must be known
    to be linear with a constant Jacobian, see TSADISetConstantLinear(). On a device a call is one launch.
    Results equal those of ordinary steps to rounding.
 
