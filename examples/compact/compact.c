@@ -39,7 +39,7 @@ static PetscErrorCode CheckParts(PetscInt count, char *const parts[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists have a value at least, and all values are at least `least`. */
+/* Raises an error if a list is empty, or a value is less than `least`. */
 static PetscErrorCode CheckList(const char *option, PetscInt count, const PetscInt n[], PetscInt least)
 {
   PetscInt k;

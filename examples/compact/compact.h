@@ -43,8 +43,8 @@ enum {
 
 PETSC_EXTERN const Scheme schemes[SCHEMES];
 
-/* Modified wavenumber w' of a first derivative, w'' = (w')^2 of a second one, transfer function of the rest:
-   what the scheme makes of exp(i w x / h), 0 <= w <= pi. */
+/* The factor by which the scheme multiplies exp(i w x / h), 0 <= w <= pi: the modified wavenumber w' of a first
+   derivative, w'' = (w')^2 of a second derivative, the transfer function of other schemes. */
 PETSC_EXTERN double Symbol(const Scheme *scheme, double w);
 /* Coefficients of (f_(i+k) - f_(i-k)) / h, k = 1, 2, 3, of a first derivative. */
 PETSC_EXTERN void RightHandSide(const Scheme *scheme, double c[3]);
@@ -58,7 +58,7 @@ PETSC_EXTERN PetscErrorCode OpenTable(const char *prefix, const char *name, cons
 typedef struct {
   PetscInt  points[32], count; /* of a wavelength, for each run */
   PetscInt  periods, steps;    /* steps of a period; 0: max(256, points) */
-  PetscReal tolerance;         /* phase error in periods, whose number of points is looked for; 0: not */
+  PetscReal tolerance;         /* phase error in periods, to compute its number of points; 0: none */
 } Advection;
 
 /* The parts of the program. prefix: of the files for plots; empty: none. */

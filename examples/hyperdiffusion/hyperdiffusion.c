@@ -173,7 +173,7 @@ static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Pet
   PetscFunctionReturn(0);
 }
 
-/* What computes steps: with -step solve a KSP, with compact the matrix (I + s)^-1 (I - s), with ts a TS. */
+/* The solver of a step: of -step solve a KSP, of compact the matrix (I + s)^-1 (I - s), of ts a TS. */
 typedef struct {
   Mat A;
   KSP ksp;
@@ -342,7 +342,7 @@ static PetscErrorCode PrintAmplitudes(const Problem *p, const State *s, PetscInt
   PetscFunctionReturn(0);
 }
 
-/* All steps. A TS that nobody looks at takes them by itself. */
+/* All steps. Without a file of amplitudes, a TS takes them in one TSSolve(). */
 static PetscErrorCode Integrate(const Problem *p, const Method *m, const char *amplitude_file,
                                 PetscBool progress, State *s)
 {
@@ -452,7 +452,7 @@ static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *solver
   PetscFunctionReturn(0);
 }
 
-/* What the options ask for. */
+/* The values of the options. */
 typedef struct {
   char     *solvers[16];
   char      amplitudes[PETSC_MAX_PATH_LEN], refinement[PETSC_MAX_PATH_LEN];

@@ -42,7 +42,7 @@ PetscErrorCode IsLinearOfPetsc(TS ts, bool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Why steps are not products with any Jacobian; empty if they may be.
+/// Why steps are not products, apart from reasons in the Jacobian; empty if they may be.
 PetscErrorCode WhyNoProduct(TS ts, std::string *why)
 {
   const TS_ADI    *adi    = adi_of(ts);
@@ -66,7 +66,7 @@ PetscErrorCode WhyNoProduct(TS ts, std::string *why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Why a TSStep() is one step only; empty if nobody looks at the steps of TSSolve().
+/// Why a TSStep() is one step only; empty if nothing reads the solution between the steps of TSSolve().
 void FindWhyOne(TS ts, std::string *why)
 {
   const TS_ADI *adi = adi_of(ts);
@@ -233,7 +233,7 @@ PetscErrorCode Postpone(TS ts)
     PetscCall(ChooseStep(ts, &next, &accept));
     RibbonResetEvaluationTolerance(ts);
     ts->ptime += h, ts->time_step = next;
-    if (!accept || !HasStep(ts, f.theta)) { // TSStep() takes this step itself, and asks again
+    if (!accept || !HasStep(ts, f.theta)) { // TSStep() computes this step, and asks TSAdapt again
       ts->ptime = t, ts->time_step = h, RibbonCachedStep(ts->adapt) = cached;
       break;
     }

@@ -18,7 +18,7 @@ struct GivenRows {
   PetscInt ends() const { return static_cast<PetscInt>(first.size()) / (2 * width + 1); }
 };
 
-/// What functions give that are no options. The operator is factor A^-1 B + shift.
+/// Values of functions without an option. The operator is factor A^-1 B + shift I.
 struct CompactValues {
   PetscInt               grid[4] = {0, 0, 0, 0}; ///< nx, ny, nz, dof; zeros: none
   std::vector<PetscReal> metric;
@@ -48,8 +48,8 @@ struct Mat_Compact {
 
   // results of the last set-up
   bool           ready = false;
-  DM             dm    = nullptr; ///< that was read; borrowed
-  ObjectVersion  coordinates;     ///< that the spacing is from
+  DM             dm    = nullptr; ///< of that set-up; borrowed
+  ObjectVersion  coordinates;     ///< from which the spacing was computed
   CompactRequest request;
   PetscReal      used = 1; ///< spacing
   /// on the host, on the device; null: not used yet

@@ -15,7 +15,7 @@ const std::vector<LineSystem> systems = {
   {0, 1, 1, 1, false}, {0, 2, 2, 1, false}, {0, 3, 1, 1, false}, {0, 0, 5, 1, false}, {0, 8, 8, 1, false},
   {0, 1, 1, 2, false}, {0, 1, 1, 3, false}, {0, 1, 1, 4, false}, {0, 1, 1, 5, false}, {0, 1, 1, 8, false}};
 
-/// Lines of any strides, whose gaps hold NaN and stay what they were.
+/// Lines with any strides. Their gaps hold NaN, and are not written.
 template <class Scalar>
 void expect_solved(ribbon::Lhs lhs, const LineSystem &system, const ribbon::LineSet &set)
 {
@@ -119,7 +119,7 @@ TEST(FactoredReduction, PivotsAreReported)
   }
 }
 
-/// Other values in the room of the old factors give what a new solver gives.
+/// Factors of other values in the memory of the old factors equal those of a new solver.
 TEST(FactoredReduction, FactorsAgain)
 {
   std::mt19937_64    g(9);

@@ -27,7 +27,7 @@ template <class Scalar>
 struct SchurFactors {
   using Statistics = PivotStatistics<real_t<Scalar>>;
   Scalar *pivot    = nullptr; ///< (leaves, steps): 1 / d_j
-  /// (leaves, steps, numbers): L for the next w rows, and, with cuts, for the w rows of the cut before
+  /// (leaves, steps, entries): L for the next w rows, and, with cuts, for the w rows of the cut before
   Scalar *lower = nullptr;
   Scalar *upper = nullptr; ///< the same columns of U
   /// (chains leaves, front_size): fronts of leaves, by rows, the cut before first
