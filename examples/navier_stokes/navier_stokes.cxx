@@ -8,7 +8,7 @@ Options:\n\
   -flow taylor_green | plane   the vortex of the plane has an exact solution, and its error is printed\n\
   -drift u,v,w            a uniform velocity that is added\n\
   -final_time t           (default 20)\n\
-  -cfl c                  time step: c times the spacing h, or h^2 / (10 nu) if that is less (default 0.75)\n\
+  -cfl c                  time step: c times the smaller one of the spacing h and h^2 / (10 nu) (default 0.75)\n\
   -report dt              time between two rows (default 0.25)\n\
   -csv file               also writes the rows to this file\n\
   -dm_vec_type type       cuda or kokkos: on a device, one rank\n\n";
