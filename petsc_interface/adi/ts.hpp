@@ -17,7 +17,7 @@ PETSC_INTERN PetscErrorCode TSCreate_ADI(TS ts);
 namespace ribbon::petsc {
 
 /// Steps of a linear problem with a constant Jacobian, without functions of the application
-/// (docs/methods/adi.md#fused-steps).
+/// (docs/methods/fused_steps.md).
 struct FusedSteps {
   using Lines = std::shared_ptr<const LineSteps>;
 

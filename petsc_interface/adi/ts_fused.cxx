@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fused steps of TS adi (docs/methods/adi.md#fused-steps).
+// Fused steps of TS adi (docs/methods/fused_steps.md).
 #include "ts.hpp"
 
 #include "../support/format.hpp"
