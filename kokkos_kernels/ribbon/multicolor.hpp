@@ -6,6 +6,7 @@
 #include <ribbon/coloring.hpp>
 #include <ribbon/factor_report.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace ribbon {
@@ -61,7 +62,7 @@ class MulticolorRelaxation {
 public:
   using Memory = typename Exec::memory_space;
 
-  MulticolorRelaxation() = default;
+  MulticolorRelaxation() = default; ///< without a matrix
 
   /// Copies a matrix. Waits.
   /// @param rows    A; the arrays are not needed afterwards
@@ -77,11 +78,10 @@ public:
   bool refresh(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
                Scalar shift);
 
-  const MulticolorReport &report() const { return report_; }
-  int          colors() const { return static_cast<int>(first_slice_.empty() ? 0 : first_slice_.size() - 1); }
-  std::int64_t unknowns() const { return unknowns_; }
+  const MulticolorReport &report() const;
+  int                     colors() const;
   /// nonzero blocks off the diagonal, with those that fill up slices
-  std::int64_t stored_blocks() const { return slots_ * lanes_; }
+  std::int64_t stored_blocks() const;
   std::size_t  bytes() const;
   /// blocks that a step reads, without the diagonal
   std::int64_t blocks_of(const ColorStep &step) const;
@@ -90,27 +90,8 @@ public:
   void relax(const Exec &exec, const ColorStep &step, Scalar omega, const MulticolorVectors<Scalar> &v) const;
 
 private:
-  template <int B>
-  void relax_blocks(const Exec &exec, const ColorStep &step, Scalar omega,
-                    const MulticolorVectors<Scalar> &v) const;
-  template <int Most>
-  void count_entries(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors);
-  template <int Most>
-  bool fill(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
-            Scalar shift);
-  void order_by_color(const Exec &exec, const ColorArray<Exec> &colors, int count);
-
-  int                                  block_ = 1, lanes_ = 1;
-  std::int64_t                         unknowns_ = 0, slots_ = 0;
-  std::vector<std::int64_t>            first_slice_;     ///< of each colour, and the end
-  std::vector<std::int64_t>            earlier_, later_; ///< slots of each colour
-  Kokkos::View<std::int32_t *, Memory> order_;           ///< unknown at each place; -1: none
-  /// first slot of each slice, and the first one of later colours; a slot holds a block of each lane
-  Kokkos::View<std::int64_t *, Memory> slice_begin_, slice_later_;
-  Kokkos::View<std::int32_t *, Memory> column_; ///< unknown of each block; -1: none
-  Kokkos::View<Scalar *, Memory>       value_, inverse_;
-  Kokkos::View<Scalar *, Memory>       sums_; ///< b - L x of each place, for ColorStep::reuse
-  MulticolorReport                     report_;
+  struct Storage;
+  std::shared_ptr<Storage> storage_;
 };
 
 /// Relaxes the colours of a sequence, one after another. Asynchronous on exec.

@@ -11,10 +11,31 @@ namespace ribbon {
 
 namespace {
 
+/// The colours of points, a device thread for each.
 struct GridColors {
   GridColoring         grid;
   std::int32_t        *color;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { color[i] = grid.color(i); }
+};
+/// The same, a host thread for each line along x: with few divisions.
+struct GridColorsOfLines {
+  GridColoring  grid;
+  std::int64_t  unknowns;
+  std::int32_t *color;
+
+  void operator()(const std::int64_t line) const
+  {
+    const std::int64_t nx = grid.size[0], at = line * nx - grid.shift, first = at < 0 ? 0 : at,
+                       end = at + nx < unknowns ? at + nx : unknowns;
+    if (first >= end) return;
+    // along x the colour of a box changes in its residue of x, and that of a star altogether
+    const std::int32_t m = grid.width + 1, begin = grid.color(first), base = grid.box ? begin - begin % m : 0;
+    std::int32_t       x = begin - base;
+    for (std::int64_t i = first; i < end; ++i) {
+      color[i] = base + x;
+      x        = x + 1 == m ? 0 : x + 1;
+    }
+  }
 };
 
 /// Counts couplings within a colour.
@@ -388,7 +409,15 @@ template <class Exec>
 void color_grid(const Exec &exec, const GridColoring &grid, std::int64_t unknowns,
                 const ColorArray<Exec> &colors)
 {
-  Kokkos::parallel_for("ribbon::color_grid", indices(exec, unknowns), GridColors{grid, colors.data()});
+  if constexpr (is_device_space<Exec>)
+    Kokkos::parallel_for("ribbon::color_grid", indices(exec, unknowns), GridColors{grid, colors.data()});
+  else {
+    const std::int64_t first = grid.shift / grid.size[0],
+                       end   = (grid.shift + unknowns - 1) / grid.size[0] + 1;
+    Kokkos::parallel_for("ribbon::color_grid",
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, first, end),
+                         GridColorsOfLines{grid, unknowns, colors.data()});
+  }
 }
 
 template <class Scalar, class Exec>

@@ -62,6 +62,18 @@ struct Stencil {
 };
 constexpr Stencil stencils[] = {{false, 1}, {true, 1}, {false, 2}, {true, 2}};
 
+/// Makes an array of unknowns and ghosts without colours.
+template <class Exec>
+PetscErrorCode NoColors(const UnknownRows &rows, ColorArray<Exec> *colors)
+{
+  const auto all = static_cast<std::size_t>(rows.unknowns() + rows.ghosts());
+  PetscFunctionBegin;
+  if (colors->size() != all)
+    PetscCallCXX(*colors = allocate<ColorArray<Exec>>(current_space<Exec>(), "ribbon::colors", all));
+  PetscCallCXX(Kokkos::deep_copy(current_space<Exec>(), *colors, -1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Exec>
 PetscErrorCode IsProperEverywhere(UnknownRows &rows, const ColorArray<Exec> &colors, bool *proper)
 {
@@ -80,7 +92,7 @@ PetscErrorCode IsProperEverywhere(UnknownRows &rows, const ColorArray<Exec> &col
 
 /// Colours by the coordinates of a grid. Sets found->count, or why_not.
 template <class Exec>
-PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, const ColorArray<Exec> &colors,
+PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, ColorArray<Exec> *colors,
                       ColorsFound *found, std::string *why_not)
 {
   UnknownGrid grid;
@@ -94,10 +106,10 @@ PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, const Color
   for (const Stencil &s : stencils) {
     GridColoring by = grid.points;
     by.box = s.box, by.width = s.width;
-    PetscCallCXX(color_grid(current_space<Exec>(), by, rows.unknowns(), colors));
-    if (cut == PC_MULTICOLOR_CUT_EXACT) PetscCall(ShareColors<Exec>(rows, colors));
-    PetscCall(IsProperEverywhere<Exec>(rows, colors, &proper));
+    PetscCall(ColorGrid<Exec>(rows, by, cut, colors));
+    PetscCall(IsProperEverywhere<Exec>(rows, *colors, &proper));
     if (!proper) continue;
+    found->on_grid = true, found->grid = by;
     found->count = by.colors(grid.dimensions);
     found->how = format("grid of %lld x %lld x %lld points of the %s, %s of width %d", (long long)by.size[0],
                         (long long)by.size[1], (long long)by.size[2], grid.source.c_str(),
@@ -321,6 +333,17 @@ PetscErrorCode ShareColors(const UnknownRows &rows, const ColorArray<Exec> &colo
 }
 
 template <class Exec>
+PetscErrorCode ColorGrid(const UnknownRows &rows, const GridColoring &grid, PCMulticolorCut cut,
+                         ColorArray<Exec> *colors)
+{
+  PetscFunctionBegin;
+  PetscCall(NoColors<Exec>(rows, colors));
+  PetscCallCXX(color_grid(current_space<Exec>(), grid, rows.unknowns(), *colors));
+  if (cut == PC_MULTICOLOR_CUT_EXACT) PetscCall(ShareColors<Exec>(rows, *colors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec>
 PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring wanted, PCMulticolorCut cut,
                              ColorArray<Exec> *colors, ColorsFound *found)
 {
@@ -328,16 +351,12 @@ PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring want
   std::string    why_not;
   PetscFunctionBegin;
   *found = {};
-  PetscCallCXX(*colors =
-                 allocate<ColorArray<Exec>>(current_space<Exec>(), "ribbon::colors",
-                                            static_cast<std::size_t>(rows.unknowns() + rows.ghosts())));
-  PetscCallCXX(Kokkos::deep_copy(*colors, -1));
   if (wanted == PC_MULTICOLOR_COLORING_AUTO || wanted == PC_MULTICOLOR_COLORING_GRID)
-    PetscCall(OnGrid<Exec>(pc, rows, cut, *colors, found, &why_not));
+    PetscCall(OnGrid<Exec>(pc, rows, cut, colors, found, &why_not));
   PetscCheck(found->count > 0 || wanted != PC_MULTICOLOR_COLORING_GRID, comm, PETSC_ERR_SUP,
              "PC multicolor: -pc_multicolor_coloring grid: %s", why_not.c_str());
-  if (found->how.empty()) {
-    PetscCallCXX(Kokkos::deep_copy(*colors, -1));
+  if (!found->on_grid) {
+    PetscCall(NoColors<Exec>(rows, colors));
     PetscCall(OnGraph<Exec>(rows, wanted, cut, *colors, found));
   }
   found->most = found->count;
@@ -347,7 +366,9 @@ PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring want
 
 #define RIBBON_COLOR_UNKNOWNS(Exec)                                                                          \
   template PetscErrorCode ColorUnknowns<Exec>(PC, UnknownRows &, PCMulticolorColoring, PCMulticolorCut,      \
-                                              ColorArray<Exec> *, ColorsFound *);
+                                              ColorArray<Exec> *, ColorsFound *);                            \
+  template PetscErrorCode ColorGrid<Exec>(const UnknownRows &, const GridColoring &, PCMulticolorCut,        \
+                                          ColorArray<Exec> *);
 RIBBON_COLOR_UNKNOWNS(HostExec)
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
 RIBBON_COLOR_UNKNOWNS(DeviceExec)

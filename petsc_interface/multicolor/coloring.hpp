@@ -13,9 +13,11 @@ namespace ribbon::petsc {
 
 /// How the unknowns got their colours.
 struct ColorsFound {
-  PetscInt    count = 0; ///< of this rank for a local cut, otherwise of all ranks
-  PetscInt    most  = 0; ///< largest count of all ranks
-  std::string how;       ///< for the view
+  PetscInt     count = 0;       ///< of this rank for a local cut, otherwise of all ranks
+  PetscInt     most  = 0;       ///< largest count of all ranks
+  std::string  how;             ///< for the view
+  bool         on_grid = false; ///< by the coordinates of a grid
+  GridColoring grid;            ///< if on_grid
 };
 
 /// The grid of the unknowns.
@@ -33,6 +35,11 @@ PetscErrorCode FindUnknownGrid(PC pc, const UnknownRows &rows, UnknownGrid *grid
 template <class Exec>
 PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring wanted, PCMulticolorCut cut,
                              ColorArray<Exec> *colors, ColorsFound *found);
+
+/// The colours of ColorUnknowns() on a grid, which need no memory between two set-ups. Collective.
+template <class Exec>
+PetscErrorCode ColorGrid(const UnknownRows &rows, const GridColoring &grid, PCMulticolorCut cut,
+                         ColorArray<Exec> *colors);
 
 /// Copies the colours of own unknowns to the ghosts of other ranks. Collective.
 template <class Exec>

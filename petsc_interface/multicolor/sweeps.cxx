@@ -22,6 +22,7 @@ public:
     }));
     exchanges_ = rows_->ranks() > 1 && request.cut == PC_MULTICOLOR_CUT_EXACT;
     PetscCall(Logged(&Events::copy_colors, [&] { return Copy(); }));
+    if (found_.on_grid) colors_ = {}; // a refresh makes them again
     // sweeps of one sequence; a local cut exchanges values of other ranks between sequences
     const bool one_sequence = rows_->ranks() == 1 || exchanges_;
     sequences_              = one_sequence ? 1 : request.its;
@@ -35,6 +36,9 @@ public:
   PetscErrorCode refresh(bool *same) override
   {
     PetscFunctionBegin;
+    if (found_.on_grid)
+      PetscCall(
+        Logged(&Events::color, [&] { return ColorGrid<Exec>(*rows_, found_.grid, request_.cut, &colors_); }));
     PetscCall(Logged(&Events::copy_colors, [&] {
       return rows_->with<Exec>([&](const MulticolorRows<Scalar> &rows) -> PetscErrorCode {
         PetscFunctionBegin;
@@ -43,6 +47,7 @@ public:
         PetscFunctionReturn(PETSC_SUCCESS);
       });
     }));
+    if (found_.on_grid) colors_ = {};
     report_ = matrix_.report();
     PetscFunctionReturn(PETSC_SUCCESS);
   }

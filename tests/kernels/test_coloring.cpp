@@ -93,10 +93,19 @@ TEST(Coloring, OfGridsByFormulaIsProper)
 
 TEST(Coloring, OfGridsContinuesOverRanks)
 {
-  ribbon::GridColoring whole, part;
-  whole.size[0] = part.size[0] = 5, whole.size[1] = part.size[1] = 4, whole.size[2] = part.size[2] = 3;
-  part.shift = 13; // a rank begins within a line
-  for (std::int64_t i = 0; i + 13 < 60; ++i) EXPECT_EQ(part.color(i), whole.color(i + 13));
+  for (int width : {1, 2})
+    for (bool box : {false, true}) {
+      ribbon::GridColoring whole;
+      whole.size[0] = 5, whole.size[1] = 4, whole.size[2] = 3;
+      whole.width = width, whole.box = box;
+      ribbon::GridColoring part = whole;
+      part.shift                = 13; // a rank begins within a line
+      Colors colors("colors", 40);    // and ends within one
+      ribbon::color_grid(Exec(), part, 40, colors);
+      const auto found = on_host(colors);
+      for (std::int64_t i = 0; i < 40; ++i)
+        EXPECT_EQ(found[static_cast<std::size_t>(i)], whole.color(i + 13)) << i;
+    }
 }
 
 TEST(Coloring, IgnoresZeros)

@@ -17,23 +17,40 @@ struct BlockRowReader {
   template <class F>
   KOKKOS_INLINE_FUNCTION void each(std::int64_t row, const F &f) const
   {
-    walk(A.own, nullptr, 0, row, f);
-    if (A.others.rows > 0) walk(A.others, A.place, A.own.rows, row, f);
+    for (int part = 0; part < (A.others.rows > 0 ? 2 : 1); ++part) // one call of f, which is inlined
+      if constexpr (Most == 1) walk_scalars(part, row, f);
+      else walk(part, row, f);
   }
 
 private:
-  template <class F>
-  KOKKOS_INLINE_FUNCTION void walk(const AnyCsrMatrix<Scalar> &rows, const std::int32_t *place,
-                                   std::int64_t first, std::int64_t row, const F &f) const
+  /// Number of the unknown, or scalar, of a column.
+  KOKKOS_INLINE_FUNCTION std::int64_t number(int part, std::int64_t column) const
   {
-    const int    B = Most == 1 ? 1 : A.block;
-    std::int64_t at[Most], end[Most];
-    Scalar       v[Most * Most];
+    return part == 0 ? column : A.own.rows + (A.place ? A.place[column] : column);
+  }
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void walk_scalars(int part, std::int64_t row, const F &f) const
+  {
+    const AnyCsrMatrix<Scalar> &rows  = part == 0 ? A.own : A.others;
+    const std::int32_t         *place = part == 0 ? nullptr : A.place;
+    const std::int64_t          first = part == 0 ? 0 : A.own.rows, end = rows.row_begin[row + 1];
+    const AnyIndices            column = rows.column;
+    const Scalar               *value  = rows.value;
+    for (std::int64_t e = rows.row_begin[row]; e < end; ++e) {
+      if (value[e] == Scalar(0)) continue;
+      const std::int64_t c = column[e];
+      f(place ? first + place[c] : first + c, value + e);
+    }
+  }
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void walk(int part, std::int64_t row, const F &f) const
+  {
+    const AnyCsrMatrix<Scalar> &rows = part == 0 ? A.own : A.others;
+    const int                   B    = A.block;
+    std::int64_t                at[Most], end[Most];
+    Scalar                      v[Most * Most];
     for (int r = 0; r < B; ++r) at[r] = rows.row_begin[row * B + r], end[r] = rows.row_begin[row * B + r + 1];
-    const auto column = [&](std::int64_t e) {
-      const std::int64_t c = rows.column[e];
-      return first + (place ? place[c] : c);
-    };
+    const auto column = [&](std::int64_t e) { return number(part, rows.column[e]); };
     while (true) {
       constexpr std::int64_t none = std::int64_t(1) << 62;
       std::int64_t           J    = none;
