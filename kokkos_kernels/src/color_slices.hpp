@@ -139,8 +139,9 @@ struct BeginSlices {
   ColorSlice          *slice;
   KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &sum, const bool final) const
   {
+    const std::int64_t slots = 1 + slice[k].slots();
     if (final) slice[k].begin = sum;
-    sum += slice[k].slots();
+    sum += slots;
   }
 };
 /// First slots of stored columns.
@@ -244,10 +245,10 @@ struct FillSlices {
 
 private:
   KOKKOS_INLINE_FUNCTION int  block() const { return Most == 1 ? 1 : reader.A.block; }
-  KOKKOS_INLINE_FUNCTION void store(Scalar *values, std::int64_t slot, int lane, const Scalar *v) const
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t slot, int lane, const Scalar *v) const
   {
     const int B2 = block() * block();
-    for (int k = 0; k < B2; ++k) values[(slot * B2 + k) * lanes + lane] = v[k];
+    for (int k = 0; k < B2; ++k) to.value[(slot * B2 + k) * lanes + lane] = v[k];
   }
 
   /// The entries of a row on their way to the slots of a lane.
@@ -272,13 +273,13 @@ private:
       if (row.last < 0 || !(all >> row.last & 1)) return false;
       const int slot = slots.at[side][row.last];
       row.filled |= std::uint64_t(1) << slot;
-      store(to.value, s.begin + slot, lane, v);
+      store(s.begin + 1 + slot, lane, v);
       return true;
     }
     const int k = row.used[side]++, slot = (side == 0 ? 0 : static_cast<int>(s.earlier)) + k;
     if (k >= static_cast<int>(all)) return false;
     to.column[(s.column + slot) * lanes + lane] = static_cast<std::int32_t>(j);
-    store(to.value, s.begin + slot, lane, v);
+    store(s.begin + 1 + slot, lane, v);
     return true;
   }
   /// Makes the slots empty that have no entry.
@@ -291,7 +292,7 @@ private:
                        : k < earlier       ? k < row.used[0]
                                            : k - earlier < row.used[1];
       if (has) continue;
-      store(to.value, s.begin + k, lane, zero);
+      store(s.begin + 1 + k, lane, zero);
       if (!s.is_on_diagonals()) to.column[(s.column + k) * lanes + lane] = -1;
     }
   }
@@ -317,10 +318,79 @@ private:
                      : !finite                             ? fault_not_finite
                      : !has_diagonal && shift == Scalar(0) ? fault_missing
                                                            : invert_block<Scalar, Most>(B, diagonal);
-    store(to.inverse, slice, lane, diagonal);
+    store(s.begin, lane, diagonal);
     if (what != fault_none) Kokkos::atomic_fetch_min(fault, 8 * i + what);
     if (!fits) Kokkos::atomic_fetch_or(pattern, 1);
   }
+};
+
+/// The sum over the lanes of hashes of their values: on a device with a thread for each lane, on a host with one for
+/// each slice. 0: columns are stored, so that no other slice is equal.
+template <class Scalar, bool OnDevice>
+struct HashSlices {
+  using Word                 = std::conditional_t<sizeof(Scalar) % 8 == 0, std::uint64_t, std::uint32_t>;
+  static constexpr int words = static_cast<int>(sizeof(Scalar) / sizeof(Word));
+  ColorSlices<Scalar>  A;
+  int                  block, lanes; ///< block: scalars of a block
+  std::int64_t         first;        ///< slice
+  std::uint64_t       *hash;         ///< zeros before
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t slice = first + (OnDevice ? k / lanes : k);
+    const ColorSlice   s     = A.slice[slice];
+    if (!s.is_on_diagonals()) return;
+    if constexpr (OnDevice)
+      Kokkos::atomic_fetch_add(&hash[slice], of_lanes<1>(s, static_cast<int>(k % lanes)));
+    else
+      for (int lane = 0; lane < lanes; lane += lanes % 8 == 0 ? 8 : 1)
+        hash[slice] += lanes % 8 == 0 ? of_lanes<8>(s, lane) : of_lanes<1>(s, lane);
+  }
+
+private:
+  /// L lanes at once, because each hash is a chain of products.
+  template <int L>
+  KOKKOS_INLINE_FUNCTION std::uint64_t of_lanes(const ColorSlice &s, int lane) const
+  {
+    std::uint64_t h[L], sum = 0;
+    for (int l = 0; l < L; ++l) h[l] = static_cast<std::uint64_t>(lane + l + 1);
+    const std::int64_t n = (1 + s.slots()) * block;
+    for (std::int64_t e = 0; e < n; ++e) {
+      const auto *value = reinterpret_cast<const Word *>(A.value + (s.begin * block + e) * lanes + lane);
+      for (int w = 0; w < words; ++w)
+        for (int l = 0; l < L; ++l)
+          h[l] = (h[l] ^ value[l * words + w]) * 0x9e3779b97f4a7c15ull, h[l] ^= h[l] >> 32;
+    }
+    for (int l = 0; l < L; ++l) sum += h[l] * 0xbf58476d1ce4e5b9ull;
+    return sum;
+  }
+};
+
+/// Copies the slots of slices whose representative is the slice itself, and counts values that differ from those of
+/// the representative.
+template <class Scalar>
+struct ShareSlices {
+  ColorSlices<Scalar>  A;
+  std::int64_t         scalars;
+  const std::int64_t  *same;  ///< the slice that has the same values
+  const std::int64_t  *begin; ///< new first slot of a representative
+  Scalar              *to;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &differ) const
+  {
+    const std::int64_t n    = (1 + A.slice[k].slots()) * scalars;
+    const Scalar      *mine = A.value + A.slice[k].begin * scalars;
+    if (same[k] == k)
+      for (std::int64_t e = 0; e < n; ++e) to[begin[k] * scalars + e] = mine[e];
+    else
+      for (std::int64_t e = 0; e < n; ++e)
+        differ += !(mine[e] == A.value[A.slice[same[k]].begin * scalars + e]);
+  }
+};
+/// Moves slices to the slots of their representatives.
+struct MoveSlices {
+  ColorSlice          *slice;
+  const std::int64_t  *same, *begin;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const { slice[k].begin = begin[same[k]]; }
 };
 
 } // namespace

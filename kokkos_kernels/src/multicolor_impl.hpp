@@ -11,6 +11,8 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace ribbon {
@@ -61,7 +63,8 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   std::vector<std::int64_t>            earlier, later; ///< slots of each colour
   Kokkos::View<ColorSlice *, Memory>   slice;
   Kokkos::View<std::int32_t *, Memory> order, diagonal, column; ///< see ColorSlices
-  Kokkos::View<Scalar *, Memory>       value, inverse, sums;
+  Kokkos::View<Scalar *, Memory>       value, sums;
+  bool                                 shares = false; ///< slices with equal values have the same slots
   MulticolorReport                     report;
 
   ColorSlices<Scalar> slices() const;
@@ -76,7 +79,10 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   template <int Most>
   bool fill(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
             Scalar shift);
-  void allocate_values(const Exec &exec, bool keeps_sums);
+  /// Gives every slice its own slots, for fill().
+  void separate(const Exec &exec);
+  /// Stores slots that are equal once, if this saves half of the memory.
+  void share(const Exec &exec);
   template <int B>
   void relax_blocks(const Exec &exec, const ColorStep &step, Scalar omega,
                     const MulticolorVectors<Scalar> &v) const;
@@ -85,8 +91,7 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
 template <class Scalar, class Exec>
 ColorSlices<Scalar> MulticolorRelaxation<Scalar, Exec>::Storage::slices() const
 {
-  return {order.data(), slice.data(),   diagonal.data(), column.data(),
-          value.data(), inverse.data(), sums.data(),     unknowns};
+  return {order.data(), slice.data(), diagonal.data(), column.data(), value.data(), sums.data(), unknowns};
 }
 
 template <class Scalar, class Exec>
@@ -128,7 +133,6 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::divide_into_slices(const Exec 
   Kokkos::parallel_for(
     "ribbon::slices", of(0, all),
     DecideSlices{needs.data(), slice.data(), static_cast<std::int64_t>(sizeof(Scalar)) * block * block});
-  Kokkos::parallel_scan("ribbon::slices", of(0, all), BeginSlices{slice.data()}, slots);
   Kokkos::parallel_scan("ribbon::slices", of(0, all), BeginColumns{slice.data()}, column_slots);
   for (std::size_t c = 0; c + 1 < first_slice.size(); ++c)
     for (bool of_earlier : {true, false}) {
@@ -168,17 +172,65 @@ bool MulticolorRelaxation<Scalar, Exec>::Storage::fill(const Exec &exec, const M
 }
 
 template <class Scalar, class Exec>
-void MulticolorRelaxation<Scalar, Exec>::Storage::allocate_values(const Exec &exec, bool keeps_sums)
+void MulticolorRelaxation<Scalar, Exec>::Storage::separate(const Exec &exec)
 {
-  const std::int64_t places  = first_slice.back() * lanes;
-  const auto         scalars = [&](const char *label, std::int64_t n) {
-    return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n));
+  Kokkos::parallel_scan("ribbon::slices", indices(exec, first_slice.back()), BeginSlices{slice.data()},
+                        slots);
+  exec.fence();
+  value  = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::values",
+                                                   static_cast<std::size_t>(slots * lanes * block * block));
+  shares = false;
+}
+
+template <class Scalar, class Exec>
+void MulticolorRelaxation<Scalar, Exec>::Storage::share(const Exec &exec)
+{
+  const std::int64_t all = first_slice.back(), scalars = static_cast<std::int64_t>(lanes) * block * block;
+  const auto         entries = static_cast<std::size_t>(all);
+  if (!report.ok() || all < 64) return;
+  const auto hash = allocate_zeros<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hashes", entries);
+  const auto find = [&](std::int64_t from, std::int64_t count) {
+    constexpr bool on_device = is_device_space<Exec>;
+    Kokkos::parallel_for("ribbon::hash_slices", indices(exec, count * (on_device ? lanes : 1)),
+                         HashSlices<Scalar, on_device>{slices(), block * block, lanes, from, hash.data()});
+    exec.fence();
   };
-  column  = allocate<Kokkos::View<std::int32_t *, Memory>>(exec, "ribbon::columns",
-                                                          static_cast<std::size_t>(column_slots * lanes));
-  value   = scalars("ribbon::values", slots * lanes * block * block);
-  inverse = scalars("ribbon::inverses", places * block * block);
-  if (keeps_sums) sums = scalars("ribbon::sums", places * block);
+  // some slices in a row tell whether many are equal
+  const std::int64_t some = std::min<std::int64_t>(all, 512), middle = (all - some) / 2;
+  find(middle, some);
+  const auto sample = Kokkos::create_mirror_view_and_copy(
+    Kokkos::HostSpace(), Kokkos::subview(hash, std::make_pair(static_cast<std::size_t>(middle),
+                                                              static_cast<std::size_t>(middle + some))));
+  const std::unordered_set<std::uint64_t> distinct(sample.data(), sample.data() + sample.size());
+  if (2 * static_cast<std::int64_t>(distinct.size()) > some || distinct.count(0)) return;
+  Kokkos::deep_copy(exec, hash, std::uint64_t(0));
+  find(0, all);
+  const auto hashes  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), hash);
+  const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), slice);
+  std::unordered_map<std::uint64_t, std::int64_t> first;
+  std::vector<std::int64_t>                       same(entries), begin(entries, 0);
+  std::int64_t                                    left = 0; // slots
+  for (std::int64_t k = 0; k < all; ++k) {
+    const auto          e = static_cast<std::size_t>(k);
+    const std::uint64_t h = hashes(e);
+    same[e]               = h == 0 ? k : first.emplace(h, k).first->second;
+    if (same[e] == k) begin[e] = left, left += 1 + on_host(e).slots();
+    if (2 * left > slots) return;
+  }
+  const auto same_there  = upload(exec, "ribbon::same", same),
+             begin_there = upload(exec, "ribbon::same", begin);
+  const auto   kept      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::values",
+                                                             static_cast<std::size_t>(left * scalars));
+  std::int64_t differ    = 0;
+  Kokkos::parallel_reduce(
+    "ribbon::share_slices", indices(exec, all),
+    ShareSlices<Scalar>{slices(), scalars, same_there.data(), begin_there.data(), kept.data()}, differ);
+  exec.fence();
+  if (differ > 0) return; // two hashes are equal by chance
+  Kokkos::parallel_for("ribbon::share_slices", indices(exec, all),
+                       MoveSlices{slice.data(), same_there.data(), begin_there.data()});
+  exec.fence();
+  value = kept, shares = true;
 }
 
 template <class Scalar, class Exec>
@@ -198,7 +250,11 @@ MulticolorRelaxation<Scalar, Exec>::MulticolorRelaxation(const Exec &exec, const
   s.order_by_color(exec, colors, count);
   if (s.block == 1) s.template divide_into_slices<1>(exec, rows, colors);
   else s.template divide_into_slices<largest_point_block>(exec, rows, colors);
-  s.allocate_values(exec, count > 2); // no sequence of two colours keeps sums
+  s.column = allocate<Kokkos::View<std::int32_t *, Memory>>(
+    exec, "ribbon::columns", static_cast<std::size_t>(s.column_slots * s.lanes));
+  if (count > 2) // no sequence of two colours keeps sums
+    s.sums = allocate<Kokkos::View<Scalar *, Memory>>(
+      exec, "ribbon::sums", static_cast<std::size_t>(s.first_slice.back() * s.lanes * s.block));
   if (!refresh(exec, rows, colors, shift))
     throw std::invalid_argument("ribbon::MulticolorRelaxation: unknowns of one colour couple");
 }
@@ -207,8 +263,12 @@ template <class Scalar, class Exec>
 bool MulticolorRelaxation<Scalar, Exec>::refresh(const Exec &exec, const MulticolorRows<Scalar> &rows,
                                                  const ColorArray<Exec> &colors, Scalar shift)
 {
-  return storage_->block == 1 ? storage_->template fill<1>(exec, rows, colors, shift)
-                              : storage_->template fill<largest_point_block>(exec, rows, colors, shift);
+  Storage &s = *storage_;
+  if (s.shares || s.value.size() == 0) s.separate(exec);
+  const bool fits = s.block == 1 ? s.template fill<1>(exec, rows, colors, shift)
+                                 : s.template fill<largest_point_block>(exec, rows, colors, shift);
+  if (fits) s.share(exec);
+  return fits;
 }
 
 template <class Scalar, class Exec>
@@ -220,13 +280,13 @@ const MulticolorReport &MulticolorRelaxation<Scalar, Exec>::report() const
 template <class Scalar, class Exec>
 int MulticolorRelaxation<Scalar, Exec>::colors() const
 {
-  return static_cast<int>(storage_->first_slice.size()) - 1;
+  return storage_ ? static_cast<int>(storage_->first_slice.size()) - 1 : 0;
 }
 
 template <class Scalar, class Exec>
 std::int64_t MulticolorRelaxation<Scalar, Exec>::stored_blocks() const
 {
-  return storage_->slots * storage_->lanes;
+  return (storage_->slots - storage_->first_slice.back()) * storage_->lanes;
 }
 
 template <class Scalar, class Exec>
@@ -234,8 +294,7 @@ std::size_t MulticolorRelaxation<Scalar, Exec>::bytes() const
 {
   const Storage &s = *storage_;
   return (s.order.size() + s.column.size() + s.diagonal.size()) * sizeof(std::int32_t) +
-         s.slice.size() * sizeof(ColorSlice) +
-         (s.value.size() + s.inverse.size() + s.sums.size()) * sizeof(Scalar);
+         s.slice.size() * sizeof(ColorSlice) + (s.value.size() + s.sums.size()) * sizeof(Scalar);
 }
 
 template <class Scalar, class Exec>

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace {
@@ -184,6 +185,66 @@ TYPED_TEST(Multicolor, RefusesColorsThatCouple)
   s.rows.rows.block = 9;
   EXPECT_THROW((ribbon::MulticolorRelaxation<Scalar, Exec>(exec, s.rows.rows, colors, 1, Scalar(0))),
                std::invalid_argument);
+}
+
+/// Constant coefficients on a grid, with other values at some points, or random ones everywhere.
+test::BlockMatrix<double> plane(std::int64_t n, double (*value)(std::int64_t i, std::int64_t j))
+{
+  test::BlockMatrix<double> A(n * n, 0, 1);
+  for (std::int64_t i = 0; i < n * n; ++i) {
+    A.at(i, i) = {{6 + value(i, i)}};
+    for (std::int64_t d : {-n, std::int64_t(-1), std::int64_t(1), n}) {
+      const std::int64_t j = i + d;
+      if (j >= 0 && j < n * n && (std::abs(d) > 1 || i / n == j / n)) A.at(i, j) = {{-1 + value(i, j)}};
+    }
+  }
+  return A;
+}
+double constant(std::int64_t, std::int64_t)
+{
+  return 0;
+}
+double constant_but_some(std::int64_t i, std::int64_t)
+{
+  return i % 1009 == 0 ? 0.25 : 0;
+}
+double different(std::int64_t i, std::int64_t j)
+{
+  return 0.1 * std::sin(static_cast<double>(3 * i + 7 * j));
+}
+
+/// Equal slices are stored once, and new values may be equal or not.
+TEST(MulticolorMemory, StoresConstantCoefficientsOnce)
+{
+  const std::int64_t   n = 101;
+  const Exec           exec;
+  const Colors         colors("colors", static_cast<std::size_t>(n * n));
+  ribbon::GridColoring grid;
+  grid.size[0] = grid.size[1] = n;
+  ribbon::color_grid(exec, grid, n * n, colors);
+  const auto                      host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), colors);
+  const std::vector<std::int32_t> color(host.data(), host.data() + n * n);
+  ribbon::MulticolorRelaxation<double, Exec> matrix;
+  for (auto value : {constant, different, constant_but_some, constant}) {
+    const auto                     A = plane(n, value);
+    const test::DeviceRows<double> rows(A);
+    if (matrix.colors() == 0) matrix = {exec, rows.rows, colors, 2, 0.};
+    else ASSERT_TRUE(matrix.refresh(exec, rows.rows, colors, 0.));
+    const double bytes = static_cast<double>(matrix.bytes()) / static_cast<double>(n * n);
+    if (value == different) EXPECT_GT(bytes, 40);
+    else EXPECT_LT(bytes, 25);
+    std::mt19937_64 g(2);
+    const auto      b = random_vector<double>(g, n * n), start = random_vector<double>(g, n * n);
+    auto            x  = start;
+    const auto      db = ribbon::upload(exec, "b", b), dx = ribbon::upload(exec, "x", start);
+    ribbon::sweep_colors(exec, matrix, ribbon::color_sequence(2, true, true, 1, false), 1.2,
+                         {db.data(), dx.data()});
+    exec.fence();
+    for (int c : {0, 1, 1, 0}) test::reference_relax(A, color, c, 1.2, 0., b, x);
+    const auto found = on_host(dx);
+    for (std::size_t k = 0; k < found.size(); ++k)
+      ASSERT_LT(std::abs(found[k] - x[k]), 1e-13) << "entry " << k;
+  }
 }
 
 /// A symmetric sweep from zero reads every block once. Slices fill up with at most a few blocks here.

@@ -30,7 +30,7 @@ struct RelaxColor {
     if (earlier && !reuse) subtract(s, true, lane, unknown, sum);
     if (keep) store_sums(slice, lane, sum);
     if (later) subtract(s, false, lane, unknown, sum);
-    update(slice, lane, unknown, sum);
+    update(s.begin, lane, unknown, sum);
   }
 
 private:
@@ -56,7 +56,7 @@ private:
   KOKKOS_INLINE_FUNCTION void subtract(const ColorSlice &s, bool of_earlier, int lane,
                                        const std::int64_t (&unknown)[L], Scalar (&sum)[L][B]) const
   {
-    const std::int64_t skipped = of_earlier ? 0 : s.slots(true), slot = s.begin + skipped;
+    const std::int64_t skipped = of_earlier ? 0 : s.slots(true), slot = s.begin + 1 + skipped;
     if (B == 1 && s.is_on_diagonals())
       subtract_diagonals(of_earlier ? s.earlier : s.later, slot, lane, unknown, sum);
     else subtract_columns(of_earlier ? s.earlier : s.later, slot, s.column + skipped, lane, sum);
@@ -91,7 +91,7 @@ private:
       }
   }
 
-  KOKKOS_INLINE_FUNCTION void update(std::int64_t slice, int lane, const std::int64_t (&unknown)[L],
+  KOKKOS_INLINE_FUNCTION void update(std::int64_t slot, int lane, const std::int64_t (&unknown)[L],
                                      const Scalar (&sum)[L][B]) const
   {
     for (int l = 0; l < L; ++l) {
@@ -101,7 +101,7 @@ private:
         Scalar y(0);
         RIBBON_UNROLL
         for (int c = 0; c < B; ++c)
-          add_product(y, read_only_scalar(A.inverse + ((slice * B + c) * B + r) * H + lane + l), sum[l][c]);
+          add_product(y, read_only_scalar(A.value + ((slot * B + c) * B + r) * H + lane + l), sum[l][c]);
         Scalar &to = x[unknown[l] * B + r];
         to         = rest == Scalar(0) ? y : set ? omega * y : rest * to + omega * y;
       }

@@ -8,10 +8,11 @@ namespace ribbon {
 
 inline constexpr int most_offsets = 32; ///< bits of a mask
 
-/// The entries of H unknowns off the diagonal. A slot holds one block of each lane. Slots of couplings with earlier
-/// colours come first. The columns are those of a few diagonals of the matrix, one for each slot, or are stored.
+/// The entries of H unknowns. A slot holds one block of each lane. The first slot has the inverses of the diagonal.
+/// Then come couplings with earlier colours, then those with later ones. Slices with equal values share slots. The
+/// columns are those of a few diagonals of the matrix, one for each slot, or are stored.
 struct ColorSlice {
-  std::int64_t  begin;          ///< first slot
+  std::int64_t  begin;          ///< slot of the inverses
   std::int64_t  column;         ///< first slot of the stored columns; -1: slots are diagonals
   std::uint32_t earlier, later; ///< numbers of slots, or masks of diagonals with a slot for each bit
 
@@ -21,7 +22,10 @@ struct ColorSlice {
     const std::uint32_t all = of_earlier ? earlier : later;
     return is_on_diagonals() ? bits(all) : static_cast<int>(all);
   }
-  KOKKOS_INLINE_FUNCTION int        slots() const { return slots(true) + slots(false); }
+  KOKKOS_INLINE_FUNCTION int slots() const
+  {
+    return slots(true) + slots(false);
+  } ///< without that of the inverses
   KOKKOS_INLINE_FUNCTION static int bits(std::uint32_t mask)
   {
     int count = 0;
@@ -48,7 +52,7 @@ struct ColorSlices {
   const ColorSlice   *slice;
   const std::int32_t *diagonal; ///< distances of the diagonals of masks
   std::int32_t       *column;   ///< unknown of each block; -1: none
-  Scalar             *value, *inverse;
+  Scalar             *value;
   Scalar             *sums; ///< b - L x of each place
   std::int64_t        unknowns;
 };
