@@ -4,6 +4,7 @@
 #include "pc.hpp"
 
 #include "../support/native_vectors.hpp"
+#include "../support/no_norms.hpp"
 #include "../support/session.hpp"
 
 #include <petsc/private/kspimpl.h>
@@ -64,20 +65,6 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
   *done = its;
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscCall(PrintComparison(pc, line));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Whether a KSP computes no norms of residuals, and iterates x += M (b - A x) with the A and M of this PC.
-/// PETSc handles scales, monitors, null spaces and transposes.
-PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
-{
-  PetscBool richardson;
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
-  const bool unasked = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
-  // the flag is not public; PETSc then uses only the scale, which is 1
-  const bool self_scaled = ksp->nwork > 2;
-  *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

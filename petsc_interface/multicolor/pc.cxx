@@ -2,6 +2,7 @@
 #include "pc.hpp"
 
 #include "../support/format.hpp"
+#include "../support/no_norms.hpp"
 #include "../support/open_arrays.hpp"
 #include "../support/session.hpp"
 
@@ -181,6 +182,24 @@ static PetscErrorCode PCApplyRichardson_Multicolor(PC pc, Vec b, Vec x, Vec, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Leaves Richardson's iteration to this PC if it needs no norms, and PETSc's own one otherwise.
+static PetscErrorCode PCPreSolve_Multicolor(PC pc, KSP ksp, Vec, Vec)
+{
+  bool takes_none = false;
+  PetscFunctionBegin;
+  PetscCall(RibbonCallPreSolve(pc, ksp));
+  PetscCall(TakesNoNorms(pc, ksp, &takes_none));
+  pc->ops->applyrichardson = takes_none ? PCApplyRichardson_Multicolor : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPostSolve_Multicolor(PC pc, KSP, Vec, Vec)
+{
+  PetscFunctionBegin;
+  pc->ops->applyrichardson = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCReset_Multicolor(PC pc)
 {
   PC_Multicolor *mc = context(pc);
@@ -269,14 +288,15 @@ PetscErrorCode PCCreate_Multicolor(PC pc)
 {
   PetscFunctionBegin;
   PetscCallCXX(pc->data = new PC_Multicolor);
-  pc->ops->setup           = PCSetUp_Multicolor;
-  pc->ops->apply           = PCApply_Multicolor;
-  pc->ops->applytranspose  = PCApplyTranspose_Multicolor;
-  pc->ops->applyrichardson = PCApplyRichardson_Multicolor;
-  pc->ops->setfromoptions  = PCSetFromOptions_Multicolor;
-  pc->ops->view            = PCView_Multicolor;
-  pc->ops->reset           = PCReset_Multicolor;
-  pc->ops->destroy         = PCDestroy_Multicolor;
+  pc->ops->setup          = PCSetUp_Multicolor;
+  pc->ops->apply          = PCApply_Multicolor;
+  pc->ops->applytranspose = PCApplyTranspose_Multicolor;
+  pc->ops->presolve       = PCPreSolve_Multicolor;
+  pc->ops->postsolve      = PCPostSolve_Multicolor;
+  pc->ops->setfromoptions = PCSetFromOptions_Multicolor;
+  pc->ops->view           = PCView_Multicolor;
+  pc->ops->reset          = PCReset_Multicolor;
+  pc->ops->destroy        = PCDestroy_Multicolor;
   PetscCall(ComposeMulticolorOptions(pc, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,15 +56,21 @@ void expect_as_reference(const MulticolorPC &m, const DenseSweeps &reference, co
   OK(VecSet(m.x, static_cast<PetscReal>(NAN))); // is not read
   OK(PCApply(m.pc, m.b, m.x));
   EXPECT_LT(m.difference(x), rounding);
-  PetscInt                    done;
-  PCRichardsonConvergedReason reason;
+  // two steps of Richardson's iteration without norms from a guess
+  KSP ksp;
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, KSPRICHARDSON));
+  OK(KSPSetPC(ksp, m.pc));
+  OK(KSPSetNormType(ksp, KSP_NORM_NONE));
+  OK(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 2));
+  OK(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  OK(deactivate_dm(ksp));
   MulticolorPC::fill(m.x, 3);
   x = MulticolorPC::all(m.x);
   for (int k = 0; k < 2; ++k) reference.apply(q, b, x);
-  OK(PCApplyRichardson(m.pc, m.b, m.x, nullptr, 0, 0, 0, 2, PETSC_FALSE, &done, &reason));
-  EXPECT_EQ(done, 2);
-  EXPECT_EQ(reason, PCRICHARDSON_CONVERGED_ITS);
+  OK(KSPSolve(ksp, m.b, m.x));
   EXPECT_LT(m.difference(x), rounding);
+  OK(KSPDestroy(&ksp));
 }
 
 /// Grids in one to three dimensions, of which ranks own boxes.
@@ -493,6 +499,27 @@ TEST_F(PCMulticolor, AllocatesNothingInAnApplication)
     OK(PCApply(m.pc, m.b, m.x));
     EXPECT_EQ(allocations_of([&] { PCApply(m.pc, m.b, m.x); }), 0) << allocations();
   }
+}
+
+/// Richardson's iteration stops at its tolerance.
+TEST_F(PCMulticolor, LeavesNormsToRichardson)
+{
+  const WithoutPhases real;
+  const Grid          grid({9, 9}, {1, 1}, 2);
+  MulticolorPC        m(grid.A, grid.da);
+  KSP                 ksp;
+  PetscInt            its;
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, KSPRICHARDSON));
+  OK(KSPSetPC(ksp, m.pc));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(deactivate_dm(ksp));
+  OK(KSPSolve(ksp, m.b, m.x));
+  OK(KSPGetIterationNumber(ksp, &its));
+  EXPECT_GT(its, 2);
+  EXPECT_LT(its, 60);
+  EXPECT_LT(relative_residual(grid.A, m.b, m.x), 1e-4);
+  OK(KSPDestroy(&ksp));
 }
 
 /// The default smoother of multigrid, with the iterations of PCSOR or fewer.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file no_norms.hpp  Whether Richardson's iteration may be left to a PC as a whole.
+#pragma once
+
+#include "compat.h"
+
+namespace ribbon::petsc {
+
+/// Whether a KSP computes no norms of residuals, and iterates x += M (b - A x) with the A and M of this PC. PETSc also
+/// passes its iteration to a PC if it wants norms, and then ignores the tolerances. PETSc handles scales, monitors,
+/// null spaces and transposes.
+inline PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
+{
+  PetscBool richardson;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  const bool unasked = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
+  // the flag is not public; PETSc then uses only the scale, which is 1
+  const bool self_scaled = ksp->nwork > 2;
+  *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
