@@ -151,7 +151,8 @@ struct Grid {
           PetscScalar diagonal = shift;
           for (std::size_t d = 0; d < 3; ++d) {
             if (n[d] == 1) continue;
-            const PetscReal c[3] = {width == 1 ? 2. : 6., width == 1 ? -1. : -4., width == 1 ? 0. : 1.};
+            const PetscReal c[3] = {PetscReal(width == 1 ? 2 : 6), PetscReal(width == 1 ? -1 : -4),
+                                    PetscReal(width == 1 ? 0 : 1)};
             diagonal += c[0] * strength[d];
             for (PetscInt step = -width; step <= width; ++step) {
               if (step == 0 || (dirichlet && on_edge)) continue;

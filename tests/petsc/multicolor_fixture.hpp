@@ -202,7 +202,8 @@ inline Mat random_blocks(std::mt19937_64 &g, PetscInt unknowns, PetscInt block, 
   for (PetscInt i = begin; i < end; ++i)
     for (PetscInt j = 0; j < n; ++j)
       if (a[static_cast<std::size_t>(i * n + j)] != 0)
-        MatSetValue(A, i, j, a[static_cast<std::size_t>(i * n + j)] * turned, INSERT_VALUES);
+        MatSetValue(A, i, j, static_cast<PetscReal>(a[static_cast<std::size_t>(i * n + j)]) * turned,
+                    INSERT_VALUES);
   MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
   MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
   return A;
