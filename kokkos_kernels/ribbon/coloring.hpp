@@ -61,8 +61,10 @@ void color_grid(const Exec &exec, const GridColoring &grid, std::int64_t unknown
 
 /// Whether no unknown has a nonzero coupling with another one of its colour. Waits.
 /// @param colors  of the own unknowns, then of those of other ranks; a negative colour couples with none
+/// @param among   only the rows of so many first unknowns are read
 template <class Scalar, class Exec>
-bool is_proper(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors);
+bool is_proper(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
+               std::int64_t among = std::int64_t(1) << 62);
 
 /// The graph of A + A^T without zero entries and without the diagonal. Neighbours of other ranks are
 /// numbered after the own unknowns.

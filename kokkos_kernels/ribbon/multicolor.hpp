@@ -11,11 +11,10 @@
 
 namespace ribbon {
 
-/// Why a matrix cannot be relaxed: the diagonal block of an unknown.
+/// Why a matrix cannot be relaxed: the diagonal of an unknown is zero or singular, or its rows are not finite.
 struct MulticolorReport {
   FactorStatus status  = FactorStatus::ok; ///< ok, zero_pivot or not_finite
   std::int64_t unknown = -1;               ///< the first one at fault
-  bool         missing = false;            ///< it has no entry on its diagonal
   bool         ok() const { return status == FactorStatus::ok; }
 };
 
@@ -80,6 +79,7 @@ public:
 
   const MulticolorReport &report() const;
   int                     colors() const;
+  std::int64_t            unknowns_of(int color) const;
   /// nonzero blocks off the diagonal, with those that fill up slices
   std::int64_t stored_blocks() const;
   std::size_t  bytes() const;

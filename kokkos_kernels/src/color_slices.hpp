@@ -166,8 +166,8 @@ struct CountSlots {
   }
 };
 
-/// Faults of a copy. Those after `pattern` belong to an unknown.
-enum Fault { fault_none = 0, fault_pattern = 1, fault_missing = 2, fault_zero = 3, fault_not_finite = 4 };
+/// Faults of the diagonal of an unknown.
+enum Fault { fault_none, fault_zero, fault_not_finite };
 
 /// Inverts the diagonal block of an unknown in place: entry of row r and column c at a[c * B + r]. The rows
 /// are scaled to one size, because their equations may have any units. In a block of several rows a pivot of
@@ -303,21 +303,19 @@ private:
     const std::int64_t i                     = to.order[slice * lanes + lane];
     const int          B                     = block();
     Scalar             diagonal[Most * Most] = {};
-    bool               has_diagonal = false, finite = true, fits = true;
+    bool               finite = true, fits = true;
     Row                row{i, i < 0 ? 0 : color[i]};
     if (i >= 0)
       reader.each(i, [&](std::int64_t j, const Scalar *v) {
         for (int k = 0; k < B * B; ++k) finite = finite && is_finite(magnitude(v[k]));
         if (j != i) fits = put(s, slots, lane, j, v, row) && fits;
-        else has_diagonal = true;
         for (int k = 0; j == i && k < B * B; ++k) diagonal[k] = v[k];
       });
     clear(s, lane, row);
     for (int r = 0; r < B; ++r) diagonal[r * B + r] += shift;
-    const int what = i < 0                                 ? fault_none
-                     : !finite                             ? fault_not_finite
-                     : !has_diagonal && shift == Scalar(0) ? fault_missing
-                                                           : invert_block<Scalar, Most>(B, diagonal);
+    const int what = i < 0     ? fault_none
+                     : !finite ? fault_not_finite
+                               : invert_block<Scalar, Most>(B, diagonal);
     store(s.begin, lane, diagonal);
     if (what != fault_none) Kokkos::atomic_fetch_min(fault, 8 * i + what);
     if (!fits) Kokkos::atomic_fetch_or(pattern, 1);

@@ -93,13 +93,18 @@ struct Positions {
 
 /// One direction of the couplings.
 struct Edges {
-  const std::int64_t  *begin;
-  const std::int32_t  *neighbor;
+  const std::int64_t *begin;
+  const std::int32_t *neighbor;
+  /// Whether the list of i has j. Lists are sorted, as the columns of a row.
   KOKKOS_FUNCTION bool has(std::int64_t i, std::int64_t j) const
   {
-    for (std::int64_t e = begin[i]; e < begin[i + 1]; ++e)
-      if (neighbor[e] == j) return true;
-    return false;
+    std::int64_t first = begin[i], end = begin[i + 1];
+    while (first < end) {
+      const std::int64_t middle = first + (end - first) / 2;
+      if (neighbor[middle] < j) first = middle + 1;
+      else end = middle;
+    }
+    return first < begin[i + 1] && neighbor[first] == j;
   }
 };
 
@@ -149,8 +154,7 @@ std::int64_t scan(const Exec &exec, const Positions64<Exec> &begin, std::int64_t
   return all;
 }
 
-template <class Exec>
-std::size_t words(std::int64_t n)
+inline std::size_t words(std::int64_t n)
 {
   return static_cast<std::size_t>(n);
 }
@@ -161,8 +165,8 @@ UnknownGraph<Exec> symmetrized(const Exec &exec, const UnknownGraph<Exec> &graph
 {
   const std::int64_t n = graph.unknowns;
   const Edges        from{graph.begin.data(), graph.neighbor.data()};
-  const auto         count = allocate_zeros<Positions64<Exec>>(exec, "ribbon::coloring", words<Exec>(n + 1));
-  const auto         each  = indices(exec, n);
+  const auto         count   = allocate_zeros<Positions64<Exec>>(exec, "ribbon::coloring", words(n + 1));
+  const auto         each    = indices(exec, n);
   std::int64_t       missing = 0;
   Kokkos::parallel_for("ribbon::coloring", each, CopyLists{from, count.data(), nullptr, nullptr});
   Kokkos::parallel_reduce("ribbon::coloring", each, AddTransposed{from, n, count.data(), nullptr, nullptr},
@@ -170,10 +174,10 @@ UnknownGraph<Exec> symmetrized(const Exec &exec, const UnknownGraph<Exec> &graph
   exec.fence();
   if (missing == 0) return graph;
   UnknownGraph<Exec> both{
-    n, graph.ghosts, allocate<Positions64<Exec>>(exec, "ribbon::graph", words<Exec>(n + 1)), {}};
+    n, graph.ghosts, allocate<Positions64<Exec>>(exec, "ribbon::graph", words(n + 1)), {}};
   Kokkos::deep_copy(exec, both.begin, count);
   const std::int64_t all = scan(exec, both.begin, n);
-  both.neighbor          = allocate<Places32<Exec>>(exec, "ribbon::graph", words<Exec>(all));
+  both.neighbor          = allocate<Places32<Exec>>(exec, "ribbon::graph", words(all));
   Kokkos::parallel_for("ribbon::coloring", each,
                        CopyLists{from, count.data(), both.begin.data(), both.neighbor.data()});
   Kokkos::parallel_reduce("ribbon::coloring", each,
@@ -189,11 +193,11 @@ UnknownGraph<Exec> directed_graph(const Exec &exec, const MulticolorRows<Scalar>
   const std::int64_t                 n = rows.blocks();
   const BlockRowReader<Scalar, Most> reader{rows};
   UnknownGraph<Exec>                 graph{
-    n, rows.ghosts, allocate<Positions64<Exec>>(exec, "ribbon::graph", words<Exec>(n + 1)), {}};
+    n, rows.ghosts, allocate<Positions64<Exec>>(exec, "ribbon::graph", words(n + 1)), {}};
   Kokkos::parallel_for("ribbon::coloring", indices(exec, n),
                        CountNeighbors<Scalar, Most>{reader, graph.begin.data()});
   const std::int64_t all = scan(exec, graph.begin, n);
-  graph.neighbor         = allocate<Places32<Exec>>(exec, "ribbon::graph", words<Exec>(all));
+  graph.neighbor         = allocate<Places32<Exec>>(exec, "ribbon::graph", words(all));
   Kokkos::parallel_for("ribbon::coloring", indices(exec, n),
                        ListNeighbors<Scalar, Most>{reader, graph.begin.data(), graph.neighbor.data()});
   return graph;
@@ -421,10 +425,11 @@ void color_grid(const Exec &exec, const GridColoring &grid, std::int64_t unknown
 }
 
 template <class Scalar, class Exec>
-bool is_proper(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors)
+bool is_proper(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
+               std::int64_t among)
 {
   std::int64_t found = 0;
-  const auto   each  = indices(exec, rows.blocks());
+  const auto   each  = indices(exec, std::min(rows.blocks(), among));
   if (rows.block == 1)
     Kokkos::parallel_reduce("ribbon::is_proper", each, CountImproper<Scalar, 1>{{rows}, colors.data()},
                             found);
@@ -477,7 +482,8 @@ int color_in_parallel(const Exec &exec, const UnknownGraph<Exec> &graph,
 }
 
 #define RIBBON_COLORING(Scalar, Exec)                                                                        \
-  template bool is_proper(const Exec &, const MulticolorRows<Scalar> &, const ColorArray<Exec> &);           \
+  template bool is_proper(const Exec &, const MulticolorRows<Scalar> &, const ColorArray<Exec> &,            \
+                          std::int64_t);                                                                     \
   template UnknownGraph<Exec> unknown_graph(const Exec &, const MulticolorRows<Scalar> &);
 #define RIBBON_COLORING_ON(Scalar, Exec)                                                                     \
   template void color_grid(const Exec &, const GridColoring &, std::int64_t, const ColorArray<Exec> &);      \

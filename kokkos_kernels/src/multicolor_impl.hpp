@@ -19,11 +19,14 @@ namespace ribbon {
 
 namespace {
 
-/// Lanes of a slice: those of a warp, or as many as a host core computes at once.
+/// Lanes of a slice: those of a warp, or as many as a host core computes at once. Small colours on a host have slices
+/// of one unknown, because a colour fills its last slice up.
 template <class Exec>
-int lanes_of_slice(int block)
+int lanes_of_slice(int block, std::int64_t unknowns, int colors)
 {
-  return is_device_space<Exec> ? 32 : block == 1 ? 8 : 1;
+  return is_device_space<Exec>                                              ? 32
+         : block == 1 && unknowns >= 32 * static_cast<std::int64_t>(colors) ? 8
+                                                                            : 1;
 }
 
 /// The diagonals that at least a tenth of some pseudorandom rows have entries on. Blocks have none: their
@@ -60,6 +63,7 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   int                                  block = 1, lanes = 1;
   std::int64_t                         unknowns = 0, slots = 0, column_slots = 0;
   std::vector<std::int64_t>            first_slice;    ///< of each colour, and the end
+  std::vector<std::int64_t>            unknowns_of;    ///< each colour
   std::vector<std::int64_t>            earlier, later; ///< slots of each colour
   Kokkos::View<ColorSlice *, Memory>   slice;
   Kokkos::View<std::int32_t *, Memory> order, diagonal, column; ///< see ColorSlices
@@ -83,6 +87,9 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   void separate(const Exec &exec);
   /// Stores slots that are equal once, if this saves half of the memory.
   void share(const Exec &exec);
+  template <int B, int H>
+  void relax_slices(const Exec &exec, const ColorStep &step, Scalar omega,
+                    const MulticolorVectors<Scalar> &v) const;
   template <int B>
   void relax_blocks(const Exec &exec, const ColorStep &step, Scalar omega,
                     const MulticolorVectors<Scalar> &v) const;
@@ -108,6 +115,7 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::order_by_color(const Exec     
     Kokkos::parallel_scan("ribbon::order", indices(exec, unknowns),
                           OrderColor{colors.data(), order.data(), c, first_slice.back() * lanes}, found);
     exec.fence();
+    unknowns_of.push_back(found);
     first_slice.push_back(first_slice.back() + (found + lanes - 1) / lanes);
   }
 }
@@ -166,7 +174,6 @@ bool MulticolorRelaxation<Scalar, Exec>::Storage::fill(const Exec &exec, const M
     const auto what = static_cast<int>(first(0) % 8);
     report.status   = what == fault_not_finite ? FactorStatus::not_finite : FactorStatus::zero_pivot;
     report.unknown  = first(0) / 8;
-    report.missing  = what == fault_missing;
   }
   return pattern(0) == 0;
 }
@@ -240,7 +247,8 @@ MulticolorRelaxation<Scalar, Exec>::MulticolorRelaxation(const Exec &exec, const
     : storage_(std::make_shared<Storage>())
 {
   Storage &s = *storage_;
-  s.block = rows.block, s.lanes = lanes_of_slice<Exec>(rows.block), s.unknowns = rows.blocks();
+  s.block = rows.block, s.lanes = lanes_of_slice<Exec>(rows.block, rows.blocks(), count),
+  s.unknowns = rows.blocks();
   if (s.block < 1 || s.block > largest_point_block)
     throw std::invalid_argument("ribbon::MulticolorRelaxation: blocks have 1 to 8 rows");
   if (s.unknowns + rows.ghosts >= std::numeric_limits<std::int32_t>::max())
@@ -284,6 +292,12 @@ int MulticolorRelaxation<Scalar, Exec>::colors() const
 }
 
 template <class Scalar, class Exec>
+std::int64_t MulticolorRelaxation<Scalar, Exec>::unknowns_of(int color) const
+{
+  return storage_->unknowns_of[static_cast<std::size_t>(color)];
+}
+
+template <class Scalar, class Exec>
 std::int64_t MulticolorRelaxation<Scalar, Exec>::stored_blocks() const
 {
   return (storage_->slots - storage_->first_slice.back()) * storage_->lanes;
@@ -306,12 +320,12 @@ std::int64_t MulticolorRelaxation<Scalar, Exec>::blocks_of(const ColorStep &step
 }
 
 template <class Scalar, class Exec>
-template <int B>
-void MulticolorRelaxation<Scalar, Exec>::Storage::relax_blocks(const Exec &exec, const ColorStep &step,
+template <int B, int H>
+void MulticolorRelaxation<Scalar, Exec>::Storage::relax_slices(const Exec &exec, const ColorStep &step,
                                                                Scalar                           omega,
                                                                const MulticolorVectors<Scalar> &v) const
 {
-  constexpr int      H = is_device_space<Exec> ? 32 : B == 1 ? 8 : 1, L = is_device_space<Exec> ? 1 : H;
+  constexpr int      L     = is_device_space<Exec> ? 1 : H;
   const auto         c     = static_cast<std::size_t>(step.color);
   const std::int64_t first = first_slice[c], count = first_slice[c + 1] - first;
   Scalar             rest(1);
@@ -321,6 +335,17 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::relax_blocks(const Exec &exec,
                        RelaxColor<Scalar, B, H, L>{slices(), v.b, v.ghosts, v.x, Scalar(1) - rest, rest,
                                                    first, step.set, step.earlier, step.later, step.keep,
                                                    step.reuse});
+}
+
+template <class Scalar, class Exec>
+template <int B>
+void MulticolorRelaxation<Scalar, Exec>::Storage::relax_blocks(const Exec &exec, const ColorStep &step,
+                                                               Scalar                           omega,
+                                                               const MulticolorVectors<Scalar> &v) const
+{
+  if constexpr (is_device_space<Exec>) relax_slices<B, 32>(exec, step, omega, v);
+  else if (B == 1 && lanes == 8) relax_slices<1, 8>(exec, step, omega, v);
+  else relax_slices<B, 1>(exec, step, omega, v);
 }
 
 template <class Scalar, class Exec>

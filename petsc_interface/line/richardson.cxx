@@ -56,10 +56,7 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
                                      current && line->plain));
     *reason = PCRICHARDSON_CONVERGED_ITS;
   } else {
-    // PETSc stores the reason as a KSPConvergedReason
-    const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED;
-    static_assert(sizeof failed == sizeof *reason);
-    std::memcpy(reason, &failed, sizeof failed);
+    RibbonSayPCFailed(reason);
     PetscCall(VecSet(x, PETSC_INFINITY));
   }
   *done = its;

@@ -11,6 +11,15 @@ namespace ribbon::petsc {
 
 namespace {
 
+/// The grid of the unknowns.
+struct UnknownGrid {
+  GridColoring points;                 ///< size, begin and shift
+  std::int64_t all[3]     = {1, 1, 1}; ///< points of all ranks
+  int          dimensions = 0;
+  std::string  source; ///< "DMDA of the PC", ...; empty: there is none
+  std::string  why_not;
+};
+
 /// A DMDA whose points are the unknowns, in its numbering.
 PetscErrorCode FromDMDA(DM dm, const UnknownRows &rows, UnknownGrid *grid, bool *fits)
 {
@@ -24,13 +33,34 @@ PetscErrorCode FromDMDA(DM dm, const UnknownRows &rows, UnknownGrid *grid, bool 
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)dm)));
   *fits            = same != 0;
   grid->dimensions = static_cast<int>(dim);
+  if (dof > largest_point_block)
+    grid->why_not = format("its DMDA has %lld unknowns a point, and blocks have at most 8", (long long)dof);
   for (int d = 0; d < 3; ++d) // a rank without points has no coordinates
-    grid->points.size[d] = PetscMax(local[d], 1), grid->points.begin[d] = begin[d];
+    grid->points.size[d] = PetscMax(local[d], 1), grid->points.begin[d] = begin[d], grid->all[d] = size[d];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The grid of the DMDA of the PC, otherwise of the matrix, if the unknowns are its points.
+PetscErrorCode GridOfDM(PC pc, const UnknownRows &rows, UnknownGrid *grid)
+{
+  PetscFunctionBegin;
+  for (int from = 0; from < 2; ++from) {
+    DM        dm   = nullptr;
+    bool      fits = false;
+    PetscBool is_da;
+    PetscCall(from == 0 ? PCGetDM(pc, &dm) : MatGetDM(pc->pmat, &dm));
+    if (!dm) continue;
+    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+    if (is_da) PetscCall(FromDMDA(dm, rows, grid, &fits));
+    if (!fits) continue;
+    grid->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Natural numbering of a grid over all ranks, seen in the pattern.
-PetscErrorCode FromPattern(const UnknownRows &rows, UnknownGrid *grid)
+PetscErrorCode GridOfPattern(const UnknownRows &rows, UnknownGrid *grid)
 {
   LineSource source;
   LineMap    map;
@@ -43,24 +73,17 @@ PetscErrorCode FromPattern(const UnknownRows &rows, UnknownGrid *grid)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(LinesFromGrid(source, Elements{rows.block(), rows.block() > 1}, &map));
-  if (map.natural[0] == 0) {
+  if (map.natural[0] == 0) { // a chain or a ring has no second dimension that the pattern shows
+    map.natural[0] = all / rows.block(), map.natural[1] = map.natural[2] = 1;
     grid->why_not =
       map.why_not.empty() ? "its numbering shows a grid on each rank, but not over all ranks" : map.why_not;
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (int d = 0; d < 3; ++d) grid->points.size[d] = map.natural[d];
+  for (int d = 0; d < 3; ++d) grid->points.size[d] = grid->all[d] = map.natural[d];
   grid->points.shift = rows.first();
   grid->dimensions   = 1 + (map.natural[1] > 1) + (map.natural[2] > 1);
   grid->source       = "pattern of the matrix";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/// The stencils that colours by formula are known for, the fewest colours first.
-struct Stencil {
-  bool box;
-  int  width;
-};
-constexpr Stencil stencils[] = {{false, 1}, {true, 1}, {false, 2}, {true, 2}};
 
 /// Makes an array of unknowns and ghosts without colours.
 template <class Exec>
@@ -79,46 +102,66 @@ PetscErrorCode IsProperEverywhere(UnknownRows &rows, const ColorArray<Exec> &col
 {
   int all = 0;
   PetscFunctionBegin;
-  PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCallCXX(all = is_proper(current_space<Exec>(), r, colors));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  for (const std::int64_t among :
+       {std::int64_t(1000), std::int64_t(1) << 62}) { // a few rows reject most stencils
+    PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
+      PetscFunctionBegin;
+      PetscCallCXX(all = is_proper(current_space<Exec>(), r, colors, among));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    if (!all) break;
+  }
   PetscCallMPI(
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)rows.aij())));
   *proper = all != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Colours by the coordinates of a grid. Sets found->count, or why_not.
+/// Tries the colours of two stencils on a grid, of which the first one has fewer colours.
 template <class Exec>
-PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, ColorArray<Exec> *colors,
-                      ColorsFound *found, std::string *why_not)
+PetscErrorCode TryWidth(UnknownRows &rows, PCMulticolorCut cut, const UnknownGrid &grid, int width,
+                        ColorArray<Exec> *colors, ColorsFound *found)
 {
-  UnknownGrid grid;
-  bool        proper = false;
+  bool proper = false;
   PetscFunctionBegin;
-  PetscCall(FindUnknownGrid(pc, rows, &grid));
-  if (grid.source.empty()) {
-    *why_not = grid.why_not;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (const Stencil &s : stencils) {
+  for (bool box : {false, true}) {
     GridColoring by = grid.points;
-    by.box = s.box, by.width = s.width;
+    by.box = box, by.width = width;
     PetscCall(ColorGrid<Exec>(rows, by, cut, colors));
     PetscCall(IsProperEverywhere<Exec>(rows, *colors, &proper));
     if (!proper) continue;
     found->on_grid = true, found->grid = by;
     found->count = by.colors(grid.dimensions);
-    found->how = format("grid of %lld x %lld x %lld points of the %s, %s of width %d", (long long)by.size[0],
-                        (long long)by.size[1], (long long)by.size[2], grid.source.c_str(),
-                        s.box ? "box" : "star", s.width);
+    found->how   = format("grid of %lld x %lld x %lld points of the %s, for a %s of width %d",
+                          (long long)grid.all[0], (long long)grid.all[1], (long long)grid.all[2],
+                          grid.source.c_str(), box ? "box" : "star", width);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  *why_not =
-    "unknowns of the " + grid.source +
-    " couple further than two points away, or around a period whose length these colours do not divide";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Colours by the coordinates of a grid: of the DMDA, and of the pattern if that of the DMDA does not fit the matrix.
+/// Sets found->on_grid, or why_not.
+template <class Exec>
+PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, ColorArray<Exec> *colors,
+                      ColorsFound *found, std::string *why_not)
+{
+  UnknownGrid grids[2];
+  PetscFunctionBegin;
+  PetscCall(GridOfDM(pc, rows, &grids[0]));
+  for (int width : {1, 2})
+    for (UnknownGrid &grid : grids) {
+      if (width == 1 && &grid == &grids[1]) PetscCall(GridOfPattern(rows, &grid));
+      if (!found->on_grid && !grid.source.empty())
+        PetscCall(TryWidth<Exec>(rows, cut, grid, width, colors, found));
+      if (found->on_grid) PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  for (const UnknownGrid &grid : grids)
+    if (why_not->empty()) *why_not = grid.why_not;
+  if (why_not->empty())
+    *why_not =
+      "unknowns of the " + grids[!grids[1].source.empty()].source +
+      " couple further than two points away, or around a period whose length these colours do not divide";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,6 +231,13 @@ Kokkos::View<std::uint64_t *, typename Exec::memory_space> Keys(const UnknownRow
   return upload(Exec(), "ribbon::keys", keys);
 }
 
+PetscErrorCode Reduce(std::int64_t *values, int n, MPI_Op operation, MPI_Comm comm)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, operation, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Communication of a colouring over all ranks. An error is kept in *error.
 template <class Exec>
 ColoringRanks OverAllRanks(const UnknownRows &rows, const ColorArray<Exec> &colors, PetscErrorCode *error)
@@ -199,14 +249,8 @@ ColoringRanks OverAllRanks(const UnknownRows &rows, const ColorArray<Exec> &colo
   };
   ColoringRanks ranks;
   ranks.exchange = [=, &rows] { return done(ShareColors<Exec>(rows, colors)); };
-  ranks.sum      = [=](std::int64_t *values, int n) {
-    return done(
-           static_cast<PetscErrorCode>(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_SUM, comm)));
-  };
-  ranks.largest = [=](std::int64_t *value) {
-    return done(
-      static_cast<PetscErrorCode>(MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T, MPI_MAX, comm)));
-  };
+  ranks.sum      = [=](std::int64_t *values, int n) { return done(Reduce(values, n, MPI_SUM, comm)); };
+  ranks.largest  = [=](std::int64_t *value) { return done(Reduce(value, 1, MPI_MAX, comm)); };
   return ranks;
 }
 
@@ -232,25 +276,33 @@ PetscErrorCode InParallel(UnknownRows &rows, PCMulticolorCut cut, const ColorArr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Colours of a matrix with a symmetric pattern, for the own unknowns of `rows`.
+template <class Exec>
+PetscErrorCode InParallelBy(Mat both, UnknownRows &rows, const ColorArray<Exec> &colors, ColorsFound *found)
+{
+  UnknownRows          symmetric;
+  ColorArray<HostExec> all;
+  const auto           own = std::make_pair(std::size_t(0), static_cast<std::size_t>(rows.unknowns()));
+  PetscFunctionBegin;
+  PetscCall(symmetric.set_up(both, rows.block()));
+  PetscCallCXX(all = ColorArray<HostExec>(
+                 "ribbon::colors", static_cast<std::size_t>(symmetric.unknowns() + symmetric.ghosts())));
+  PetscCall(InParallel<HostExec>(symmetric, PC_MULTICOLOR_CUT_EXACT, all, found));
+  PetscCallCXX(Kokkos::deep_copy(Kokkos::subview(colors, own), Kokkos::subview(all, own)));
+  PetscCall(ShareColors<Exec>(rows, colors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The same for a matrix whose pattern is not symmetric between ranks.
 template <class Exec>
 PetscErrorCode InParallelWithTransposed(UnknownRows &rows, const ColorArray<Exec> &colors, ColorsFound *found)
 {
-  using Host = HostExec;
-  Mat         both;
-  UnknownRows symmetric;
+  Mat both;
   PetscFunctionBegin;
   PetscCall(SymmetricPattern(rows.aij(), &both));
-  PetscCall(symmetric.set_up(both, rows.block()));
-  ColorArray<Host> all;
-  PetscCallCXX(all = ColorArray<Host>("ribbon::colors",
-                                      static_cast<std::size_t>(symmetric.unknowns() + symmetric.ghosts())));
-  PetscCall(InParallel<Host>(symmetric, PC_MULTICOLOR_CUT_EXACT, all, found));
-  const auto own = std::make_pair(std::size_t(0), static_cast<std::size_t>(rows.unknowns()));
-  PetscCallCXX(Kokkos::deep_copy(Kokkos::subview(colors, own), Kokkos::subview(all, own)));
-  PetscCall(ShareColors<Exec>(rows, colors));
-  PetscCall(symmetric.reset());
+  const PetscErrorCode error = InParallelBy<Exec>(both, rows, colors, found);
   PetscCall(MatDestroy(&both));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,26 +348,6 @@ PetscErrorCode OnGraph(UnknownRows &rows, PCMulticolorColoring wanted, PCMultico
 }
 
 } // namespace
-
-PetscErrorCode FindUnknownGrid(PC pc, const UnknownRows &rows, UnknownGrid *grid)
-{
-  PetscFunctionBegin;
-  for (int from = 0; from < 2; ++from) {
-    DM        dm   = nullptr;
-    bool      fits = false;
-    PetscBool is_da;
-    PetscCall(from == 0 ? PCGetDM(pc, &dm) : MatGetDM(pc->pmat, &dm));
-    if (!dm) continue;
-    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
-    if (is_da) PetscCall(FromDMDA(dm, rows, grid, &fits));
-    if (!fits) continue;
-    grid->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  grid->points = GridColoring{};
-  PetscCall(FromPattern(rows, grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 template <class Exec>
 PetscErrorCode ShareColors(const UnknownRows &rows, const ColorArray<Exec> &colors)

@@ -20,16 +20,6 @@ struct ColorsFound {
   GridColoring grid;            ///< if on_grid
 };
 
-/// The grid of the unknowns.
-struct UnknownGrid {
-  GridColoring points; ///< size, begin and shift
-  int          dimensions = 0;
-  std::string  source; ///< "DMDA of the PC", ...; empty: there is none
-  std::string  why_not;
-};
-/// Looks for a DMDA of the PC or of the matrix, then for natural numbering in the pattern. Collective.
-PetscErrorCode FindUnknownGrid(PC pc, const UnknownRows &rows, UnknownGrid *grid);
-
 /// Colours own unknowns, and for an exact cut the ghosts. Ghosts of a local cut have the colour -1. The rows are
 /// open. Collective. Errors: PETSC_ERR_SUP if the colouring that an option asks for does not fit, with the reason.
 template <class Exec>

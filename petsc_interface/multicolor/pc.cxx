@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "pc.hpp"
 
+#include "../support/aij.hpp"
 #include "../support/format.hpp"
 #include "../support/no_norms.hpp"
 #include "../support/open_arrays.hpp"
@@ -46,7 +47,7 @@ PetscErrorCode BlockSize(PC pc, PetscInt *block)
 }
 
 /// The sentence of a matrix that cannot be relaxed.
-std::string describe(const UnknownRows &rows, const ribbon::MulticolorReport &report)
+std::string describe(const UnknownRows &rows, PetscReal shift, const ribbon::MulticolorReport &report)
 {
   const auto        row   = static_cast<long long>((rows.first() + report.unknown) * rows.block());
   const std::string where = rows.block() == 1
@@ -56,12 +57,10 @@ std::string describe(const UnknownRows &rows, const ribbon::MulticolorReport &re
     return format(
       "PC multicolor: %s has an entry that is not a finite number, or an inverse diagonal that is not",
       where.c_str());
-  if (report.missing)
-    return format("PC multicolor: %s has no entry on the diagonal; -pc_multicolor_diagonal_shift adds one",
-                  where.c_str());
-  return format(
-    "PC multicolor: zero pivot: the diagonal of %s is %s; -pc_multicolor_diagonal_shift adds to it",
-    where.c_str(), rows.block() == 1 ? "zero" : "singular");
+  const std::string shifted = shift == 0 ? "; -pc_multicolor_diagonal_shift adds to it"
+                                         : format(", with -pc_multicolor_diagonal_shift %g", (double)shift);
+  return format("PC multicolor: zero pivot: the diagonal of %s is %s%s", where.c_str(),
+                rows.block() == 1 ? "zero, or not stored" : "singular", shifted.c_str());
 }
 
 /// Reports a matrix that cannot be relaxed to PETSc, with the same sentence on all ranks.
@@ -71,7 +70,7 @@ PetscErrorCode ReportFailure(PC pc, PC_Multicolor *mc)
   const auto    &report = mc->sweeps->report();
   int            status = static_cast<int>(report.status);
   PetscFunctionBegin;
-  mc->failure = report.ok() ? "" : describe(mc->rows, report);
+  mc->failure = report.ok() ? "" : describe(mc->rows, mc->shift, report);
   PetscCall(AgreeOnSentence(comm, &mc->failure, &status));
   const bool zero = status == static_cast<int>(ribbon::FactorStatus::zero_pivot);
   PetscCall(PCSetFailedReason(pc, mc->failure.empty() ? PC_NOERROR
@@ -111,13 +110,27 @@ PetscErrorCode SetUpNew(PC pc, PC_Multicolor *mc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether a conversion to AIJ keeps the pattern for new values. That of a dense matrix drops zeros.
+PetscErrorCode KeepsPattern(Mat pmat, PetscBool *keeps)
+{
+  PetscFunctionBegin;
+  PetscCall(IsAIJ(pmat, keeps));
+  if (!*keeps)
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, keeps, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
+                                        MATMPISBAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// New values of a matrix with the same pattern. *done: false if there has to be a set-up from nothing.
 PetscErrorCode Refresh(PC pc, PC_Multicolor *mc, bool *done)
 {
-  int same = 0;
+  int       same = 0;
+  PetscBool keeps;
   PetscFunctionBegin;
   *done = false;
   if (!mc->sweeps || pc->flag != SAME_NONZERO_PATTERN) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KeepsPattern(pc->pmat, &keeps));
+  if (!keeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(mc->rows.open(pc->pmat));
   bool here = false;
   PetscCall(mc->sweeps->refresh(&here));
@@ -179,6 +192,7 @@ static PetscErrorCode PCApplyRichardson_Multicolor(PC pc, Vec b, Vec x, Vec, Pet
   PetscCall(Apply(pc, b, x, its, x_is_zero == PETSC_TRUE));
   *done   = its;
   *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (!context(pc)->failure.empty()) RibbonSayPCFailed(reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,8 +280,10 @@ static PetscErrorCode PCView_Multicolor(PC pc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const ColorsFound &colors = mc->sweeps->colors();
-  PetscCall(
-    PetscViewerASCIIPrintf(viewer, "  colours: %" PetscInt_FMT " by %s\n", colors.most, colors.how.c_str()));
+  const auto [least, most]  = mc->sweeps->sizes_of_colors();
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  colours: %" PetscInt_FMT " by %s; %s%lld to %lld unknowns each\n", colors.most,
+    colors.how.c_str(), size > 1 ? "on rank 0 " : "", (long long)least, (long long)most));
   if (!mc->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", mc->failure.c_str()));
   if (mc->rows.block() > 1)
     PetscCall(

@@ -122,7 +122,8 @@ PetscErrorCode ReadDirection(PC pc, RibbonOptionItems PetscOptionsObject)
   if (!local) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_multicolor_cut",
                                   cut, sizeof cut, nullptr));
-  PetscCheck(std::string(cut) != "exact", PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+  PetscCall(PetscStrcasecmp(cut, "exact", &set));
+  PetscCheck(!set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "PC multicolor: -pc_multicolor_local_%s contradicts -pc_multicolor_cut exact: take "
              "-pc_multicolor_%s for sweeps over all ranks",
              local, local);

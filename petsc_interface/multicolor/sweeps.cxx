@@ -4,6 +4,8 @@
 #include "../support/open_arrays.hpp"
 #include "../support/session.hpp"
 
+#include <algorithm>
+
 namespace ribbon::petsc {
 
 namespace {
@@ -23,13 +25,20 @@ public:
     exchanges_ = rows_->ranks() > 1 && request.cut == PC_MULTICOLOR_CUT_EXACT;
     PetscCall(Logged(&Events::copy_colors, [&] { return Copy(); }));
     if (found_.on_grid) colors_ = {}; // a refresh makes them again
-    // sweeps of one sequence; a local cut exchanges values of other ranks between sequences
-    const bool one_sequence = rows_->ranks() == 1 || exchanges_;
-    sequences_              = one_sequence ? 1 : request.its;
-    const auto sweeps       = static_cast<int>(one_sequence ? request.its * request.lits : request.lits);
-    const auto count        = static_cast<int>(found_.count);
-    PetscCallCXX(from_zero_ = color_sequence(count, request.forward, request.backward, sweeps, true));
-    PetscCallCXX(from_guess_ = color_sequence(count, request.forward, request.backward, sweeps, false));
+    // a local cut exchanges values of other ranks between rounds
+    const bool one_round = rows_->ranks() == 1 || exchanges_;
+    rounds_              = one_round ? 1 : request.its;
+    const auto sweeps =
+      one_round ? static_cast<PetscInt64>(request.its) * request.lits : PetscInt64(request.lits);
+    const auto at_once  = static_cast<int>(std::min<PetscInt64>(sweeps, most_sweeps)),
+               left     = static_cast<int>(sweeps % at_once);
+    const auto sequence = [&](int count, bool zero) {
+      return color_sequence(static_cast<int>(found_.count), request.forward, request.backward, count, zero);
+    };
+    chunks_ = sweeps / at_once;
+    PetscCallCXX(from_zero_ = sequence(at_once, true));
+    PetscCallCXX(from_guess_ = sequence(at_once, false));
+    PetscCallCXX(rest_ = sequence(left, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -60,7 +69,9 @@ public:
     PetscCall(opened_b.open(b, Access::read));
     PetscCall(opened_x.open(x, zero ? Access::write : Access::update));
     const MulticolorVectors<Scalar> v{opened_b.data(), opened_x.data(), ghosts_.data()};
-    for (PetscInt k = 0; k < times * sequences_; ++k) PetscCall(Sequence(v, zero && k == 0, &blocks));
+    for (PetscInt k = 0; k < times; ++k)
+      for (PetscInt round = 0; round < rounds_; ++round)
+        PetscCall(Round(v, zero && k == 0 && round == 0, &blocks));
     PetscCall(opened_x.close());
     PetscCall(opened_b.close());
     const auto           block = static_cast<PetscLogDouble>(rows_->block());
@@ -75,7 +86,14 @@ public:
     return matrix_.bytes() + colors_.size() * sizeof(std::int32_t) + ghosts_.size() * sizeof(Scalar);
   }
   const char *space() const override { return is_device_space<Exec> ? "device" : "host"; }
-  bool        on_device() const override { return is_device_space<Exec>; }
+  std::pair<std::int64_t, std::int64_t> sizes_of_colors() const override
+  {
+    std::int64_t least = matrix_.colors() ? matrix_.unknowns_of(0) : 0, most = least;
+    for (int c = 1; c < matrix_.colors(); ++c)
+      least = std::min(least, matrix_.unknowns_of(c)), most = std::max(most, matrix_.unknowns_of(c));
+    return {least, most};
+  }
+  bool on_device() const override { return is_device_space<Exec>; }
 
 private:
   PetscErrorCode Copy()
@@ -107,14 +125,13 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode Sequence(const MulticolorVectors<Scalar> &v, bool zero, PetscLogDouble *blocks)
+  PetscErrorCode Run(const MulticolorVectors<Scalar> &v, const std::vector<ColorStep> &steps,
+                     PetscLogDouble *blocks)
   {
     const auto omega = Scalar(static_cast<real_t<Scalar>>(request_.omega));
     const Exec exec  = current_space<Exec>();
     PetscFunctionBegin;
-    if (zero && !exchanges_ && ghosts_.size() > 0) PetscCallCXX(Kokkos::deep_copy(exec, ghosts_, Scalar(0)));
-    if (!zero && !exchanges_) PetscCall(Exchange(v));
-    for (const ColorStep &step : zero ? from_zero_ : from_guess_) {
+    for (const ColorStep &step : steps) {
       if (exchanges_ && (step.earlier || step.later)) PetscCall(Exchange(v));
       PetscCallCXX(matrix_.relax(exec, step, omega, v));
       *blocks += static_cast<PetscLogDouble>(matrix_.blocks_of(step));
@@ -122,14 +139,30 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /// The sweeps between two exchanges of a local cut, or all sweeps.
+  PetscErrorCode Round(const MulticolorVectors<Scalar> &v, bool zero, PetscLogDouble *blocks)
+  {
+    PetscFunctionBegin;
+    if (zero && !exchanges_ && ghosts_.size() > 0)
+      PetscCallCXX(Kokkos::deep_copy(current_space<Exec>(), ghosts_, Scalar(0)));
+    if (!zero && !exchanges_) PetscCall(Exchange(v));
+    for (PetscInt64 chunk = 0; chunk < chunks_; ++chunk)
+      PetscCall(Run(v, zero && chunk == 0 ? from_zero_ : from_guess_, blocks));
+    PetscCall(Run(v, rest_, blocks));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static constexpr int most_sweeps = 8; ///< of a sequence; the others repeat it
+
   UnknownRows                       *rows_ = nullptr; ///< borrowed
   SweepRequest                       request_;
   ColorArray<Exec>                   colors_;
   MulticolorRelaxation<Scalar, Exec> matrix_;
   Kokkos::View<Scalar *, Memory>     ghosts_;
-  std::vector<ColorStep>             from_zero_, from_guess_; ///< steps between two exchanges of a local cut
-  PetscInt                           sequences_ = 1;          ///< of an application
-  bool                               exchanges_ = false;      ///< before each colour
+  std::vector<ColorStep> from_zero_, from_guess_, rest_; ///< chunks of sweeps, and those left over
+  PetscInt64             chunks_    = 0;                 ///< of a round
+  PetscInt               rounds_    = 1;                 ///< of an application
+  bool                   exchanges_ = false;             ///< before each colour
 };
 
 } // namespace

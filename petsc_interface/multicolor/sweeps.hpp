@@ -37,9 +37,11 @@ public:
 
   const MulticolorReport &report() const { return report_; }
   const ColorsFound      &colors() const { return found_; }
-  virtual std::size_t     bytes() const     = 0;
-  virtual const char     *space() const     = 0;
-  virtual bool            on_device() const = 0;
+  virtual std::size_t     bytes() const = 0;
+  virtual const char     *space() const = 0;
+  /// smallest and largest number of unknowns of a colour on this rank
+  virtual std::pair<std::int64_t, std::int64_t> sizes_of_colors() const = 0;
+  virtual bool                                  on_device() const       = 0;
 
 protected:
   MulticolorReport report_;

@@ -20,9 +20,9 @@
 .  -pc_multicolor_symmetric - sweeps forward and then backward, as by default
 .  -pc_multicolor_backward - sweeps backward: the last colour first
 .  -pc_multicolor_forward - sweeps forward
-.  -pc_multicolor_local_symmetric - sweeps forward and then backward on each rank by itself
-.  -pc_multicolor_local_backward - sweeps backward on each rank by itself
--  -pc_multicolor_local_forward - sweeps forward on each rank by itself
+.  -pc_multicolor_local_symmetric - as -pc_multicolor_symmetric, with a local cut
+.  -pc_multicolor_local_backward - as -pc_multicolor_backward, with a local cut
+-  -pc_multicolor_local_forward - as -pc_multicolor_forward, with a local cut
 
    Notes:
    The options are those of PCSOR, and colours replace the order of the rows. Red and black points of a grid are
@@ -30,8 +30,8 @@
 
    With a block size of 2 to 8 the unknowns of a block are relaxed together, by the inverse of the diagonal block.
 
-   With -pc_multicolor_cut exact the result on a grid, and with -pc_multicolor_coloring jp, does not depend on the
-   number of ranks, except for rounding.
+   With -pc_multicolor_cut exact the result on a grid does not depend on the number of ranks, except for rounding.
+   With -pc_multicolor_coloring jp this holds if row numbers do not depend on the ranks.
 
    References:
 .  * - Y. Saad, Iterative methods for sparse linear systems, SIAM (2003), section 12.4
@@ -180,7 +180,7 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
    Output Parameters (any may be NULL):
 +  colors - number of colours: the largest of all ranks
 .  block - rows of an unknown: 1, or the block size
--  how - the source of the colours in words; it belongs to the PC
+-  how - the source of the colours in words; it belongs to the PC and is valid until its next set-up
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp(). Not collective.
 

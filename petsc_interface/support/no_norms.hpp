@@ -4,6 +4,8 @@
 
 #include "compat.h"
 
+#include <cstring>
+
 namespace ribbon::petsc {
 
 /// Whether a KSP computes no norms of residuals, and iterates x += M (b - A x) with the A and M of this PC. PETSc also
@@ -19,6 +21,14 @@ inline PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
   const bool self_scaled = ksp->nwork > 2;
   *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// For applyrichardson: PETSc stores its reason as a KSPConvergedReason.
+inline void RibbonSayPCFailed(PCRichardsonConvergedReason *reason)
+{
+  const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED;
+  static_assert(sizeof failed == sizeof *reason);
+  std::memcpy(reason, &failed, sizeof failed);
 }
 
 } // namespace ribbon::petsc

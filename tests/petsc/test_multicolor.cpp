@@ -212,6 +212,33 @@ TEST_F(PCMulticolor, FindsGridsInThePattern)
   OK(MatDestroy(&A));
 }
 
+/// Chains and rings are grids of one dimension.
+TEST_F(PCMulticolor, FindsChainsAndRings)
+{
+  for (int kind = 0; kind < 4; ++kind) {
+    SCOPED_TRACE(kind);
+    const PetscInt n = kind == 3 ? 41 : 40, width = kind == 2 ? 2 : 1;
+    Mat            A = matrix(
+                 n, [](PetscInt i, PetscInt j) { return i == j ? 5. : -1.; },
+                 [&](PetscInt i, PetscInt j) {
+        return std::abs(i - j) <= width || (kind % 2 == 1 && std::abs(i - j) == n - 1);
+      });
+    {
+      MulticolorPC m(A);
+      OK(
+        PCMulticolorSetColoring(m.pc, kind == 3 ? PC_MULTICOLOR_COLORING_AUTO : PC_MULTICOLOR_COLORING_GRID));
+      OK(PCMulticolorSetCut(m.pc, PC_MULTICOLOR_CUT_EXACT));
+      OK(PCSetUp(m.pc));
+      PetscInt    colors;
+      const char *how;
+      OK(PCMulticolorGetColors(m.pc, &colors, nullptr, &how));
+      EXPECT_TRUE(contains(how, kind < 2 ? "star of width 1" : "star of width 2")) << how;
+      EXPECT_EQ(colors, kind < 2 ? 2 : 3); // a ring of 41 is odd
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
 /// Other types have the results of AIJ.
 TEST_F(PCMulticolor, TakesMatricesOfOtherTypes)
 {
@@ -297,6 +324,59 @@ TEST_F(PCMulticolor, TakesNewValues)
   }
 }
 
+/// A conversion that drops zeros has another pattern for other values.
+TEST_F(PCMulticolor, SetsUpConvertedMatricesAnew)
+{
+  const PetscInt n = 24;
+  Mat            A = matrix(
+               n, [](PetscInt i, PetscInt j) { return i == j ? 9. : -1.; }, [](PetscInt, PetscInt) { return true; });
+  Mat dense;
+  OK(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+  {
+    MulticolorPC m(dense, nullptr, A);
+    PetscInt     begin, end;
+    OK(MatGetOwnershipRange(dense, &begin, &end));
+    for (PetscInt reach : {1, 23, 5, 2}) {
+      SCOPED_TRACE(reach);
+      for (PetscInt i = begin; i < end; ++i)
+        for (PetscInt j = 0; j < n; ++j)
+          OK(MatSetValue(dense, i, j, i == j ? 30. : std::abs(i - j) <= reach ? -1. : 0., INSERT_VALUES));
+      OK(MatAssemblyBegin(dense, MAT_FINAL_ASSEMBLY));
+      OK(MatAssemblyEnd(dense, MAT_FINAL_ASSEMBLY));
+      OK(PCSetOperators(m.pc, dense, dense));
+      OK(PCApply(m.pc, m.b, m.x));
+      MulticolorPC fresh(dense, nullptr, A);
+      OK(PCApply(fresh.pc, fresh.b, fresh.x));
+      EXPECT_LT(m.difference(MulticolorPC::all(fresh.x)), rounding);
+    }
+  }
+  OK(MatDestroy(&dense));
+  OK(MatDestroy(&A));
+}
+
+/// More sweeps than a sequence of steps has.
+TEST_F(PCMulticolor, RepeatsSweeps)
+{
+  const Grid   grid({7, 6}, {1, 1});
+  MulticolorPC m(grid.A, grid.da), one(grid.A, grid.da);
+  OK(PCMulticolorSetIterations(m.pc, 7, 3));
+  OK(PCMulticolorSetCut(m.pc, PC_MULTICOLOR_CUT_EXACT));
+  OK(PCMulticolorSetCut(one.pc, PC_MULTICOLOR_CUT_EXACT));
+  OK(PCApply(m.pc, m.b, m.x));
+  OK(VecSet(one.x, 0));
+  for (int k = 0; k < 21; ++k) { // x += M (b - A x)
+    Vec r, d;
+    OK(VecDuplicate(one.b, &r));
+    OK(VecDuplicate(one.b, &d));
+    OK(MatResidual(grid.A, one.b, one.x, r));
+    OK(PCApply(one.pc, r, d));
+    OK(VecAXPY(one.x, 1, d));
+    OK(VecDestroy(&r));
+    OK(VecDestroy(&d));
+  }
+  EXPECT_LT(m.difference(MulticolorPC::all(one.x)), rounding);
+}
+
 /// An entry that was a stored zero changes the colours, though the pattern is the same.
 TEST_F(PCMulticolor, ColorsAgainIfAZeroBecomesNonzero)
 {
@@ -352,12 +432,24 @@ TEST_F(PCMulticolor, ReportsBadDiagonals)
       MulticolorPC m(A);
       OK(PCSetUp(m.pc));
       EXPECT_EQ(failed_reason(m.pc), kind == 1 ? PC_FACTOR_OTHER : PC_FACTOR_NUMERIC_ZEROPIVOT);
-      const char *words = kind == 1   ? "row 17 has an entry that is not a finite number"
-                          : kind == 2 ? "row 17 has no entry on the diagonal"
-                                      : "row 17"; // a zero that is stored, or not, by type
+      const char *words = kind == 1 ? "row 17 has an entry that is not a finite number"
+                                    : "zero pivot: the diagonal of row 17 is zero, or not stored";
       EXPECT_TRUE(contains(view(m.pc), words)) << view(m.pc);
       OK(PCApply(m.pc, m.b, m.x));
       for (const PetscScalar &v : MulticolorPC::all(m.x)) EXPECT_EQ(v, PetscScalar(PETSC_INFINITY));
+      KSP                ksp;
+      KSPConvergedReason reason;
+      for (KSPNormType norm : {KSP_NORM_NONE, KSP_NORM_PRECONDITIONED}) {
+        OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+        OK(KSPSetType(ksp, KSPRICHARDSON));
+        OK(KSPSetPC(ksp, m.pc));
+        OK(KSPSetNormType(ksp, norm));
+        OK(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+        OK(KSPSolve(ksp, m.b, m.x));
+        OK(KSPGetConvergedReason(ksp, &reason));
+        EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+        OK(KSPDestroy(&ksp));
+      }
       OK(PCSetErrorIfFailure(m.pc, PETSC_TRUE));
       OK(PCMulticolorSetOmega(m.pc, 1.1)); // set up again
       EXPECT_NE(static_cast<int>(PCSetUp(m.pc)), 0);

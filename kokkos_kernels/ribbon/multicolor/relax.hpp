@@ -48,8 +48,10 @@ private:
   }
   KOKKOS_INLINE_FUNCTION void store_sums(std::int64_t slice, int lane, const Scalar (&sum)[L][B]) const
   {
-    for (int l = 0; l < L; ++l) RIBBON_UNROLL
-    for (int r = 0; r < B; ++r) A.sums[(slice * B + r) * H + lane + l] = sum[l][r];
+    for (int l = 0; l < L; ++l) {
+      RIBBON_UNROLL
+      for (int r = 0; r < B; ++r) A.sums[(slice * B + r) * H + lane + l] = sum[l][r];
+    }
   }
 
   /// Subtracts the couplings with earlier colours, or those with later ones.
