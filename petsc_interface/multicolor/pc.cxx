@@ -210,7 +210,7 @@ static PetscErrorCode PCPreSolve_Multicolor(PC pc, KSP ksp, Vec, Vec)
 static PetscErrorCode PCPostSolve_Multicolor(PC pc, KSP, Vec, Vec)
 {
   PetscFunctionBegin;
-  pc->ops->applyrichardson = nullptr;
+  pc->ops->applyrichardson = PCApplyRichardson_Multicolor;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,15 +304,16 @@ PetscErrorCode PCCreate_Multicolor(PC pc)
 {
   PetscFunctionBegin;
   PetscCallCXX(pc->data = new PC_Multicolor);
-  pc->ops->setup          = PCSetUp_Multicolor;
-  pc->ops->apply          = PCApply_Multicolor;
-  pc->ops->applytranspose = PCApplyTranspose_Multicolor;
-  pc->ops->presolve       = PCPreSolve_Multicolor;
-  pc->ops->postsolve      = PCPostSolve_Multicolor;
-  pc->ops->setfromoptions = PCSetFromOptions_Multicolor;
-  pc->ops->view           = PCView_Multicolor;
-  pc->ops->reset          = PCReset_Multicolor;
-  pc->ops->destroy        = PCDestroy_Multicolor;
+  pc->ops->setup           = PCSetUp_Multicolor;
+  pc->ops->apply           = PCApply_Multicolor;
+  pc->ops->applytranspose  = PCApplyTranspose_Multicolor;
+  pc->ops->applyrichardson = PCApplyRichardson_Multicolor;
+  pc->ops->presolve        = PCPreSolve_Multicolor;
+  pc->ops->postsolve       = PCPostSolve_Multicolor;
+  pc->ops->setfromoptions  = PCSetFromOptions_Multicolor;
+  pc->ops->view            = PCView_Multicolor;
+  pc->ops->reset           = PCReset_Multicolor;
+  pc->ops->destroy         = PCDestroy_Multicolor;
   PetscCall(ComposeMulticolorOptions(pc, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
