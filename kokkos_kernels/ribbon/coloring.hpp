@@ -81,6 +81,12 @@ struct UnknownGraph {
 template <class Scalar, class Exec>
 UnknownGraph<Exec> unknown_graph(const Exec &exec, const MulticolorRows<Scalar> &rows);
 
+/// Two colours for a graph without odd cycles, such as that of a star on any grid in any numbering: the parity of the
+/// distance from a first unknown. False: the graph has an odd cycle, or, on a device, more than 64 components or a
+/// diameter above 4096; then colours are undefined. Ghosts are not coloured. Waits.
+template <class Exec>
+bool color_bipartite(const Exec &exec, const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors);
+
 /// First fit in the order of the unknowns, on one host thread: each takes the smallest colour that no
 /// earlier neighbour has. Two colours for grids in natural numbering. Returns the number of colours. Ghosts
 /// are not coloured.

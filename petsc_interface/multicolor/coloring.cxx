@@ -152,7 +152,8 @@ PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, ColorArray<
   for (int width : {1, 2})
     for (UnknownGrid &grid : grids) {
       if (width == 1 && &grid == &grids[1]) PetscCall(GridOfPattern(rows, &grid));
-      if (!found->on_grid && !grid.source.empty())
+      // a chain is a guess, whose two colours are as few as there can be
+      if (!grid.source.empty() && (width == 1 || grid.why_not.empty()))
         PetscCall(TryWidth<Exec>(rows, cut, grid, width, colors, found));
       if (found->on_grid) PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -254,21 +255,17 @@ ColoringRanks OverAllRanks(const UnknownRows &rows, const ColorArray<Exec> &colo
   return ranks;
 }
 
-/// Colours by Jones and Plassmann, over all ranks for an exact cut.
+/// Colours by Jones and Plassmann over all ranks.
 template <class Exec>
-PetscErrorCode InParallel(UnknownRows &rows, PCMulticolorCut cut, const ColorArray<Exec> &colors,
-                          ColorsFound *found)
+PetscErrorCode InParallel(UnknownRows &rows, const ColorArray<Exec> &colors, ColorsFound *found)
 {
-  const bool exact = cut == PC_MULTICOLOR_CUT_EXACT && rows.ranks() > 1;
   PetscFunctionBegin;
   PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
-    MulticolorRows<Scalar> seen  = r;
-    PetscErrorCode         error = PETSC_SUCCESS;
+    PetscErrorCode error = PETSC_SUCCESS;
     PetscFunctionBegin;
-    if (!exact) seen.others.rows = 0, seen.ghosts = 0;
-    PetscCallCXX(found->count = color_in_parallel(
-                   current_space<Exec>(), unknown_graph(current_space<Exec>(), seen), Keys<Exec>(rows),
-                   colors, exact ? OverAllRanks<Exec>(rows, colors, &error) : ColoringRanks{}));
+    PetscCallCXX(found->count =
+                   color_in_parallel(current_space<Exec>(), unknown_graph(current_space<Exec>(), r),
+                                     Keys<Exec>(rows), colors, OverAllRanks<Exec>(rows, colors, &error)));
     PetscCall(error);
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -287,7 +284,7 @@ PetscErrorCode InParallelBy(Mat both, UnknownRows &rows, const ColorArray<Exec> 
   PetscCall(symmetric.set_up(both, rows.block()));
   PetscCallCXX(all = ColorArray<HostExec>(
                  "ribbon::colors", static_cast<std::size_t>(symmetric.unknowns() + symmetric.ghosts())));
-  PetscCall(InParallel<HostExec>(symmetric, PC_MULTICOLOR_CUT_EXACT, all, found));
+  PetscCall(InParallel<HostExec>(symmetric, all, found));
   PetscCallCXX(Kokkos::deep_copy(Kokkos::subview(colors, own), Kokkos::subview(all, own)));
   PetscCall(ShareColors<Exec>(rows, colors));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -308,17 +305,60 @@ PetscErrorCode InParallelWithTransposed(UnknownRows &rows, const ColorArray<Exec
 
 /// First fit in the order of the rows, each rank by itself.
 template <class Exec>
-PetscErrorCode Greedily(UnknownRows &rows, const ColorArray<Exec> &colors, ColorsFound *found)
+PetscErrorCode Greedily(const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors, ColorsFound *found)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(found->count = color_greedily<Exec>(graph, colors));
+  found->how = "first fit in the order of the rows";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Two colours if the own rows of all ranks have no odd cycle. Otherwise found->how stays empty.
+template <class Exec>
+PetscErrorCode Bipartite(const UnknownGraph<Exec> &graph, MPI_Comm comm, const ColorArray<Exec> &colors,
+                         ColorsFound *found)
+{
+  int all = 0;
+  PetscFunctionBegin;
+  PetscCallCXX(all = color_bipartite(current_space<Exec>(), graph, colors));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm));
+  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+  found->count = 2;
+  found->how   = "breadth-first search, which found no odd cycle";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The graph of the own rows.
+template <class Exec>
+PetscErrorCode OwnGraph(UnknownRows &rows, UnknownGraph<Exec> *graph)
 {
   PetscFunctionBegin;
   PetscCall(rows.with<Exec>([&](const MulticolorRows<Scalar> &r) -> PetscErrorCode {
     MulticolorRows<Scalar> seen = r;
     PetscFunctionBegin;
     seen.others.rows = 0, seen.ghosts = 0;
-    PetscCallCXX(found->count = color_greedily<Exec>(unknown_graph(current_space<Exec>(), seen), colors));
+    PetscCallCXX(*graph = unknown_graph(current_space<Exec>(), seen));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  found->how = "first fit in the order of the rows";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Colours by the graph of each rank.
+template <class Exec>
+PetscErrorCode OnOwnGraph(UnknownRows &rows, PCMulticolorColoring wanted, const ColorArray<Exec> &colors,
+                          ColorsFound *found)
+{
+  UnknownGraph<Exec> graph;
+  PetscFunctionBegin;
+  PetscCall(OwnGraph<Exec>(rows, &graph));
+  if (wanted == PC_MULTICOLOR_COLORING_AUTO)
+    PetscCall(Bipartite<Exec>(graph, PetscObjectComm((PetscObject)rows.aij()), colors, found));
+  if (!found->how.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (wanted == PC_MULTICOLOR_COLORING_JP ||
+      (wanted == PC_MULTICOLOR_COLORING_AUTO && is_device_space<Exec>)) {
+    PetscCallCXX(found->count = color_in_parallel(current_space<Exec>(), graph, Keys<Exec>(rows), colors));
+    found->how = "Jones and Plassmann";
+  } else PetscCall(Greedily<Exec>(graph, colors, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,14 +375,12 @@ PetscErrorCode OnGraph(UnknownRows &rows, PCMulticolorColoring wanted, PCMultico
     PETSC_ERR_SUP,
     "PC multicolor: -pc_multicolor_coloring greedy colours the rows of one rank, and -pc_multicolor_cut "
     "exact needs colours over all ranks: take jp");
-  if (wanted == PC_MULTICOLOR_COLORING_AUTO)
-    wanted = exact || is_device_space<Exec> ? PC_MULTICOLOR_COLORING_JP : PC_MULTICOLOR_COLORING_GREEDY;
-  if (wanted == PC_MULTICOLOR_COLORING_GREEDY) {
-    PetscCall(Greedily<Exec>(rows, colors, found));
+  if (!exact) {
+    PetscCall(OnOwnGraph<Exec>(rows, wanted, colors, found));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (exact) PetscCall(IsSymmetricBetweenRanks(rows, &symmetric));
-  if (symmetric) PetscCall(InParallel<Exec>(rows, cut, colors, found));
+  PetscCall(IsSymmetricBetweenRanks(rows, &symmetric));
+  if (symmetric) PetscCall(InParallel<Exec>(rows, colors, found));
   else PetscCall(InParallelWithTransposed<Exec>(rows, colors, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -45,8 +45,8 @@ M*/
    PCMulticolorColoring - where the colours of PCMULTICOLOR come from
 
    Values:
-+  PC_MULTICOLOR_COLORING_AUTO - a grid if there is one; otherwise first fit on a host, and Jones and Plassmann on a
-      device or for an exact cut
++  PC_MULTICOLOR_COLORING_AUTO - a grid if there is one; two colours if the graph of each rank has no odd cycle and
+      the cut is local; otherwise first fit on a host, and Jones and Plassmann on a device or for an exact cut
 .  PC_MULTICOLOR_COLORING_GRID - the coordinates of the points of a grid: that of the DMDA, or of natural numbering
 .  PC_MULTICOLOR_COLORING_JP - the parallel method of Jones and Plassmann, with fewer and balanced colours by later
       passes

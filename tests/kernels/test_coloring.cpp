@@ -161,6 +161,34 @@ TEST(Coloring, OfRandomGraphsIsProperForAPlusItsTranspose)
   }
 }
 
+/// Stars on grids have no odd cycles in any numbering, boxes have.
+TEST(Coloring, FindsTwoColorsInAnyNumbering)
+{
+  const Exec      exec;
+  std::mt19937_64 g(4);
+  for (bool box : {false, true})
+    for (int parts : {1, 3}) { // components
+      const auto                grid = grid_matrix({6, 5, 4}, 1, box);
+      std::vector<std::int64_t> to(static_cast<std::size_t>(parts * grid.own));
+      std::iota(to.begin(), to.end(), std::int64_t(0));
+      std::shuffle(to.begin(), to.end(), g);
+      test::BlockMatrix<double> A(parts * grid.own, 0, 1);
+      for (std::int64_t p = 0; p < parts; ++p)
+        for (std::int64_t i = 0; i < grid.own; ++i)
+          for (const auto &[j, block] : grid.rows[static_cast<std::size_t>(i)])
+            A.at(to[static_cast<std::size_t>(p * grid.own + i)],
+                 to[static_cast<std::size_t>(p * grid.own + j)]) = block;
+      test::DeviceRows<double> rows(A);
+      Colors                   colors("colors", static_cast<std::size_t>(A.own));
+      const bool two = ribbon::color_bipartite(exec, ribbon::unknown_graph(exec, rows.rows), colors);
+      EXPECT_EQ(two, !box);
+      if (!two) continue;
+      const auto color = on_host(colors);
+      EXPECT_TRUE(proper_by_definition(A, color));
+      for (std::int32_t c : color) EXPECT_TRUE(c == 0 || c == 1);
+    }
+}
+
 TEST(Coloring, InParallelIsBalancedAndHasFewColors)
 {
   const Exec               exec;
