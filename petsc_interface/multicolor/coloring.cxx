@@ -5,8 +5,6 @@
 #include "../support/format.hpp"
 #include "../support/session.hpp"
 
-#include <cmath>
-
 namespace ribbon::petsc {
 
 namespace {
@@ -97,6 +95,7 @@ PetscErrorCode NoColors(const UnknownRows &rows, ColorArray<Exec> *colors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether no rank has a coupling within a colour. Collective.
 template <class Exec>
 PetscErrorCode IsProperEverywhere(UnknownRows &rows, const ColorArray<Exec> &colors, bool *proper)
 {

@@ -45,6 +45,8 @@ PetscErrorCode UnknownRows::reset()
 {
   PetscFunctionBegin;
   PetscCall(close());
+  for (PetscSF &sf : of_color_) PetscCall(PetscSFDestroy(&sf));
+  of_color_.clear();
   PetscCall(PetscSFDestroy(&sf_));
   if (scalars_ != MPI_DATATYPE_NULL) PetscCallMPI(MPI_Type_free(&scalars_));
   ghosts_.clear(), places_.clear();
@@ -99,12 +101,31 @@ PetscErrorCode UnknownRows::set_up(Mat pmat, PetscInt block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode UnknownRows::share(MPI_Datatype unit, PetscMemType where, const void *own, void *ghosts) const
+PetscErrorCode UnknownRows::divide(const std::vector<std::int32_t> &color, int colors)
 {
   PetscFunctionBegin;
+  for (PetscSF &sf : of_color_) PetscCall(PetscSFDestroy(&sf));
+  of_color_.clear();
   if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, unit, where, own, where, ghosts, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf_, unit, own, ghosts, MPI_REPLACE));
+  PetscCallCXX(of_color_.resize(static_cast<std::size_t>(colors), nullptr));
+  for (int c = 0; c < colors; ++c) {
+    std::vector<PetscInt> leaves;
+    for (std::size_t k = 0; k < color.size(); ++k)
+      if (color[k] == c) leaves.push_back(static_cast<PetscInt>(k));
+    PetscCall(PetscSFCreateEmbeddedLeafSF(sf_, static_cast<PetscInt>(leaves.size()), leaves.data(),
+                                          &of_color_[static_cast<std::size_t>(c)]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UnknownRows::share(MPI_Datatype unit, PetscMemType where, const void *own, void *ghosts,
+                                  int color) const
+{
+  const PetscSF sf = color < 0 || !sf_ ? sf_ : of_color_[static_cast<std::size_t>(color)];
+  PetscFunctionBegin;
+  if (!sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastWithMemTypeBegin(sf, unit, where, own, where, ghosts, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, unit, own, ghosts, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,8 +66,12 @@ public:
   }
 
   /// Copies values of unknowns to the ghosts of other ranks. Collective.
-  /// @param unit  MPI type of the values of one unknown
-  PetscErrorCode share(MPI_Datatype unit, PetscMemType where, const void *own, void *ghosts) const;
+  /// @param unit   MPI type of the values of one unknown
+  /// @param color  only unknowns of this colour, after divide(); -1: all
+  PetscErrorCode share(MPI_Datatype unit, PetscMemType where, const void *own, void *ghosts,
+                       int color = -1) const;
+  /// Prepares the exchange of single colours. @param color  of each ghost, below `colors`. Collective.
+  PetscErrorCode divide(const std::vector<std::int32_t> &color, int colors);
   /// MPI type of the scalars of one unknown.
   MPI_Datatype scalars() const { return scalars_; }
 
@@ -78,7 +82,8 @@ private:
   PetscMPIInt               ranks_ = 1;
   std::vector<PetscInt>     ghosts_;
   std::vector<std::int32_t> places_; ///< for each column of the others its scalar place among the ghosts
-  PetscSF                   sf_      = nullptr; ///< null: no rank has ghosts
+  PetscSF                   sf_ = nullptr; ///< null: no rank has ghosts
+  std::vector<PetscSF>      of_color_;     ///< the ghosts of each colour
   MPI_Datatype              scalars_ = MPI_DATATYPE_NULL;
   Mat                       aij_ = nullptr, own_ = nullptr, others_ = nullptr; ///< own_, others_: borrowed
 };

@@ -24,6 +24,7 @@ public:
     }));
     exchanges_ = rows_->ranks() > 1 && request.cut == PC_MULTICOLOR_CUT_EXACT;
     PetscCall(Logged(&Events::copy_colors, [&] { return Copy(); }));
+    if (exchanges_) PetscCall(DivideGhosts());
     if (found_.on_grid) colors_ = {}; // a refresh makes them again
     // a local cut exchanges values of other ranks between rounds
     const bool one_round = rows_->ranks() == 1 || exchanges_;
@@ -113,18 +114,31 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Values of other ranks, which the kernels then read.
-  PetscErrorCode Exchange(const MulticolorVectors<Scalar> &v)
+  /// Prepares the exchange of the ghosts of each colour.
+  PetscErrorCode DivideGhosts()
+  {
+    const auto                first = static_cast<std::size_t>(rows_->unknowns());
+    std::vector<std::int32_t> color;
+    PetscFunctionBegin;
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), colors_);
+    for (std::size_t k = first; k < host.size(); ++k) color.push_back(host(k));
+    PetscCall(rows_->divide(color, static_cast<int>(found_.count)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Values of other ranks, which the kernels then read: those of one colour, or all_colors.
+  PetscErrorCode Exchange(const MulticolorVectors<Scalar> &v, int color)
   {
     const PetscMemType where = is_device_space<Exec> ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
     PetscFunctionBegin;
     if constexpr (is_device_space<Exec>) PetscCallCXX(current_space<Exec>().fence());
-    PetscCall(rows_->share(rows_->scalars(), where, v.x, ghosts_.data()));
+    PetscCall(rows_->share(rows_->scalars(), where, v.x, ghosts_.data(), color));
     if constexpr (is_device_space<Exec>)
       PetscCallCXX(Kokkos::fence()); // PETSc unpacks on a stream of its choice
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /// Runs the steps. With an exact cut ranks exchange what has changed before a step reads it.
   PetscErrorCode Run(const MulticolorVectors<Scalar> &v, const std::vector<ColorStep> &steps,
                      PetscLogDouble *blocks)
   {
@@ -132,8 +146,12 @@ private:
     const Exec exec  = current_space<Exec>();
     PetscFunctionBegin;
     for (const ColorStep &step : steps) {
-      if (exchanges_ && (step.earlier || step.later)) PetscCall(Exchange(v));
+      if (exchanges_ && (step.earlier || step.later) && changed_ != nothing) {
+        PetscCall(Exchange(v, changed_));
+        changed_ = nothing;
+      }
       PetscCallCXX(matrix_.relax(exec, step, omega, v));
+      changed_ = changed_ == nothing ? step.color : all_colors;
       *blocks += static_cast<PetscLogDouble>(matrix_.blocks_of(step));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,14 +163,16 @@ private:
     PetscFunctionBegin;
     if (zero && !exchanges_ && ghosts_.size() > 0)
       PetscCallCXX(Kokkos::deep_copy(current_space<Exec>(), ghosts_, Scalar(0)));
-    if (!zero && !exchanges_) PetscCall(Exchange(v));
+    if (!zero && !exchanges_) PetscCall(Exchange(v, all_colors));
+    changed_ = zero ? nothing : all_colors;
     for (PetscInt64 chunk = 0; chunk < chunks_; ++chunk)
       PetscCall(Run(v, zero && chunk == 0 ? from_zero_ : from_guess_, blocks));
     PetscCall(Run(v, rest_, blocks));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static constexpr int most_sweeps = 8; ///< of a sequence; the others repeat it
+  static constexpr int all_colors = -1, nothing = -2; ///< values of changed_
+  static constexpr int most_sweeps = 8;               ///< of a sequence; the others repeat it
 
   UnknownRows                       *rows_ = nullptr; ///< borrowed
   SweepRequest                       request_;
@@ -162,6 +182,7 @@ private:
   std::vector<ColorStep> from_zero_, from_guess_, rest_; ///< chunks of sweeps, and those left over
   PetscInt64             chunks_    = 0;                 ///< of a round
   PetscInt               rounds_    = 1;                 ///< of an application
+  int                    changed_   = nothing;           ///< colour since the last exchange of an exact cut
   bool                   exchanges_ = false;             ///< before each colour
 };
 

@@ -14,7 +14,7 @@ inline constexpr int most_offsets = 32; ///< bits of a mask
 struct ColorSlice {
   std::int64_t  begin;          ///< slot of the inverses
   std::int64_t  column;         ///< first slot of the stored columns; -1: slots are diagonals
-  std::uint32_t earlier, later; ///< numbers of slots, or masks of diagonals with a slot for each bit
+  std::uint32_t earlier, later; ///< how many slots, or masks of diagonals with a slot for each bit
 
   KOKKOS_INLINE_FUNCTION bool is_on_diagonals() const { return column < 0; }
   KOKKOS_INLINE_FUNCTION int  slots(bool of_earlier) const
@@ -22,15 +22,17 @@ struct ColorSlice {
     const std::uint32_t all = of_earlier ? earlier : later;
     return is_on_diagonals() ? bits(all) : static_cast<int>(all);
   }
-  KOKKOS_INLINE_FUNCTION int slots() const
-  {
-    return slots(true) + slots(false);
-  } ///< without that of the inverses
+  /// without that of the inverses
+  KOKKOS_INLINE_FUNCTION int        slots() const { return slots(true) + slots(false); }
   KOKKOS_INLINE_FUNCTION static int bits(std::uint32_t mask)
   {
+#ifdef __CUDA_ARCH__
+    return __popc(mask);
+#else
     int count = 0;
     for (; mask; mask &= mask - 1) ++count;
     return count;
+#endif
   }
 };
 
