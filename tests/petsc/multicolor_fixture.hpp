@@ -282,4 +282,25 @@ struct MulticolorPC {
   }
 };
 
+/// Bound of differences from a reference.
+inline constexpr PetscReal color_rounding = 2000 * PETSC_MACHINE_EPSILON;
+
+inline std::string view_of(PC pc)
+{
+  return printed([pc](PetscViewer viewer) { PCView(pc, viewer); });
+}
+
+/// Tests of PC multicolor.
+class MulticolorTest : public Petsc {
+protected:
+  /// Starts Kokkos by a first set-up, because references use it.
+  void SetUp() override
+  {
+    Petsc::SetUp();
+    const Grid   grid({8}, {1});
+    MulticolorPC m(grid.A, grid.da);
+    OK(PCSetUp(m.pc));
+  }
+};
+
 } // namespace test
