@@ -34,6 +34,7 @@ public:
   PetscInt    first() const { return first_; } ///< number of the first unknown over all ranks
   PetscInt    ghosts() const { return static_cast<PetscInt>(ghosts_.size()); }
   PetscMPIInt ranks() const { return ranks_; }
+  bool        are_coupled() const { return sf_ != nullptr; } ///< some rank has ghosts; the same on all ranks
   /// the ghosts by their numbers over all ranks, in increasing order
   const std::vector<PetscInt> &ghost_numbers() const { return ghosts_; }
   Mat                          aij() const { return aij_; } ///< while it is open

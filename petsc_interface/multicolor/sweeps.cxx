@@ -131,6 +131,7 @@ private:
   {
     const PetscMemType where = is_device_space<Exec> ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
     PetscFunctionBegin;
+    if (!rows_->are_coupled()) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (is_device_space<Exec>) PetscCallCXX(current_space<Exec>().fence());
     PetscCall(rows_->share(rows_->scalars(), where, v.x, ghosts_.data(), color));
     if constexpr (is_device_space<Exec>)
