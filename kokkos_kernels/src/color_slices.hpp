@@ -156,13 +156,14 @@ struct BeginColumns {
     sum += slots;
   }
 };
-/// Sums slots with earlier colours, or with later ones.
+/// Counts slots with earlier colours, those with later ones, or slices that store columns.
 struct CountSlots {
+  enum What { of_earlier, of_later, stored_columns };
   const ColorSlice    *slice;
-  bool                 earlier;
+  What                 what;
   KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &sum) const
   {
-    sum += slice[k].slots(earlier);
+    sum += what == stored_columns ? !slice[k].is_on_diagonals() : slice[k].slots(what == of_earlier);
   }
 };
 
@@ -364,24 +365,77 @@ private:
   }
 };
 
-/// Copies the slots of slices whose representative is the slice itself, and counts values that differ from those of
-/// the representative.
-template <class Scalar>
+/// A table of hashes other than 0, with the first slice of each: open addressing.
+struct HashTable {
+  std::uint64_t *hash; ///< 0: free
+  std::int64_t  *first;
+  std::size_t    mask; ///< size - 1, where the size is a power of two
+
+  KOKKOS_INLINE_FUNCTION void insert(std::uint64_t h, std::int64_t k) const
+  {
+    for (std::size_t at = h & mask;; at = (at + 1) & mask) {
+      const std::uint64_t there = Kokkos::atomic_compare_exchange(hash + at, std::uint64_t(0), h);
+      if (there != 0 && there != h) continue;
+      if (first[at] > k) Kokkos::atomic_fetch_min(first + at, k);
+      return;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t find(std::uint64_t h) const
+  {
+    std::size_t at = h & mask;
+    while (hash[at] != h) at = (at + 1) & mask;
+    return first[at];
+  }
+};
+struct FirstWithHash {
+  HashTable            table;
+  const std::uint64_t *hash;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    if (hash[k] != 0) table.insert(hash[k], k);
+  }
+};
+struct FindSame {
+  HashTable            table;
+  const std::uint64_t *hash;
+  std::int64_t        *same;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    same[k] = hash[k] != 0 ? table.find(hash[k]) : k;
+  }
+};
+/// First slots of slices that are the first with their values.
+struct BeginKept {
+  using value_type = std::int64_t;
+  const ColorSlice    *slice;
+  const std::int64_t  *same;
+  std::int64_t        *begin;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &sum, const bool final) const
+  {
+    if (same[k] != k) return;
+    if (final) begin[k] = sum;
+    sum += 1 + slice[k].slots();
+  }
+};
+
+/// Copies the slots of slices that are the first with their values, and counts values of others that differ: on a
+/// device with a thread for each lane, on a host with one for each slice.
+template <class Scalar, bool OnDevice>
 struct ShareSlices {
   ColorSlices<Scalar>  A;
-  std::int64_t         scalars;
-  const std::int64_t  *same;  ///< the slice that has the same values
-  const std::int64_t  *begin; ///< new first slot of a representative
+  std::int64_t         scalars; ///< of a slot
+  int                  lanes;
+  const std::int64_t  *same;  ///< the first slice with the same values
+  const std::int64_t  *begin; ///< new first slot of such a one
   Scalar              *to;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &differ) const
+  KOKKOS_FUNCTION void operator()(const std::int64_t thread, std::int64_t &differ) const
   {
-    const std::int64_t n    = (1 + A.slice[k].slots()) * scalars;
-    const Scalar      *mine = A.value + A.slice[k].begin * scalars;
-    if (same[k] == k)
-      for (std::int64_t e = 0; e < n; ++e) to[begin[k] * scalars + e] = mine[e];
-    else
-      for (std::int64_t e = 0; e < n; ++e)
-        differ += !(mine[e] == A.value[A.slice[same[k]].begin * scalars + e]);
+    const std::int64_t k = OnDevice ? thread / lanes : thread, n = (1 + A.slice[k].slots()) * scalars;
+    const Scalar      *mine = A.value + A.slice[k].begin * scalars,
+                 *other     = A.value + A.slice[same[k]].begin * scalars;
+    for (std::int64_t e = OnDevice ? thread % lanes : 0; e < n; e += OnDevice ? lanes : 1)
+      if (same[k] == k) to[begin[k] * scalars + e] = mine[e];
+      else differ += !(mine[e] == other[e]);
   }
 };
 /// Moves slices to the slots of their representatives.

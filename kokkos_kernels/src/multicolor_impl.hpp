@@ -11,7 +11,6 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -55,6 +54,33 @@ std::vector<std::int32_t> frequent_distances(const Exec &exec, const MulticolorR
   return distances;
 }
 
+/// Finds for each slice the first one with its hash, and numbers the slots of these.
+template <class Exec>
+struct SharedSlots {
+  using Numbers = Kokkos::View<std::int64_t *, typename Exec::memory_space>;
+  Numbers      same, begin; ///< of each slice
+  std::int64_t slots = 0;
+
+  SharedSlots(const Exec &exec, const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &hash,
+              const Kokkos::View<ColorSlice *, typename Exec::memory_space> &slice)
+      : same(allocate<Numbers>(exec, "ribbon::same", hash.size())),
+        begin(allocate_zeros<Numbers>(exec, "ribbon::same", hash.size()))
+  {
+    std::size_t size = 64;
+    while (size < 2 * hash.size()) size *= 2;
+    const auto table =
+      allocate_zeros<Kokkos::View<std::uint64_t *, typename Exec::memory_space>>(exec, "ribbon::table", size);
+    const auto      first = allocate<Numbers>(exec, "ribbon::table", size);
+    const HashTable in{table.data(), first.data(), size - 1};
+    const auto      all = indices(exec, static_cast<std::int64_t>(hash.size()));
+    Kokkos::deep_copy(exec, first, std::numeric_limits<std::int64_t>::max());
+    Kokkos::parallel_for("ribbon::same", all, FirstWithHash{in, hash.data()});
+    Kokkos::parallel_for("ribbon::same", all, FindSame{in, hash.data(), same.data()});
+    Kokkos::parallel_scan("ribbon::same", all, BeginKept{slice.data(), same.data(), begin.data()}, slots);
+    exec.fence();
+  }
+};
+
 } // namespace
 
 /// A matrix by colours.
@@ -65,6 +91,7 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   std::vector<std::int64_t>            first_slice;    ///< of each colour, and the end
   std::vector<std::int64_t>            unknowns_of;    ///< each colour
   std::vector<std::int64_t>            earlier, later; ///< slots of each colour
+  std::vector<std::int64_t>            with_columns;   ///< slices of each colour that store columns
   Kokkos::View<ColorSlice *, Memory>   slice;
   Kokkos::View<std::int32_t *, Memory> order, diagonal, column; ///< see ColorSlices
   Kokkos::View<Scalar *, Memory>       value, sums;
@@ -142,14 +169,16 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::divide_into_slices(const Exec 
     "ribbon::slices", of(0, all),
     DecideSlices{needs.data(), slice.data(), static_cast<std::int64_t>(sizeof(Scalar)) * block * block});
   Kokkos::parallel_scan("ribbon::slices", of(0, all), BeginColumns{slice.data()}, column_slots);
-  for (std::size_t c = 0; c + 1 < first_slice.size(); ++c)
-    for (bool of_earlier : {true, false}) {
+  for (std::size_t c = 0; c + 1 < first_slice.size(); ++c) {
+    std::vector<std::int64_t> *const to[] = {&earlier, &later, &with_columns};
+    for (int what = 0; what < 3; ++what) {
       std::int64_t count = 0;
       Kokkos::parallel_reduce("ribbon::slices", of(first_slice[c], first_slice[c + 1]),
-                              CountSlots{slice.data(), of_earlier}, count);
+                              CountSlots{slice.data(), static_cast<CountSlots::What>(what)}, count);
       exec.fence();
-      (of_earlier ? earlier : later).push_back(count);
+      to[what]->push_back(count);
     }
+  }
   exec.fence();
 }
 
@@ -192,13 +221,14 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::separate(const Exec &exec)
 template <class Scalar, class Exec>
 void MulticolorRelaxation<Scalar, Exec>::Storage::share(const Exec &exec)
 {
+  constexpr bool     on_device = is_device_space<Exec>;
   const std::int64_t all = first_slice.back(), scalars = static_cast<std::int64_t>(lanes) * block * block;
   const auto         entries = static_cast<std::size_t>(all);
+  const auto threads = [&](std::int64_t slices) { return indices(exec, slices * (on_device ? lanes : 1)); };
   if (!report.ok() || all < 64) return;
   const auto hash = allocate_zeros<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hashes", entries);
   const auto find = [&](std::int64_t from, std::int64_t count) {
-    constexpr bool on_device = is_device_space<Exec>;
-    Kokkos::parallel_for("ribbon::hash_slices", indices(exec, count * (on_device ? lanes : 1)),
+    Kokkos::parallel_for("ribbon::hash_slices", threads(count),
                          HashSlices<Scalar, on_device>{slices(), block * block, lanes, from, hash.data()});
     exec.fence();
   };
@@ -212,30 +242,19 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::share(const Exec &exec)
   if (2 * static_cast<std::int64_t>(distinct.size()) > some || distinct.count(0)) return;
   Kokkos::deep_copy(exec, hash, std::uint64_t(0));
   find(0, all);
-  const auto hashes  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), hash);
-  const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), slice);
-  std::unordered_map<std::uint64_t, std::int64_t> first;
-  std::vector<std::int64_t>                       same(entries), begin(entries, 0);
-  std::int64_t                                    left = 0; // slots
-  for (std::int64_t k = 0; k < all; ++k) {
-    const auto          e = static_cast<std::size_t>(k);
-    const std::uint64_t h = hashes(e);
-    same[e]               = h == 0 ? k : first.emplace(h, k).first->second;
-    if (same[e] == k) begin[e] = left, left += 1 + on_host(e).slots();
-    if (2 * left > slots) return;
-  }
-  const auto same_there  = upload(exec, "ribbon::same", same),
-             begin_there = upload(exec, "ribbon::same", begin);
-  const auto   kept      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::values",
-                                                             static_cast<std::size_t>(left * scalars));
-  std::int64_t differ    = 0;
-  Kokkos::parallel_reduce(
-    "ribbon::share_slices", indices(exec, all),
-    ShareSlices<Scalar>{slices(), scalars, same_there.data(), begin_there.data(), kept.data()}, differ);
+  const SharedSlots<Exec> found(exec, hash, slice);
+  if (2 * found.slots > slots) return;
+  const auto   kept   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::values",
+                                                             static_cast<std::size_t>(found.slots * scalars));
+  std::int64_t differ = 0;
+  Kokkos::parallel_reduce("ribbon::share_slices", threads(all),
+                          ShareSlices<Scalar, on_device>{slices(), scalars, lanes, found.same.data(),
+                                                         found.begin.data(), kept.data()},
+                          differ);
   exec.fence();
   if (differ > 0) return; // two hashes are equal by chance
   Kokkos::parallel_for("ribbon::share_slices", indices(exec, all),
-                       MoveSlices{slice.data(), same_there.data(), begin_there.data()});
+                       MoveSlices{slice.data(), found.same.data(), found.begin.data()});
   exec.fence();
   value = kept, shares = true;
 }
@@ -331,10 +350,15 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::relax_slices(const Exec &exec,
   Scalar             rest(1);
   for (int k = 0; k < step.repeats; ++k) rest *= Scalar(1) - omega;
   if (count == 0) return;
-  Kokkos::parallel_for("ribbon::relax_color", indices(exec, count * (H / L)),
-                       RelaxColor<Scalar, B, H, L>{slices(), v.b, v.ghosts, v.x, Scalar(1) - rest, rest,
-                                                   first, step.set, step.earlier, step.later, step.keep,
-                                                   step.reuse});
+  const auto run = [&](auto diagonals) {
+    Kokkos::parallel_for("ribbon::relax_color", indices(exec, count * (H / L)),
+                         RelaxColor<Scalar, B, H, L, decltype(diagonals)::value>{
+                           slices(), v.b, v.ghosts, v.x, Scalar(1) - rest, rest, first, step.set,
+                           step.earlier, step.later, step.keep, step.reuse});
+  };
+  // fewer registers without the code for stored columns
+  if (B == 1 && with_columns[c] == 0) run(std::bool_constant<B == 1>());
+  else run(std::false_type());
 }
 
 template <class Scalar, class Exec>

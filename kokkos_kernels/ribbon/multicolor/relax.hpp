@@ -9,7 +9,8 @@ namespace ribbon {
 /// Relaxes L unknowns: a device thread one, a host thread a slice, so that the compiler vectorizes over lanes.
 /// @tparam B  unknowns of a block
 /// @tparam H  lanes of a slice
-template <class Scalar, int B, int H, int L>
+/// @tparam Diagonals  all slices of the colour are on diagonals
+template <class Scalar, int B, int H, int L, bool Diagonals>
 struct RelaxColor {
   ColorSlices<Scalar> A;
   const Scalar       *b, *ghosts;
@@ -59,13 +60,14 @@ private:
                                        const std::int64_t (&unknown)[L], Scalar (&sum)[L][B]) const
   {
     const std::int64_t skipped = of_earlier ? 0 : s.slots(true), slot = s.begin + 1 + skipped;
-    if (B == 1 && s.is_on_diagonals())
+    if (Diagonals || (B == 1 && s.is_on_diagonals()))
       subtract_diagonals(of_earlier ? s.earlier : s.later, slot, lane, unknown, sum);
     else subtract_columns(of_earlier ? s.earlier : s.later, slot, s.column + skipped, lane, sum);
   }
   KOKKOS_INLINE_FUNCTION void subtract_diagonals(std::uint32_t mask, std::int64_t slot, int lane,
                                                  const std::int64_t (&unknown)[L], Scalar (&sum)[L][B]) const
   {
+    if constexpr (L == 1) return subtract_diagonals_at_once(mask, slot, lane, unknown[0], sum[0][0]);
     for (; mask; mask &= mask - 1, ++slot) {
       const Scalar *v = A.value + slot * H + lane, *xj = x + A.diagonal[lowest_bit(mask)];
       for (int l = 0; l < L; ++l) { // x may be undefined where a row has no entry
@@ -74,23 +76,75 @@ private:
       }
     }
   }
+  /// The same for one lane: loads of four diagonals are on their way together. They do not depend on each other,
+  /// because x is read where a row has no entry, too, at some unknown.
+  KOKKOS_INLINE_FUNCTION void subtract_diagonals_at_once(std::uint32_t mask, std::int64_t slot, int lane,
+                                                         std::int64_t unknown, Scalar &sum) const
+  {
+    constexpr int at_once = 4;
+    const Scalar *v       = A.value + slot * H + lane;
+    while (mask) {
+      Scalar value[at_once], of_x[at_once];
+      RIBBON_UNROLL
+      for (int t = 0; t < at_once; ++t) {
+        value[t] = of_x[t] = Scalar(0);
+        if (!mask) continue;
+        const std::int64_t j = unknown + A.diagonal[lowest_bit(mask)];
+        value[t]             = read_only_scalar(v);
+        of_x[t]              = x[j < 0 || j >= A.unknowns ? 0 : j];
+        mask &= mask - 1, v += H;
+      }
+      RIBBON_UNROLL
+      for (int t = 0; t < at_once; ++t)
+        if (!(value[t] == Scalar(0))) subtract_product(sum, value[t], of_x[t]);
+    }
+  }
   KOKKOS_INLINE_FUNCTION void subtract_columns(std::uint32_t slots, std::int64_t slot, std::int64_t column,
                                                int lane, Scalar (&sum)[L][B]) const
   {
+    if constexpr (L == 1) return subtract_columns_at_once(slots, slot, column, lane, sum[0]);
     for (std::uint32_t k = 0; k < slots; ++k, ++slot, ++column)
       for (int l = 0; l < L; ++l) {
         const std::int64_t j = A.column[column * H + lane + l];
-        if (j < 0) continue;
-        const Scalar *xj = j < A.unknowns ? x + j * B : ghosts + (j - A.unknowns) * B;
-        RIBBON_UNROLL
-        for (int c = 0; c < B; ++c) {
-          const Scalar value = xj[c];
-          RIBBON_UNROLL
-          for (int r = 0; r < B; ++r)
-            subtract_product(sum[l][r], read_only_scalar(A.value + ((slot * B + c) * B + r) * H + lane + l),
-                             value);
-        }
+        if (j >= 0) subtract_block(slot, lane + l, at(j), sum[l]);
       }
+  }
+  /// The same for one lane: the columns and x of some slots are on their way together.
+  KOKKOS_INLINE_FUNCTION void subtract_columns_at_once(std::uint32_t slots, std::int64_t slot,
+                                                       std::int64_t column, int lane, Scalar (&sum)[B]) const
+  {
+    constexpr int at_once = B == 1 ? 8 : 2;
+    for (std::uint32_t k = 0; k < slots; k += at_once) {
+      std::int64_t j[at_once];
+      Scalar       of_x[at_once][B];
+      RIBBON_UNROLL
+      for (int t = 0; t < at_once; ++t) j[t] = k + t < slots ? A.column[(column + k + t) * H + lane] : -1;
+      RIBBON_UNROLL
+      for (int t = 0; t < at_once; ++t) {
+        if (j[t] < 0) continue;
+        RIBBON_UNROLL
+        for (int c = 0; c < B; ++c) of_x[t][c] = at(j[t])[c];
+      }
+      RIBBON_UNROLL
+      for (int t = 0; t < at_once; ++t)
+        if (j[t] >= 0) subtract_block(slot + k + t, lane, of_x[t], sum);
+    }
+  }
+  /// x of a column
+  KOKKOS_INLINE_FUNCTION const Scalar *at(std::int64_t j) const
+  {
+    return j < A.unknowns ? x + j * B : ghosts + (j - A.unknowns) * B;
+  }
+  KOKKOS_INLINE_FUNCTION void subtract_block(std::int64_t slot, int lane, const Scalar *of_x,
+                                             Scalar (&sum)[B]) const
+  {
+    RIBBON_UNROLL
+    for (int c = 0; c < B; ++c) {
+      const Scalar value = of_x[c];
+      RIBBON_UNROLL
+      for (int r = 0; r < B; ++r)
+        subtract_product(sum[r], read_only_scalar(A.value + ((slot * B + c) * B + r) * H + lane), value);
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void update(std::int64_t slot, int lane, const std::int64_t (&unknown)[L],
