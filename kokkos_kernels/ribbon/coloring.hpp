@@ -87,11 +87,18 @@ UnknownGraph<Exec> unknown_graph(const Exec &exec, const MulticolorRows<Scalar> 
 template <class Exec>
 bool color_bipartite(const Exec &exec, const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors);
 
-/// First fit in the order of the unknowns, on one host thread: each takes the smallest colour that no
-/// earlier neighbour has. Two colours for grids in natural numbering. Returns the number of colours. Ghosts
-/// are not coloured.
+/// First fit in the order of the unknowns: each takes the smallest colour that no earlier neighbour has. Two colours
+/// for stars on grids in natural numbering, 2^d for boxes. Ghosts are not coloured. A device colours in rounds; where
+/// these are too many, a host thread does it. Waits.
+/// @return number of colours
 template <class Exec>
-int color_greedily(const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors);
+int color_greedily(const Exec &exec, const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors);
+
+/// The same colours by rounds: each colours all unknowns whose earlier neighbours have colours.
+/// @return number of colours; 0: more rounds are needed than `most_rounds`, and colours are undefined
+template <class Exec>
+int color_greedily_in_rounds(const Exec &exec, const UnknownGraph<Exec> &graph,
+                             const ColorArray<Exec> &colors, int most_rounds = 4096);
 
 /// Communication of a colouring over several ranks. Each function returns false after an error, which ends
 /// the colouring. Empty functions: one rank.

@@ -39,21 +39,6 @@ struct GridColorsOfLines {
   }
 };
 
-/// Smallest colour that no neighbour of i has. Neighbours without a colour are ignored.
-KOKKOS_INLINE_FUNCTION std::int32_t smallest_free(const Edges &graph, const std::int32_t *color,
-                                                  std::int64_t i)
-{
-  for (std::int32_t base = 0;; base += 64) {
-    std::uint64_t used = 0;
-    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
-      const std::int32_t c = color[graph.neighbor[e]] - base;
-      if (c >= 0 && c < 64) used |= std::uint64_t(1) << c;
-    }
-    for (std::int32_t c = 0; c < 64; ++c)
-      if (!(used >> c & 1)) return base + c;
-  }
-}
-
 /// A round of Jones and Plassmann. Counts the unknowns that are left.
 struct ColorRound {
   Edges                        graph;
@@ -368,23 +353,6 @@ bool color_bipartite(const Exec &exec, const UnknownGraph<Exec> &graph, const Co
 }
 
 template <class Exec>
-int color_greedily(const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors)
-{
-  const auto   begin    = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), graph.begin);
-  const auto   neighbor = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), graph.neighbor);
-  const auto   host     = Kokkos::create_mirror_view(colors);
-  const Edges  edges{begin.data(), neighbor.data()};
-  std::int32_t most = -1;
-  Kokkos::deep_copy(host, -1);
-  for (std::int64_t i = 0; i < graph.unknowns; ++i) {
-    host(static_cast<std::size_t>(i)) = smallest_free(edges, host.data(), i);
-    most                              = std::max(most, host(static_cast<std::size_t>(i)));
-  }
-  Kokkos::deep_copy(colors, host);
-  return most + 1;
-}
-
-template <class Exec>
 int color_in_parallel(const Exec &exec, const UnknownGraph<Exec> &graph,
                       const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &keys,
                       const ColorArray<Exec> &colors, const ColoringRanks &ranks)
@@ -404,7 +372,6 @@ int color_in_parallel(const Exec &exec, const UnknownGraph<Exec> &graph,
 #define RIBBON_COLORING_ON(Scalar, Exec)                                                                     \
   template void color_grid(const Exec &, const GridColoring &, std::int64_t, const ColorArray<Exec> &);      \
   template bool color_bipartite<Exec>(const Exec &, const UnknownGraph<Exec> &, const ColorArray<Exec> &);   \
-  template int  color_greedily<Exec>(const UnknownGraph<Exec> &, const ColorArray<Exec> &);                  \
   template int  color_in_parallel<Exec>(const Exec &, const UnknownGraph<Exec> &,                            \
                                        const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &,  \
                                        const ColorArray<Exec> &, const ColoringRanks &);

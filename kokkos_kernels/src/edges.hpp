@@ -23,4 +23,19 @@ struct Edges {
   }
 };
 
+/// Smallest colour that no neighbour of i has. Neighbours without a colour are ignored.
+KOKKOS_INLINE_FUNCTION std::int32_t smallest_free(const Edges &graph, const std::int32_t *color,
+                                                  std::int64_t i)
+{
+  for (std::int32_t base = 0;; base += 64) {
+    std::uint64_t used = 0;
+    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
+      const std::int32_t c = color[graph.neighbor[e]] - base;
+      if (c >= 0 && c < 64) used |= std::uint64_t(1) << c;
+    }
+    for (std::int32_t c = 0; c < 64; ++c)
+      if (!(used >> c & 1)) return base + c;
+  }
+}
+
 } // namespace ribbon

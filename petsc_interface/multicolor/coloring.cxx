@@ -228,13 +228,15 @@ PetscErrorCode InParallelWithTransposed(UnknownRows &rows, const ColorArray<Exec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+constexpr const char *in_order = "first fit in the order of the rows";
+
 /// First fit in the order of the rows, each rank by itself.
 template <class Exec>
 PetscErrorCode Greedily(const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors, ColorsFound *found)
 {
   PetscFunctionBegin;
-  PetscCallCXX(found->count = color_greedily<Exec>(graph, colors));
-  found->how = "first fit in the order of the rows";
+  PetscCallCXX(found->count = color_greedily(current_space<Exec>(), graph, colors));
+  found->how = in_order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,8 +281,13 @@ PetscErrorCode OnOwnGraph(UnknownRows &rows, PCMulticolorColoring wanted, const 
   if (wanted == PC_MULTICOLOR_COLORING_AUTO)
     PetscCall(Bipartite<Exec>(graph, PetscObjectComm((PetscObject)rows.aij()), colors, found));
   if (!found->how.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (wanted == PC_MULTICOLOR_COLORING_JP ||
-      (wanted == PC_MULTICOLOR_COLORING_AUTO && is_device_space<Exec>)) {
+  if (wanted == PC_MULTICOLOR_COLORING_AUTO && is_device_space<Exec>) {
+    PetscCallCXX(found->count = color_greedily_in_rounds(current_space<Exec>(), graph, colors));
+    if (found->count > 0) found->how = in_order;
+    else wanted = PC_MULTICOLOR_COLORING_JP;
+  }
+  if (!found->how.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (wanted == PC_MULTICOLOR_COLORING_JP) {
     PetscCallCXX(found->count = color_in_parallel(current_space<Exec>(), graph, Keys<Exec>(rows), colors));
     found->how = "Jones and Plassmann";
   } else PetscCall(Greedily<Exec>(graph, colors, found));

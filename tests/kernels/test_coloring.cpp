@@ -121,7 +121,7 @@ TEST(Coloring, IgnoresZeros)
   Colors colors("colors", 36);
   ribbon::color_grid(exec, grid, 36, colors);
   EXPECT_TRUE(ribbon::is_proper(exec, rows.rows, colors));
-  EXPECT_EQ(ribbon::color_greedily(ribbon::unknown_graph(exec, rows.rows), colors), 2);
+  EXPECT_EQ(ribbon::color_greedily(exec, ribbon::unknown_graph(exec, rows.rows), colors), 2);
 }
 
 TEST(Coloring, OfRandomGraphsIsProperForAPlusItsTranspose)
@@ -142,9 +142,12 @@ TEST(Coloring, OfRandomGraphsIsProperForAPlusItsTranspose)
     Colors                   colors("colors", static_cast<std::size_t>(A.own));
     int                      most = 0;
     for (const auto &row : both.rows) most = std::max(most, static_cast<int>(row.size()));
-    const int greedy = ribbon::color_greedily(graph, colors);
-    EXPECT_TRUE(proper_by_definition(both, on_host(colors)));
+    const int  greedy   = ribbon::color_greedily(exec, graph, colors);
+    const auto in_order = on_host(colors);
+    EXPECT_TRUE(proper_by_definition(both, in_order));
     EXPECT_LE(greedy, most);
+    EXPECT_EQ(ribbon::color_greedily_in_rounds(exec, graph, colors), greedy);
+    EXPECT_EQ(on_host(colors), in_order);
     const int  parallel = ribbon::color_in_parallel(exec, graph, keys(A.own), colors);
     const auto first    = on_host(colors);
     EXPECT_TRUE(proper_by_definition(both, first));
@@ -159,6 +162,18 @@ TEST(Coloring, OfRandomGraphsIsProperForAPlusItsTranspose)
     EXPECT_EQ(ribbon::color_in_parallel(exec, graph, keys(A.own), colors), parallel);
     EXPECT_EQ(on_host(colors), first);
   }
+}
+
+/// A path in its order takes as many rounds as unknowns.
+TEST(Coloring, GivesUpAfterManyRounds)
+{
+  const Exec               exec;
+  test::DeviceRows<double> rows(grid_matrix({1000, 1, 1}, 1, false));
+  const auto               graph = ribbon::unknown_graph(exec, rows.rows);
+  Colors                   colors("colors", 1000);
+  EXPECT_EQ(ribbon::color_greedily_in_rounds(exec, graph, colors, 900), 0);
+  EXPECT_EQ(ribbon::color_greedily_in_rounds(exec, graph, colors, 1024), 2);
+  EXPECT_EQ(ribbon::color_greedily(exec, graph, colors), 2);
 }
 
 /// Stars on grids have no odd cycles in any numbering, boxes have.

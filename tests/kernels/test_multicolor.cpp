@@ -43,7 +43,7 @@ struct System {
       : A(test::BlockMatrix<Scalar>::random(g, n, ghosts, block, couplings, true)), rows(A)
   {
     Colors found("colors", static_cast<std::size_t>(n + ghosts));
-    colors          = ribbon::color_greedily(ribbon::unknown_graph(Exec(), rows.rows), found);
+    colors          = ribbon::color_greedily(Exec(), ribbon::unknown_graph(Exec(), rows.rows), found);
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
     for (std::int64_t i = 0; i < n + ghosts; ++i) color.push_back(host(static_cast<std::size_t>(i)));
     for (std::int64_t i = n; i < n + ghosts; ++i) color[static_cast<std::size_t>(i)] = -1;
