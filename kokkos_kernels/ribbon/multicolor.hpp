@@ -68,9 +68,10 @@ public:
   /// @param colors  proper colours (is_proper()) of own unknowns and ghosts; -1: not in the order of a sweep
   /// @param count   number of colours
   /// @param shift   added to the diagonal
+  /// @param threads_of_row  1; 8: threads that share a row; 0: 8 for long rows of small colours on a device
   /// Errors: std::invalid_argument for blocks above 8 and for more than 2^31 unknowns.
   MulticolorRelaxation(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
-                       int count, Scalar shift);
+                       int count, Scalar shift, int threads_of_row = 0);
 
   /// Copies new values of a matrix with the same stored pattern. False: an entry is nonzero that was zero in
   /// the set-up, so that the colours may be wrong; nothing may be relaxed then. Waits.

@@ -78,8 +78,10 @@ TYPED_TEST(Multicolor, SweepsAsPlainRelaxationsDo)
     auto                 x = random_vector<Scalar>(g, all);
     if (zero) x.assign(x.size(), Scalar(0));
     const std::vector<Scalar> ghosts(x.begin() + static_cast<std::ptrdiff_t>(n), x.end());
-    const Colors              colors = s.on_device();
-    const ribbon::MulticolorRelaxation<Scalar, Exec> matrix(exec, s.rows.rows, colors, s.colors, shift);
+    const Colors              colors         = s.on_device();
+    const int                 threads_of_row = pick(2) ? 0 : 8;
+    const ribbon::MulticolorRelaxation<Scalar, Exec> matrix(exec, s.rows.rows, colors, s.colors, shift,
+                                                            threads_of_row);
     ASSERT_TRUE(matrix.report().ok());
     const auto db = ribbon::upload(exec, "b", b), dg = ribbon::upload(exec, "ghosts", ghosts);
     auto       start = std::vector<Scalar>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));

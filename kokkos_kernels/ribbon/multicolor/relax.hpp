@@ -6,11 +6,29 @@
 
 namespace ribbon {
 
-/// Relaxes L unknowns: a device thread one, a host thread a slice, so that the compiler vectorizes over lanes.
+/// The sums of one block over its couplings.
+template <class Scalar, int B>
+struct BlockSums {
+  Scalar v[B];
+
+  KOKKOS_INLINE_FUNCTION BlockSums()
+  {
+    RIBBON_UNROLL
+    for (int r = 0; r < B; ++r) v[r] = Scalar(0);
+  }
+  KOKKOS_INLINE_FUNCTION void operator+=(const BlockSums &other)
+  {
+    RIBBON_UNROLL
+    for (int r = 0; r < B; ++r) v[r] += other.v[r];
+  }
+};
+
+/// Relaxes L unknowns: a device thread one, a host thread a slice, so that the compiler vectorizes over lanes. For long
+/// rows of a small colour S device threads share a row, each with every S-th slot.
 /// @tparam B  unknowns of a block
 /// @tparam H  lanes of a slice
 /// @tparam Diagonals  all slices of the colour are on diagonals
-template <class Scalar, int B, int H, int L, bool Diagonals>
+template <class Scalar, int B, int H, int L, bool Diagonals, int S = 1>
 struct RelaxColor {
   ColorSlices<Scalar> A;
   const Scalar       *b, *ghosts;
@@ -18,6 +36,7 @@ struct RelaxColor {
   Scalar              omega, rest; ///< rest = 1 - omega
   std::int64_t        first;       ///< slice
   bool                set, earlier, later, keep, reuse;
+  std::int64_t        lanes; ///< of all slices
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
@@ -33,8 +52,43 @@ struct RelaxColor {
     if (later) subtract(s, false, lane, unknown, sum);
     update(s.begin, lane, unknown, sum);
   }
+  /// A team of threads, each with S vector lanes for one row.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member &team) const
+  {
+    const std::int64_t k =
+      static_cast<std::int64_t>(team.league_rank()) * team.team_size() + team.team_rank();
+    if (k >= lanes) return;
+    const std::int64_t slice      = first + k / H;
+    const int          lane       = static_cast<int>(k % H);
+    const ColorSlice   s          = A.slice[slice];
+    const std::int64_t unknown[1] = {A.order[slice * H + lane]};
+    Scalar             sum[1][B];
+    load(slice, lane, unknown, sum);
+    if (earlier && !reuse) subtract_by_team(team, s, true, lane, unknown, sum);
+    if (keep) Kokkos::single(Kokkos::PerThread(team), [&] { store_sums(slice, lane, sum); });
+    if (later) subtract_by_team(team, s, false, lane, unknown, sum);
+    Kokkos::single(Kokkos::PerThread(team), [&] { update(s.begin, lane, unknown, sum); });
+  }
 
 private:
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void subtract_by_team(const Member &team, const ColorSlice &s, bool of_earlier,
+                                               int lane, const std::int64_t (&unknown)[1],
+                                               Scalar (&sum)[1][B]) const
+  {
+    BlockSums<Scalar, B> all;
+    Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(team, S),
+      [&](const int part, BlockSums<Scalar, B> &to) {
+        Scalar mine[1][B];
+        for (int r = 0; r < B; ++r) mine[0][r] = Scalar(0);
+        subtract(s, of_earlier, lane, unknown, mine, part);
+        for (int r = 0; r < B; ++r) to.v[r] += mine[0][r];
+      },
+      all);
+    for (int r = 0; r < B; ++r) sum[0][r] += all.v[r];
+  }
   KOKKOS_INLINE_FUNCTION void load(std::int64_t slice, int lane, const std::int64_t (&unknown)[L],
                                    Scalar (&sum)[L][B]) const
   {
@@ -57,17 +111,19 @@ private:
 
   /// Subtracts the couplings with earlier colours, or those with later ones.
   KOKKOS_INLINE_FUNCTION void subtract(const ColorSlice &s, bool of_earlier, int lane,
-                                       const std::int64_t (&unknown)[L], Scalar (&sum)[L][B]) const
+                                       const std::int64_t (&unknown)[L], Scalar (&sum)[L][B],
+                                       int part = 0) const
   {
     const std::int64_t skipped = of_earlier ? 0 : s.slots(true), slot = s.begin + 1 + skipped;
     if (Diagonals || (B == 1 && s.is_on_diagonals()))
-      subtract_diagonals(of_earlier ? s.earlier : s.later, slot, lane, unknown, sum);
-    else subtract_columns(of_earlier ? s.earlier : s.later, slot, s.column + skipped, lane, sum);
+      subtract_diagonals(of_earlier ? s.earlier : s.later, slot, lane, unknown, sum, part);
+    else subtract_columns(of_earlier ? s.earlier : s.later, slot, s.column + skipped, lane, sum, part);
   }
   KOKKOS_INLINE_FUNCTION void subtract_diagonals(std::uint32_t mask, std::int64_t slot, int lane,
-                                                 const std::int64_t (&unknown)[L], Scalar (&sum)[L][B]) const
+                                                 const std::int64_t (&unknown)[L], Scalar (&sum)[L][B],
+                                                 int part) const
   {
-    if constexpr (L == 1) return subtract_diagonals_at_once(mask, slot, lane, unknown[0], sum[0][0]);
+    if constexpr (L == 1) return subtract_diagonals_at_once(mask, slot, lane, unknown[0], sum[0][0], part);
     for (; mask; mask &= mask - 1, ++slot) {
       const Scalar *v = A.value + slot * H + lane, *xj = x + A.diagonal[lowest_bit(mask)];
       for (int l = 0; l < L; ++l) { // x may be undefined where a row has no entry
@@ -79,7 +135,7 @@ private:
   /// The same for one lane: loads of four diagonals are on their way together. They do not depend on each other,
   /// because x is read where a row has no entry, too, at some unknown.
   KOKKOS_INLINE_FUNCTION void subtract_diagonals_at_once(std::uint32_t mask, std::int64_t slot, int lane,
-                                                         std::int64_t unknown, Scalar &sum) const
+                                                         std::int64_t unknown, Scalar &sum, int part) const
   {
     constexpr int at_once = 4;
     const Scalar *v       = A.value + slot * H + lane;
@@ -88,11 +144,13 @@ private:
       RIBBON_UNROLL
       for (int t = 0; t < at_once; ++t) {
         value[t] = of_x[t] = Scalar(0);
-        if (!mask) continue;
-        const std::int64_t j = unknown + A.diagonal[lowest_bit(mask)];
-        value[t]             = read_only_scalar(v);
-        of_x[t]              = x[j < 0 || j >= A.unknowns ? 0 : j];
-        mask &= mask - 1, v += H;
+        RIBBON_UNROLL
+        for (int p = 0; p < S && mask; ++p, mask &= mask - 1, v += H) {
+          if (S > 1 && p != part) continue;
+          const std::int64_t j = unknown + A.diagonal[lowest_bit(mask)];
+          value[t]             = read_only_scalar(v);
+          of_x[t]              = x[j < 0 || j >= A.unknowns ? 0 : j];
+        }
       }
       RIBBON_UNROLL
       for (int t = 0; t < at_once; ++t)
@@ -100,9 +158,9 @@ private:
     }
   }
   KOKKOS_INLINE_FUNCTION void subtract_columns(std::uint32_t slots, std::int64_t slot, std::int64_t column,
-                                               int lane, Scalar (&sum)[L][B]) const
+                                               int lane, Scalar (&sum)[L][B], int part) const
   {
-    if constexpr (L == 1) return subtract_columns_at_once(slots, slot, column, lane, sum[0]);
+    if constexpr (L == 1) return subtract_columns_at_once(slots, slot, column, lane, sum[0], part);
     for (std::uint32_t k = 0; k < slots; ++k, ++slot, ++column)
       for (int l = 0; l < L; ++l) {
         const std::int64_t j = A.column[column * H + lane + l];
@@ -111,14 +169,16 @@ private:
   }
   /// The same for one lane: the columns and x of some slots are on their way together.
   KOKKOS_INLINE_FUNCTION void subtract_columns_at_once(std::uint32_t slots, std::int64_t slot,
-                                                       std::int64_t column, int lane, Scalar (&sum)[B]) const
+                                                       std::int64_t column, int lane, Scalar (&sum)[B],
+                                                       std::uint32_t part) const
   {
     constexpr int at_once = B == 1 ? 8 : 2;
-    for (std::uint32_t k = 0; k < slots; k += at_once) {
+    for (std::uint32_t k = S > 1 ? part : 0; k < slots; k += at_once * S) {
       std::int64_t j[at_once];
       Scalar       of_x[at_once][B];
       RIBBON_UNROLL
-      for (int t = 0; t < at_once; ++t) j[t] = k + t < slots ? A.column[(column + k + t) * H + lane] : -1;
+      for (int t = 0; t < at_once; ++t)
+        j[t] = k + t * S < slots ? A.column[(column + k + t * S) * H + lane] : -1;
       RIBBON_UNROLL
       for (int t = 0; t < at_once; ++t) {
         if (j[t] < 0) continue;
@@ -127,7 +187,7 @@ private:
       }
       RIBBON_UNROLL
       for (int t = 0; t < at_once; ++t)
-        if (j[t] >= 0) subtract_block(slot + k + t, lane, of_x[t], sum);
+        if (j[t] >= 0) subtract_block(slot + k + t * S, lane, of_x[t], sum);
     }
   }
   /// x of a column
@@ -166,3 +226,8 @@ private:
 };
 
 } // namespace ribbon
+
+template <class Scalar, int B>
+struct Kokkos::reduction_identity<ribbon::BlockSums<Scalar, B>> {
+  KOKKOS_FORCEINLINE_FUNCTION static ribbon::BlockSums<Scalar, B> sum() { return {}; }
+};
