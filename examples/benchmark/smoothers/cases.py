@@ -45,6 +45,21 @@ def smoothers(dim, convection=False):
     return rows
 
 
+def point_smoothers():
+    """Rows of the tables of PC multicolor, next to PETSc's point smoothers and to lines."""
+    p, color = "mg_levels_", options("mg_levels_", pc_type="multicolor")
+    return {
+        "Chebyshev, jacobi": CHEBYSHEV + options(p, pc_type="jacobi"),
+        "Chebyshev, sor": CHEBYSHEV + options(p, pc_type="sor"),
+        "Chebyshev, ilu(0)": CHEBYSHEV + options(p, pc_type="ilu"),
+        "Chebyshev, multicolor": CHEBYSHEV + color,
+        "Richardson, multicolor forward": RICHARDSON + color + ["-mg_levels_pc_multicolor_forward"],
+        "Richardson, multicolor symmetric": RICHARDSON + color + ["-mg_levels_pc_multicolor_symmetric"],
+        "Chebyshev, line": CHEBYSHEV + lines(p),
+        "Richardson, line": RICHARDSON + lines(p),
+    }
+
+
 def preconditioners(convection=False):
     """Rows of the tables without multigrid. CG needs symmetric preconditioners. SOR sweeps both ways by
     default, and ILU(0) of a symmetric matrix is symmetric."""
@@ -143,6 +158,7 @@ def tables(quick=False):
         "convection 100 at 30°": options("", problem="convection", peclet=100, angle=30),
         "convection 10^4 at 30°": options("", problem="convection", peclet=10**4, angle=30),
     }
+    moderate = columns("anisotropic", "ratio", [1, 2, 4, 10, 100])
     return [
         dict(id="anisotropic", title="Anisotropic, by ratio", dim=2, solver=MULTIGRID, columns=columns("anisotropic", "ratio", all_ratios), rows=mg2),
         dict(id="layer", title="Boundary layer, by ratio of spacings", dim=2, solver=MULTIGRID, columns=columns("layer", "ratio", all_ratios[:5]), rows=mg2),
@@ -159,4 +175,6 @@ def tables(quick=False):
              rows=preconditioners()),
         dict(id="gmres", title="Without multigrid: GMRES(30), convection at 30°, by Peclet number", dim=2, solver=GMRES, columns=columns("convection", "peclet", [1, 100, 10**4, 10**6], angle=30),
              rows=preconditioners(convection=True)),
+        dict(id="points_2d", title="Point smoothers and lines, by ratio", dim=2, solver=MULTIGRID, columns=moderate, rows=point_smoothers()),
+        dict(id="points_3d", title="Point smoothers and lines, three dimensions, by ratio", dim=3, solver=MULTIGRID, columns=moderate, rows=point_smoothers()),
     ]
