@@ -5,8 +5,9 @@ A plain PETSc program without code for any plugin; PC multicolor needs -dll_appe
   -stencil 7|27                couplings along the axes, or within a box (default 7)\n\
   -dof B                       unknowns of a point (default 1); they couple with those of all neighbours\n\
   -coefficients constant|variable\n\
-  -methods NAME,NAME           of the list below (default multicolor_forward,multicolor_symmetric,\n\
-                               sor_forward,sor_symmetric,jacobi)\n\
+  -methods NAME,NAME           multicolor_forward, multicolor_symmetric, multicolor_jp, multicolor_greedy,\n\
+                               sor_forward, sor_symmetric, jacobi, line, ilu (default multicolor_forward,\n\
+                               multicolor_symmetric,sor_forward,sor_symmetric,jacobi)\n\
   -repeats K                   applications of a measurement, of which the best of three counts (default 10)\n\
   -dm_mat_type, -dm_vec_type   types of matrix and vectors; options of each PC with the prefix of its name,\n\
                                as in -multicolor_forward_pc_multicolor_coloring jp\n\
@@ -25,6 +26,7 @@ static const Method Methods[] = {
   {"multicolor_forward", "-%spc_type multicolor -%spc_multicolor_forward"},
   {"multicolor_symmetric", "-%spc_type multicolor -%spc_multicolor_symmetric"},
   {"multicolor_jp", "-%spc_type multicolor -%spc_multicolor_forward -%spc_multicolor_coloring jp"},
+  {"multicolor_greedy", "-%spc_type multicolor -%spc_multicolor_forward -%spc_multicolor_coloring greedy"},
   {"sor_forward", "-%spc_type sor -%spc_sor_local_forward"},
   {"sor_symmetric", "-%spc_type sor -%spc_sor_local_symmetric"},
   {"jacobi", "-%spc_type pbjacobi"},
