@@ -6,6 +6,7 @@
 #include <ribbon/lines_from_csr.hpp>
 
 #include <functional>
+#include <vector>
 
 namespace ribbon {
 
@@ -130,5 +131,12 @@ KOKKOS_INLINE_FUNCTION std::uint64_t coloring_key(std::uint64_t number)
   z               = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   return z ^ (z >> 31);
 }
+
+/// The keys of own unknowns first .. first + unknowns - 1, then those of ghosts, by their numbers over all ranks: colours
+/// then do not depend on the ranks. Waits.
+template <class Exec>
+Kokkos::View<std::uint64_t *, typename Exec::memory_space>
+coloring_keys(const Exec &exec, std::int64_t first, std::int64_t unknowns,
+              const std::vector<std::int64_t> &ghosts);
 
 } // namespace ribbon

@@ -39,6 +39,16 @@ struct GridColorsOfLines {
   }
 };
 
+struct KeysOfNumbers {
+  const std::int64_t  *ghost;
+  std::int64_t         first, unknowns;
+  std::uint64_t       *key;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  {
+    key[i] = coloring_key(static_cast<std::uint64_t>(i < unknowns ? first + i : ghost[i - unknowns]));
+  }
+};
+
 /// A round of Jones and Plassmann. Counts the unknowns that are left.
 struct ColorRound {
   Edges                        graph;
@@ -283,6 +293,21 @@ void color_grid(const Exec &exec, const GridColoring &grid, std::int64_t unknown
   }
 }
 
+template <class Exec>
+Kokkos::View<std::uint64_t *, typename Exec::memory_space>
+coloring_keys(const Exec &exec, std::int64_t first, std::int64_t unknowns,
+              const std::vector<std::int64_t> &ghosts)
+{
+  const auto numbers = upload(exec, "ribbon::ghosts", ghosts);
+  const auto all     = unknowns + static_cast<std::int64_t>(ghosts.size());
+  const auto keys    = allocate<Kokkos::View<std::uint64_t *, typename Exec::memory_space>>(
+    exec, "ribbon::keys", static_cast<std::size_t>(all));
+  Kokkos::parallel_for("ribbon::coloring", indices(exec, all),
+                       KeysOfNumbers{numbers.data(), first, unknowns, keys.data()});
+  exec.fence();
+  return keys;
+}
+
 /// By a queue on one host thread.
 static bool search_breadth_first(const Edges &graph, std::int64_t unknowns, std::int32_t *color)
 {
@@ -371,6 +396,8 @@ int color_in_parallel(const Exec &exec, const UnknownGraph<Exec> &graph,
 
 #define RIBBON_COLORING_ON(Scalar, Exec)                                                                     \
   template void color_grid(const Exec &, const GridColoring &, std::int64_t, const ColorArray<Exec> &);      \
+  template Kokkos::View<std::uint64_t *, typename Exec::memory_space> coloring_keys(                         \
+    const Exec &, std::int64_t, std::int64_t, const std::vector<std::int64_t> &);                            \
   template bool color_bipartite<Exec>(const Exec &, const UnknownGraph<Exec> &, const ColorArray<Exec> &);   \
   template int  color_in_parallel<Exec>(const Exec &, const UnknownGraph<Exec> &,                            \
                                        const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &,  \

@@ -146,15 +146,13 @@ PetscErrorCode SymmetricPattern(Mat aij, Mat *both)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Keys by the numbers of unknowns over all ranks, so that colours do not depend on the ranks.
+/// Keys by the numbers of unknowns over all ranks.
 template <class Exec>
-Kokkos::View<std::uint64_t *, typename Exec::memory_space> Keys(const UnknownRows &rows)
+auto Keys(const UnknownRows &rows)
 {
-  std::vector<std::uint64_t> keys;
-  for (PetscInt i = 0; i < rows.unknowns(); ++i)
-    keys.push_back(coloring_key(static_cast<std::uint64_t>(rows.first() + i)));
-  for (PetscInt ghost : rows.ghost_numbers()) keys.push_back(coloring_key(static_cast<std::uint64_t>(ghost)));
-  return upload(Exec(), "ribbon::keys", keys);
+  const std::vector<PetscInt> &ghosts = rows.ghost_numbers();
+  return coloring_keys(current_space<Exec>(), rows.first(), rows.unknowns(),
+                       std::vector<std::int64_t>(ghosts.begin(), ghosts.end()));
 }
 
 PetscErrorCode Reduce(std::int64_t *values, int n, MPI_Op operation, MPI_Comm comm)

@@ -34,11 +34,9 @@ bool proper_by_definition(const test::BlockMatrix<Scalar> &A, const std::vector<
   return true;
 }
 
-Kokkos::View<std::uint64_t *, Memory> keys(std::int64_t n, std::uint64_t first = 0)
+Kokkos::View<std::uint64_t *, Memory> keys(std::int64_t n)
 {
-  std::vector<std::uint64_t> k(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < k.size(); ++i) k[i] = ribbon::coloring_key(first + i);
-  return ribbon::upload(Exec(), "keys", k);
+  return ribbon::coloring_keys(Exec(), 0, n, {});
 }
 
 /// A star or a box of couplings up to `width` points away on a grid.
