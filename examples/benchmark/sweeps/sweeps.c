@@ -136,6 +136,7 @@ static PetscErrorCode Measure(const Method *method, Mat A, DM da, const Case *c,
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   char           prefix[64], options[512];
+  PetscBool      jacobi;
   KSP            ksp;
   PC             pc;
   PetscLogDouble begin, end, set_up, refresh, apply, iterate;
@@ -144,6 +145,10 @@ static PetscErrorCode Measure(const Method *method, Mat A, DM da, const Case *c,
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(prefix, sizeof prefix, "%s_", method->name));
   PetscCall(PetscSNPrintf(options, sizeof options, method->options, prefix, prefix, prefix));
+  PetscCall(PetscStrcmp(method->name, "jacobi", &jacobi));
+  if (jacobi) /* pbjacobi of one unknown would leave the device */
+    PetscCall(
+      PetscSNPrintf(options, sizeof options, "-%spc_type %s", prefix, c->dof > 1 ? "pbjacobi" : "jacobi"));
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(KSPCreate(comm, &ksp));
   PetscCall(KSPSetOptionsPrefix(ksp, prefix));
