@@ -8,6 +8,28 @@
 
 namespace ribbon {
 
+/// What the rows of a slice need.
+struct SliceNeeds {
+  std::int32_t  earlier = 0, later = 0;       ///< most entries of a row
+  std::uint32_t on_earlier = 0, on_later = 0; ///< masks of the diagonals that have entries
+  std::int32_t  irregular = 0;                ///< an entry is on none of the diagonals
+
+  KOKKOS_INLINE_FUNCTION void operator+=(const SliceNeeds &row)
+  {
+    earlier = earlier < row.earlier ? row.earlier : earlier, later = later < row.later ? row.later : later;
+    on_earlier |= row.on_earlier, on_later |= row.on_later, irregular |= row.irregular;
+  }
+};
+
+} // namespace ribbon
+
+template <>
+struct Kokkos::reduction_identity<ribbon::SliceNeeds> {
+  KOKKOS_FORCEINLINE_FUNCTION static ribbon::SliceNeeds sum() { return {}; }
+};
+
+namespace ribbon {
+
 namespace {
 
 /// The unknowns of a colour in their order, from place `first`.
@@ -59,48 +81,37 @@ struct SampleDistances {
   }
 };
 
-/// What the rows of a slice need.
-struct SliceNeeds {
-  std::int32_t  earlier, later;       ///< most entries of a row
-  std::uint32_t on_earlier, on_later; ///< masks of the diagonals that have entries
-  std::int32_t  irregular;            ///< an entry is on none of the diagonals
-
-  KOKKOS_INLINE_FUNCTION void add(const SliceNeeds &row)
-  {
-    earlier = earlier < row.earlier ? row.earlier : earlier, later = later < row.later ? row.later : later;
-    on_earlier |= row.on_earlier, on_later |= row.on_later, irregular |= row.irregular;
-  }
-  KOKKOS_INLINE_FUNCTION void add_atomically(const SliceNeeds &row)
-  {
-    Kokkos::atomic_fetch_max(&earlier, row.earlier), Kokkos::atomic_fetch_max(&later, row.later);
-    Kokkos::atomic_fetch_or(&on_earlier, row.on_earlier), Kokkos::atomic_fetch_or(&on_later, row.on_later);
-    if (row.irregular) Kokkos::atomic_fetch_or(&irregular, 1);
-  }
-};
-
-/// Finds the needs of slices: on a device with a thread for each row, on a host with one for each slice.
-template <class Scalar, int Most, bool OnDevice>
+/// Finds the needs of slices. A team has some slices, and a vector lane of it some rows of a slice.
+template <class Scalar, int Most>
 struct CountBlocks {
   BlockRowReader<Scalar, Most> reader;
   Diagonals                    diagonals;
   const std::int32_t          *color, *order;
-  std::int64_t                 unknowns;
+  std::int64_t                 unknowns, slices;
   SliceNeeds                  *needs;
   int                          lanes;
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void operator()(const Member &team) const
   {
-    if constexpr (OnDevice) {
-      if (order[k] >= 0) needs[k / lanes].add_atomically(row(order[k]));
-    } else
-      for (int l = 0; l < lanes; ++l)
-        if (order[k * lanes + l] >= 0) needs[k].add(row(order[k * lanes + l]));
+    const std::int64_t slice =
+      static_cast<std::int64_t>(team.league_rank()) * team.team_size() + team.team_rank();
+    if (slice >= slices) return;
+    SliceNeeds all;
+    Kokkos::parallel_reduce(
+      Kokkos::ThreadVectorRange(team, lanes),
+      [&](const int lane, SliceNeeds &to) {
+        const std::int32_t i = order[slice * lanes + lane];
+        if (i >= 0) to += row(i);
+      },
+      all);
+    Kokkos::single(Kokkos::PerThread(team), [&] { needs[slice] = all; });
   }
 
 private:
   KOKKOS_INLINE_FUNCTION SliceNeeds row(std::int64_t i) const
   {
-    SliceNeeds         n   = {0, 0, 0, 0, 0};
+    SliceNeeds         n;
     const std::int32_t own = color[i];
     int                d   = -1;
     reader.each(i, [&](std::int64_t j, const Scalar *) {

@@ -159,18 +159,21 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::divide_into_slices(const Exec 
                                                                      const MulticolorRows<Scalar> &rows,
                                                                      const ColorArray<Exec>       &colors)
 {
-  const std::int64_t all       = first_slice.back();
-  const auto         entries   = static_cast<std::size_t>(all);
-  constexpr bool     on_device = is_device_space<Exec>;
-  const auto         of        = [&](std::int64_t first, std::int64_t end) {
+  const std::int64_t all     = first_slice.back();
+  const auto         entries = static_cast<std::size_t>(all);
+  const auto         of      = [&](std::int64_t first, std::int64_t end) {
     return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, first, end);
   };
   diagonal         = upload(exec, "ribbon::diagonals", frequent_distances(exec, rows));
   slice            = allocate<Kokkos::View<ColorSlice *, Memory>>(exec, "ribbon::slices", entries);
-  const auto needs = allocate_zeros<Kokkos::View<SliceNeeds *, Memory>>(exec, "ribbon::slices", entries);
-  Kokkos::parallel_for("ribbon::count_blocks", of(0, all * (on_device ? lanes : 1)),
-                       CountBlocks<Scalar, Most, on_device>{
-                         {rows}, diagonals(), colors.data(), order.data(), unknowns, needs.data(), lanes});
+  const auto needs = allocate<Kokkos::View<SliceNeeds *, Memory>>(exec, "ribbon::slices", entries);
+  const int  team  = is_device_space<Exec> ? 4 : 1;
+  Kokkos::parallel_for(
+    "ribbon::count_blocks",
+    Kokkos::TeamPolicy<Exec>(exec, static_cast<int>((all + team - 1) / team), team,
+                             is_device_space<Exec> ? 32 : 1),
+    CountBlocks<Scalar, Most>{
+      {rows}, diagonals(), colors.data(), order.data(), unknowns, all, needs.data(), lanes});
   Kokkos::parallel_for(
     "ribbon::slices", of(0, all),
     DecideSlices{needs.data(), slice.data(), static_cast<std::int64_t>(sizeof(Scalar)) * block * block});
