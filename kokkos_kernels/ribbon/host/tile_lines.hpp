@@ -87,7 +87,8 @@ public:
   {
     if (neighbours_) {
       for (std::int64_t i = i0; i < i1; ++i)
-        copy_out(b + at_[0] + i * row_stride_, tile + i * Lanes, lanes_, false);
+        if (lanes_ == Lanes) copy_row(b + at_[0] + i * row_stride_, tile + i * Lanes);
+        else copy_out(b + at_[0] + i * row_stride_, tile + i * Lanes, lanes_, false);
       return;
     }
     const auto [rows, lanes] = squares(i0, i1);
@@ -184,6 +185,19 @@ private:
   /// distance in bytes at which addresses map to the same sets of the L2 cache
   static constexpr std::int64_t way  = 128 << 10;
   static constexpr int          side = 4; ///< side of the squares that are transposed at a time
+
+  /// Copies all lanes of a row.
+  KOKKOS_FUNCTION static void copy_row(const Scalar *from, Scalar *to)
+  {
+    using Pack          = std::conditional_t<Lanes == 1, Scalar, typename PackOf<Scalar>::type>;
+    constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
+    RIBBON_UNROLL_PACKS
+    for (int l = 0; l < Lanes; l += width) {
+      Pack pack;
+      load_pack(from + l, pack);
+      store_pack(pack, to + l, false);
+    }
+  }
 
   struct Extent {
     std::int64_t rows;

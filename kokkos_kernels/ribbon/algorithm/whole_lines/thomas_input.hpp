@@ -105,10 +105,13 @@ struct ProductLines {
       const std::int64_t stored = repeated_row(i, product_.stored / 2, product_.repeats),
                          next   = product_.matrices * product_.stored;
       const Scalar *c           = product_.values + product_.matrices * stored;
-      Pack          f[packs]    = {};
       const auto    first       = periodic_ || i >= product_.kl ? -product_.kl : -static_cast<int>(i);
       const auto    last = periodic_ || n_ - i > product_.ku ? product_.ku : static_cast<int>(n_ - 1 - i);
       c += (first + product_.kl) * next;
+      if (same_ && last - first == 2) return same_row<3>(i + first, c + matrix_[0], next);
+      if (same_ && last - first == 4) return same_row<5>(i + first, c + matrix_[0], next);
+      if (same_ && last - first == 6) return same_row<7>(i + first, c + matrix_[0], next);
+      Pack f[packs] = {};
       for (int d = first; d <= last; ++d, c += next) {
         const Scalar *u = at(i + d);
         if (same_) {
@@ -144,6 +147,28 @@ struct ProductLines {
     }
 
   private:
+    /// A row of `diagonals` entries, from row j of u on, with one matrix for all lanes: sums stay in registers.
+    template <int diagonals>
+    KOKKOS_FORCEINLINE_FUNCTION const Scalar *same_row(std::int64_t j, const Scalar *c, std::int64_t next)
+    {
+      const Scalar *u[diagonals];
+      Scalar        a[diagonals];
+      RIBBON_UNROLL_PACKS
+      for (int d = 0; d < diagonals; ++d) u[d] = at(j + d), a[d] = c[d * next];
+      RIBBON_UNROLL_PACKS
+      for (int k = 0; k < packs; ++k) {
+        Pack f = {};
+        RIBBON_UNROLL_PACKS
+        for (int d = 0; d < diagonals; ++d) {
+          Pack p;
+          host::load_pack(u[d] + k * width, p);
+          f += p * a[d];
+        }
+        f *= product_.alpha;
+        host::store_pack(f, f_ + k * width, false);
+      }
+      return f_;
+    }
     KOKKOS_FORCEINLINE_FUNCTION static void scale(Pack &p, const Scalar *coefficients)
     {
       Pack a;
