@@ -243,9 +243,8 @@ TEST_F(PCMulticolorUse, ReadsTheOptionsOfSor)
          {"-pc_multicolor_omega 2", "PCMulticolorSetOmega, -pc_multicolor_omega: 2. is not in (0, 2)"},
          {"-pc_multicolor_its 0", "PCMulticolorSetIterations, -pc_multicolor_its: 0 is not positive"},
          {"-pc_multicolor_lits -1", "PCMulticolorSetIterations, -pc_multicolor_lits: -1 is not positive"},
-         {"-pc_multicolor_diagonal_shift nan", PETSC_VERSION_LT(3, 20, 0)
-                                                 ? "is not a finite number"
-                                                 : "nan"}}) { // PETSc has a sentence of its own
+         {"-pc_multicolor_diagonal_shift nan",
+          PETSC_VERSION_LT(3, 20, 0) ? "is not a finite number" : "nan"}}) { // in the words of PETSc
     reset_options(options);
     EXPECT_TRUE(contains(error_of([&] { return PCSetFromOptions(m.pc); }), words)) << options << last_error();
   }
