@@ -92,7 +92,8 @@ def decision_tree():
         (["#Separable elliptic problem", "#on a structured grid?"],
          ["#Alternating directions with optimal shifts", "-ksp_type adi"]),
         (["#A smoother", "#for multigrid?"],
-         ["#Line smoother on the levels", "-mg_levels_pc_type line", "-mg_levels_ksp_type richardson"]),
+         ["#Line smoother on the levels", "-mg_levels_pc_type line", "or, where couplings differ up to 4 times",
+          "-mg_levels_pc_type multicolor", "both with", "-mg_levels_ksp_type richardson"]),
         (["#Strong couplings", "#along lines?"],
          ["#Preconditioner of a Krylov method", "-pc_type line", "in several directions", "-pc_type line -pc_line_direction x,y"]),
     ]
@@ -121,9 +122,9 @@ def layers():
     x, width = 190, 430
     rows = [  # top, height, fill, text
         (10, 84, "orange", ["#plugin", "registers the types when PETSc loads libribbon.so;", "checks that PETSc is the one of the build"]),
-        (134, 122, "blue", ["#petsc_interface", "PC line, KSP line; PC, KSP and TS adi;", "MatSolverType multifrontal",
+        (134, 122, "blue", ["#petsc_interface", "PC line, KSP line, PC multicolor; PC, KSP and TS adi;", "Mat compact, MatSolverType multifrontal",
                             "holds options, reads matrices, exchanges between ranks;", "uses PETSc and MPI"]),
-        (296, 103, "green", ["#kokkos_kernels", "LineSolver, ChainSolver: factor once, solve many times",
+        (296, 103, "green", ["#kokkos_kernels", "LineSolver, LineOperator, ChainSolver, MulticolorRelaxation",
                              "holds factors, chooses the algorithm, checks accuracy;", "uses neither PETSc nor MPI"]),
         (439, 66, "grey", ["#Kokkos", "runs the kernels on CPU cores or on a CUDA device"]),
     ]
