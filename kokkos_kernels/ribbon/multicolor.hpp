@@ -90,6 +90,11 @@ public:
   /// Relaxes the unknowns of one colour. Asynchronous on exec.
   void relax(const Exec &exec, const ColorStep &step, Scalar omega, const MulticolorVectors<Scalar> &v) const;
 
+  /// r = b - A x after steps that ended with a relaxation of the colour `last` with omega = 1, without shift: there r is
+  /// zero, and only rows of other colours are read. For blocks of one row, without unknowns of other ranks.
+  /// Asynchronous on exec. Errors: std::invalid_argument for larger blocks.
+  void residual(const Exec &exec, int last, const MulticolorVectors<Scalar> &v, Scalar *r) const;
+
 private:
   struct Storage;
   std::shared_ptr<Storage> storage_;

@@ -123,6 +123,9 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   template <int B, int H>
   void relax_slices(const Exec &exec, const ColorStep &step, Scalar omega,
                     const MulticolorVectors<Scalar> &v) const;
+  template <int H>
+  void store_residual(const Exec &exec, std::size_t color, const MulticolorVectors<Scalar> &v,
+                      Scalar *r) const;
   template <int B>
   void relax_blocks(const Exec &exec, const ColorStep &step, Scalar omega,
                     const MulticolorVectors<Scalar> &v) const;

@@ -168,4 +168,41 @@ void MulticolorRelaxation<Scalar, Exec>::relax(const Exec &exec, const ColorStep
   }
 }
 
+template <class Scalar, class Exec>
+template <int H>
+void MulticolorRelaxation<Scalar, Exec>::Storage::store_residual(const Exec &exec, std::size_t color,
+                                                                 const MulticolorVectors<Scalar> &v,
+                                                                 Scalar                          *r) const
+{
+  constexpr int      L     = is_device_space<Exec> ? 1 : H;
+  const std::int64_t first = first_slice[color], count = first_slice[color + 1] - first;
+  const auto         run = [&](auto diagonals) {
+    Kokkos::parallel_for("ribbon::color_residual", indices(exec, count * (H / L)),
+                                 RelaxColor<Scalar, 1, H, L, decltype(diagonals)::value, 1, true>{
+                           slices(), v.b, v.ghosts, v.x, Scalar(1), Scalar(0), first, false, true, true,
+                           false, false, count * H, r});
+  };
+  if (count == 0) return;
+  if (with_columns[color] == 0) run(std::true_type());
+  else run(std::false_type());
+}
+
+template <class Scalar, class Exec>
+void MulticolorRelaxation<Scalar, Exec>::residual(const Exec &exec, int last,
+                                                  const MulticolorVectors<Scalar> &v, Scalar *r) const
+{
+  const Storage &s = *storage_;
+  if (s.block != 1)
+    throw std::invalid_argument("ribbon::MulticolorRelaxation: a residual needs blocks of 1 row");
+  for (std::size_t c = 0; c + 1 < s.first_slice.size(); ++c)
+    if (static_cast<int>(c) == last)
+      Kokkos::parallel_for("ribbon::color_residual",
+                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                             exec, s.first_slice[c] * s.lanes, s.first_slice[c + 1] * s.lanes),
+                           ZeroUnknowns<Scalar>{s.order.data(), r});
+    else if constexpr (is_device_space<Exec>) s.template store_residual<32>(exec, c, v, r);
+    else if (s.lanes == 8) s.template store_residual<8>(exec, c, v, r);
+    else s.template store_residual<1>(exec, c, v, r);
+}
+
 } // namespace ribbon

@@ -156,6 +156,7 @@ PetscErrorCode Apply(PC pc, Vec b, Vec x, PetscInt times, bool zero)
       mc->like, b, x, [&](Vec own_b, Vec own_x) { return mc->sweeps->apply(own_b, own_x, times, zero); },
       !zero);
   }));
+  PetscCall(RememberSweep(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,6 +219,7 @@ static PetscErrorCode PCReset_Multicolor(PC pc)
 {
   PC_Multicolor *mc = context(pc);
   PetscFunctionBegin;
+  PetscCall(DetachResidual(pc));
   mc->sweeps.reset();
   mc->failure.clear();
   PetscCall(mc->rows.reset());
@@ -239,6 +241,7 @@ static PetscErrorCode PCSetUp_Multicolor(PC pc)
   }
   if (!error) error = mc->rows.close();
   if (!error) error = ReportFailure(pc, mc);
+  if (!error) error = AttachResidual(pc);
   if (error) { // PETSc assumes that the set-up succeeded: make the next call start again
     PetscCall(PCReset_Multicolor(pc));
     pc->setupcalled = decltype(pc->setupcalled)(0);
@@ -288,6 +291,11 @@ static PetscErrorCode PCView_Multicolor(PC pc, PetscViewer viewer)
   if (mc->rows.block() > 1)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "  unknowns: blocks of %" PetscInt_FMT " rows\n", mc->rows.block()));
+  if (mc->residual_of)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  residual after a sweep: zero in the last colour\n"));
+  if (!mc->no_residual.empty())
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  residual: by the matrix, because %s\n", mc->no_residual.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  held: %s%.3g bytes on the %s\n", size > 1 ? "on rank 0: " : "",
                                    static_cast<double>(mc->sweeps->bytes()), mc->sweeps->space()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -143,17 +143,19 @@ const char *NotFinite(PetscReal x)
 template <auto member>
 constexpr auto kept = stored<PC, member, SetUpAgain>;
 
-constexpr auto pc_multicolor_options =
-  std::make_tuple(Option("-pc_multicolor_omega", "Relaxation factor (0 < omega < 2)", "PCMulticolorSetOmega",
-                         kept<&PC_Multicolor::omega>, NotInZeroTwo),
-                  Option("-pc_multicolor_diagonal_shift", "Added to the diagonal entries",
-                         "PCMulticolorSetDiagonalShift", kept<&PC_Multicolor::shift>, NotFinite),
-                  SpecialOption<PC>{ReadIterations},
-                  Option("-pc_multicolor_coloring", "Where colours come from", "PCMulticolorSetColoring",
-                         kept<&PC_Multicolor::coloring>, PCMulticolorColorings),
-                  SpecialOption<PC>{ReadDirection},
-                  Option("-pc_multicolor_cut", "How couplings between ranks are treated",
-                         "PCMulticolorSetCut", kept<&PC_Multicolor::cut>, PCMulticolorCuts));
+constexpr auto pc_multicolor_options = std::make_tuple(
+  Option("-pc_multicolor_omega", "Relaxation factor (0 < omega < 2)", "PCMulticolorSetOmega",
+         kept<&PC_Multicolor::omega>, NotInZeroTwo),
+  Option("-pc_multicolor_diagonal_shift", "Added to the diagonal entries", "PCMulticolorSetDiagonalShift",
+         kept<&PC_Multicolor::shift>, NotFinite),
+  SpecialOption<PC>{ReadIterations},
+  Option("-pc_multicolor_coloring", "Where colours come from", "PCMulticolorSetColoring",
+         kept<&PC_Multicolor::coloring>, PCMulticolorColorings),
+  SpecialOption<PC>{ReadDirection},
+  Option("-pc_multicolor_cut", "How couplings between ranks are treated", "PCMulticolorSetCut",
+         kept<&PC_Multicolor::cut>, PCMulticolorCuts),
+  Option("-pc_multicolor_residual", "MatResidual() after a sweep reads the other colours alone",
+         "PCMulticolorSetResidual", kept<&PC_Multicolor::residual>));
 
 } // namespace
 
@@ -189,6 +191,7 @@ RIBBON_OPTION(pc_multicolor_options, PC, PCMulticolor, Omega, PetscReal)
 RIBBON_OPTION(pc_multicolor_options, PC, PCMulticolor, DiagonalShift, PetscReal)
 RIBBON_OPTION(pc_multicolor_options, PC, PCMulticolor, Coloring, PCMulticolorColoring)
 RIBBON_OPTION(pc_multicolor_options, PC, PCMulticolor, Cut, PCMulticolorCut)
+RIBBON_OPTION(pc_multicolor_options, PC, PCMulticolor, Residual, PetscBool)
 
 PetscErrorCode PCMulticolorSetSymmetric(PC pc, MatSORType flag)
 {

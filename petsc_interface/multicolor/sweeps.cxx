@@ -82,6 +82,28 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode residual(Vec b, Vec x, Vec r, bool *done) override
+  {
+    OpenVec<Exec> opened_b, opened_x, opened_r;
+    PetscFunctionBegin;
+    *done = true;
+    for (Vec v : {b, x, r}) {
+      bool on_device;
+      PetscCall(VecIsOnDevice(v, &on_device));
+      *done = *done && on_device == is_device_space<Exec>;
+    }
+    if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(opened_b.open(b, Access::read));
+    PetscCall(opened_x.open(x, Access::read));
+    PetscCall(opened_r.open(r, Access::write));
+    PetscCallCXX(matrix_.residual(current_space<Exec>(), from_guess_.back().color,
+                                  {opened_b.data(), opened_x.data()}, opened_r.data()));
+    PetscCall(opened_r.close());
+    PetscCall(opened_x.close());
+    PetscCall(opened_b.close());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   std::size_t bytes() const override
   {
     return matrix_.bytes() + colors_.size() * sizeof(std::int32_t) + ghosts_.size() * sizeof(Scalar);

@@ -35,6 +35,10 @@ public:
   /// are in the memory of the matrix, or on the host.
   virtual PetscErrorCode apply(Vec b, Vec x, PetscInt times, bool zero) = 0;
 
+  /// r = b - A x after an application to x, which it does not change: see MulticolorRelaxation::residual(). *done:
+  /// false if a vector is not in the memory of the matrix; then nothing was done.
+  virtual PetscErrorCode residual(Vec b, Vec x, Vec r, bool *done) = 0;
+
   const MulticolorReport &report() const { return report_; }
   const ColorsFound      &colors() const { return found_; }
   virtual std::size_t     bytes() const = 0;

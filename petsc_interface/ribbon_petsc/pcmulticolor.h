@@ -17,6 +17,8 @@
       fit (default auto)
 .  -pc_multicolor_cut <local,exact> - each rank sweeps by itself, or ranks exchange values between colours (default
       local)
+.  -pc_multicolor_residual <bool> - MatResidual() after a sweep reads the rows of the other colours alone (default
+      false)
 .  -pc_multicolor_symmetric - sweeps forward and then backward, as by default
 .  -pc_multicolor_backward - sweeps backward: the last colour first
 .  -pc_multicolor_forward - sweeps forward
@@ -46,7 +48,7 @@ M*/
 
    Values:
 +  PC_MULTICOLOR_COLORING_AUTO - a grid if there is one; two colours if the graph of each rank has no odd cycle and
-      the cut is local; otherwise first fit on a host, and Jones and Plassmann on a device or for an exact cut
+      the cut is local; otherwise first fit, or Jones and Plassmann for an exact cut or many rounds on a device
 .  PC_MULTICOLOR_COLORING_GRID - the coordinates of the points of a grid: that of the DMDA, or of natural numbering
 .  PC_MULTICOLOR_COLORING_JP - the parallel method of Jones and Plassmann, with fewer and balanced colours by later
       passes
@@ -171,6 +173,26 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetColoring(PC, PCMulticolorColoring *co
 @*/
 PETSC_EXTERN PetscErrorCode PCMulticolorSetCut(PC, PCMulticolorCut cut);
 PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
+/*@
+   PCMulticolorSetResidual - Lets MatResidual() use that the residual of the colour that was relaxed last is zero
+
+   Input Parameters:
++  pc - the preconditioner
+-  use - whether MatResidual() of Amat reads the rows of the other colours alone, after an application to x
+
+   Options Database Key:
+.  -pc_multicolor_residual <bool> - use
+
+   Notes:
+   Multigrid computes a residual after each pre-smoothing. With two colours this takes half of a product.
+
+   It has no effect on several ranks, for blocks, with omega other than 1 or a shift, and if Amat is not Pmat: PCView()
+   says why. The operation MATOP_RESIDUAL of Amat is set until PCReset() or PCDestroy().
+
+.seealso: PCMULTICOLOR, MatResidual(), PCMG
+@*/
+PETSC_EXTERN PetscErrorCode PCMulticolorSetResidual(PC, PetscBool use);
+PETSC_EXTERN PetscErrorCode PCMulticolorGetResidual(PC, PetscBool *use);
 /*@
    PCMulticolorGetColors - Returns the colours after PCSetUp()
 

@@ -28,7 +28,8 @@ struct BlockSums {
 /// @tparam B  unknowns of a block
 /// @tparam H  lanes of a slice
 /// @tparam Diagonals  all slices of the colour are on diagonals
-template <class Scalar, int B, int H, int L, bool Diagonals, int S = 1>
+/// @tparam Residual   b - A x is stored, and x stays as it is; B = 1
+template <class Scalar, int B, int H, int L, bool Diagonals, int S = 1, bool Residual = false>
 struct RelaxColor {
   ColorSlices<Scalar> A;
   const Scalar       *b, *ghosts;
@@ -37,6 +38,7 @@ struct RelaxColor {
   std::int64_t        first;       ///< slice
   bool                set, earlier, later, keep, reuse;
   std::int64_t        lanes; ///< of all slices
+  Scalar             *residual = nullptr;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
@@ -212,6 +214,11 @@ private:
   {
     for (int l = 0; l < L; ++l) {
       if (unknown[l] < 0) continue;
+      if constexpr (Residual) {
+        const Scalar inverse = read_only_scalar(A.value + slot * H + lane + l);
+        residual[unknown[l]] = sum[l][0] - x[unknown[l]] / inverse;
+        continue;
+      }
       RIBBON_UNROLL
       for (int r = 0; r < B; ++r) {
         Scalar y(0);
@@ -222,6 +229,17 @@ private:
         to         = rest == Scalar(0) ? y : set ? omega * y : rest * to + omega * y;
       }
     }
+  }
+};
+
+/// Sets the unknowns of places to zero.
+template <class Scalar>
+struct ZeroUnknowns {
+  const std::int32_t  *order;
+  Scalar              *r;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    if (order[k] >= 0) r[order[k]] = Scalar(0);
   }
 };
 
