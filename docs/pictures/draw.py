@@ -124,7 +124,7 @@ def layers():
         (10, 84, "orange", ["#plugin", "registers the types when PETSc loads libribbon.so;", "checks that PETSc is the one of the build"]),
         (134, 122, "blue", ["#petsc_interface", "PC line, KSP line, PC multicolor; PC, KSP and TS adi;", "Mat compact, MatSolverType multifrontal",
                             "holds options, reads matrices, exchanges between ranks;", "uses PETSc and MPI"]),
-        (296, 103, "green", ["#kokkos_kernels", "LineSolver, LineOperator, ChainSolver, MulticolorRelaxation",
+        (296, 103, "green", ["#kokkos_kernels", "LineSolver, LineOperator, ChainSolver, coloured sweeps",
                              "holds factors, chooses the algorithm, checks accuracy;", "uses neither PETSc nor MPI"]),
         (439, 66, "grey", ["#Kokkos", "runs the kernels on CPU cores or on a CUDA device"]),
     ]
