@@ -177,7 +177,7 @@ private:
     constexpr int at_once = B == 1 ? 8 : 2;
     for (std::uint32_t k = S > 1 ? part : 0; k < slots; k += at_once * S) {
       std::int64_t j[at_once];
-      Scalar       of_x[at_once][B];
+      Scalar       of_x[at_once][B] = {};
       RIBBON_UNROLL
       for (int t = 0; t < at_once; ++t)
         j[t] = k + t * S < slots ? A.column[(column + k + t * S) * H + lane] : -1;
