@@ -2,6 +2,7 @@
 /// @file color_storage.hpp  The copy of a matrix by colours: order of the unknowns, slices, values, equal slices.
 #pragma once
 
+#include "color_sharing.hpp"
 #include "color_slices.hpp"
 
 #include <ribbon/multicolor.hpp>
