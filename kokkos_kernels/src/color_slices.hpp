@@ -21,11 +21,26 @@ struct SliceNeeds {
   }
 };
 
+/// What the slices of a colour have.
+struct SlotCounts {
+  std::int64_t earlier = 0, later = 0; ///< slots
+  std::int64_t with_columns = 0;       ///< slices that store columns
+
+  KOKKOS_INLINE_FUNCTION void operator+=(const SlotCounts &other)
+  {
+    earlier += other.earlier, later += other.later, with_columns += other.with_columns;
+  }
+};
+
 } // namespace ribbon
 
 template <>
 struct Kokkos::reduction_identity<ribbon::SliceNeeds> {
   KOKKOS_FORCEINLINE_FUNCTION static ribbon::SliceNeeds sum() { return {}; }
+};
+template <>
+struct Kokkos::reduction_identity<ribbon::SlotCounts> {
+  KOKKOS_FORCEINLINE_FUNCTION static ribbon::SlotCounts sum() { return {}; }
 };
 
 namespace ribbon {
@@ -167,19 +182,17 @@ struct BeginColumns {
     sum += slots;
   }
 };
-/// Counts slots with earlier colours, those with later ones, or slices that store columns.
+/// Counts what the slices of a colour have.
 struct CountSlots {
-  enum What { of_earlier, of_later, stored_columns };
   const ColorSlice    *slice;
-  What                 what;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &sum) const
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, SlotCounts &sum) const
   {
-    sum += what == stored_columns ? !slice[k].is_on_diagonals() : slice[k].slots(what == of_earlier);
+    sum += {slice[k].slots(true), slice[k].slots(false), slice[k].is_on_diagonals() ? 0 : 1};
   }
 };
 
-/// Faults of the diagonal of an unknown.
-enum Fault { fault_none, fault_zero, fault_not_finite };
+/// Faults of the row of an unknown. The smallest is reported.
+enum Fault { fault_none, fault_not_finite, fault_zero };
 
 /// Inverts the diagonal block of an unknown in place: entry of row r and column c at a[c * B + r]. The rows
 /// are scaled to one size, because their equations may have any units. In a block of several rows a pivot of
@@ -219,118 +232,170 @@ KOKKOS_INLINE_FUNCTION int invert_block(int B, Scalar (&a)[Most * Most])
   }
 }
 
-/// The slot of each diagonal of the masks of a slice, with earlier and later colours.
-struct DiagonalSlots {
-  std::int8_t at[2][most_offsets];
+/// Stores the columns of slices that have no masks, in the order of the entries of a row: a thread for each place.
+template <class Scalar, int Most>
+struct FillColumns {
+  BlockRowReader<Scalar, Most> reader;
+  const std::int32_t          *color;
+  ColorSlices<Scalar>          to; ///< columns: -1 before
+  int                          lanes;
 
-  KOKKOS_INLINE_FUNCTION explicit DiagonalSlots(const ColorSlice &s)
+  KOKKOS_FUNCTION void operator()(const std::int64_t place) const
   {
-    std::int8_t next = 0;
-    for (int side = 0; side < 2 && s.is_on_diagonals(); ++side)
-      for (std::uint32_t mask = side == 0 ? s.earlier : s.later; mask; mask &= mask - 1)
-        at[side][lowest_bit(mask)] = next++;
+    const std::int32_t i = to.order[place];
+    const ColorSlice   s = to.slice[place / lanes];
+    if (i < 0 || s.is_on_diagonals()) return;
+    int next[2] = {0, static_cast<int>(s.earlier)};
+    reader.each(i, [&](std::int64_t j, const Scalar *) {
+      if (j != i)
+        to.column[(s.column + next[color[j] < color[i] ? 0 : 1]++) * lanes + place % lanes] =
+          static_cast<std::int32_t>(j);
+    });
   }
 };
 
-/// Copies the rows of unknowns to their lanes: on a device with a thread for each row, on a host with one for each
-/// slice.
-template <class Scalar, int Most, bool OnDevice>
+/// Copies the entries of rows of the matrix to the slots of their lanes: on a device with a thread for each row, on a
+/// host with one for each slice.
+template <class Scalar, bool HasBlocks, bool OnDevice>
 struct FillSlices {
-  BlockRowReader<Scalar, Most> reader;
-  Diagonals                    diagonals;
-  const std::int32_t          *color;
-  ColorSlices<Scalar>          to;
-  Scalar                       shift;
-  int                          lanes;
-  std::int64_t                *fault;   ///< the smallest 8 i + Fault of an unknown i
-  int                         *pattern; ///< set if a row has other entries than the set-up found
+  MulticolorRows<Scalar> A;
+  Diagonals              diagonals;
+  const std::int32_t    *color;
+  ColorSlices<Scalar>    to; ///< values: on a device 0 before
+  int                    lanes;
+  std::int64_t          *fault;   ///< the smallest 8 i + Fault of an unknown i
+  int                   *pattern; ///< set if a row has other entries than the set-up found
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t  slice = OnDevice ? k / lanes : k;
-    const ColorSlice    s     = to.slice[slice];
-    const DiagonalSlots slots(s);
-    if constexpr (OnDevice) fill(slice, static_cast<int>(k % lanes), s, slots);
-    else
-      for (int lane = 0; lane < lanes; ++lane) fill(slice, lane, s, slots);
+    if constexpr (OnDevice) copy_row(k / lanes / block(), static_cast<int>(k % lanes), k / lanes % block());
+    else {
+      const std::int64_t scalars = block() * block() * lanes, begin = to.slice[k].begin * scalars;
+      for (std::int64_t e = 0; e < (1 + to.slice[k].slots()) * scalars; ++e) to.value[begin + e] = Scalar(0);
+      for (int lane = 0; lane < lanes; ++lane)
+        for (int r = 0; r < block(); ++r) copy_row(k, lane, r);
+    }
   }
 
 private:
-  KOKKOS_INLINE_FUNCTION int  block() const { return Most == 1 ? 1 : reader.A.block; }
-  KOKKOS_INLINE_FUNCTION void store(std::int64_t slot, int lane, const Scalar *v) const
-  {
-    const int B2 = block() * block();
-    for (int k = 0; k < B2; ++k) to.value[(slot * B2 + k) * lanes + lane] = v[k];
-  }
-
-  /// The entries of a row on their way to the slots of a lane.
+  KOKKOS_INLINE_FUNCTION std::int64_t block() const { return HasBlocks ? A.block : 1; }
+  /// The row of the matrix whose entries are copied.
   struct Row {
-    std::int64_t  i;
-    std::int32_t  color;
-    int           last    = -1;     ///< diagonal of the last entry
-    std::uint64_t filled  = 0;      ///< slots with an entry, of masks
-    int           used[2] = {0, 0}; ///< slots with an entry, of stored columns
+    std::int64_t i;
+    int          r, lane; ///< row r of the block row of unknown i
+    std::int32_t color;
+    ColorSlice   s;
+    int          next;       ///< diagonal after that of the last entry, or first stored column to look at
+    int          next_later; ///< first stored column to look at for later colours
+    std::int64_t j = -1;     ///< block of the last entry
+    int          k = 0;      ///< its slot, or 0
   };
 
-  /// Stores an entry off the diagonal. False: there is no slot for it.
-  KOKKOS_INLINE_FUNCTION bool put(const ColorSlice &s, const DiagonalSlots &slots, int lane, std::int64_t j,
-                                  const Scalar *v, Row &row) const
+  /// Slot of block j of a row; -1: it has none. The entries of a row come in the order of the stored columns.
+  KOKKOS_INLINE_FUNCTION int slot(std::int64_t j, Row &row) const
   {
+    const ColorSlice  &s     = row.s;
     const std::int32_t other = color[j];
     const int          side  = other < row.color ? 0 : 1;
-    if (other == row.color) return false;
-    const std::uint32_t all = side == 0 ? s.earlier : s.later;
+    if (other == row.color) return -1;
     if (s.is_on_diagonals()) {
-      row.last = j < to.unknowns ? diagonals.find(j - row.i, row.last + 1) : -1;
-      if (row.last < 0 || !(all >> row.last & 1)) return false;
-      const int slot = slots.at[side][row.last];
-      row.filled |= std::uint64_t(1) << slot;
-      store(s.begin + 1 + slot, lane, v);
-      return true;
+      const int           d   = j < to.unknowns ? diagonals.find(j - row.i, row.next) : -1;
+      const std::uint32_t all = side == 0 ? s.earlier : s.later;
+      if (d < 0 || !(all >> d & 1)) return -1;
+      row.next = d + 1;
+      return (side == 0 ? 0 : ColorSlice::bits(s.earlier)) +
+             ColorSlice::bits(all & ((std::uint32_t(1) << d) - 1));
     }
-    const int k = row.used[side]++, slot = (side == 0 ? 0 : static_cast<int>(s.earlier)) + k;
-    if (k >= static_cast<int>(all)) return false;
-    to.column[(s.column + slot) * lanes + lane] = static_cast<std::int32_t>(j);
-    store(s.begin + 1 + slot, lane, v);
+    const int end = static_cast<int>(side == 0 ? s.earlier : s.earlier + s.later);
+    for (int k = side == 0 ? row.next : row.next_later; k < end; ++k)
+      if (to.column[(s.column + k) * lanes + row.lane] == j) {
+        (side == 0 ? row.next : row.next_later) = k + 1;
+        return k;
+      }
+    return -1;
+  }
+  /// Copies an entry other than 0. False: there is no slot for it.
+  KOKKOS_INLINE_FUNCTION bool put(std::int64_t column, const Scalar &v, Row &row) const
+  {
+    const std::int64_t B = block();
+    if (!HasBlocks || column < row.j * B || column >= row.j * B + B) {
+      row.j = column / B;
+      row.k = row.j == row.i ? 0 : 1 + slot(row.j, row);
+    }
+    if (row.k == 0 && row.j != row.i) return false;
+    to.value[(((row.s.begin + row.k) * B + column - row.j * B) * B + row.r) * lanes + row.lane] = v;
     return true;
   }
-  /// Makes the slots empty that have no entry.
-  KOKKOS_INLINE_FUNCTION void clear(const ColorSlice &s, int lane, const Row &row) const
+  KOKKOS_INLINE_FUNCTION void copy_row(std::int64_t slice, int lane, std::int64_t r) const
   {
-    const Scalar zero[Most * Most] = {};
-    const int    all = s.slots(), earlier = s.slots(true);
-    for (int k = 0; k < all; ++k) {
-      const bool has = s.is_on_diagonals() ? row.filled >> k & 1
-                       : k < earlier       ? k < row.used[0]
-                                           : k - earlier < row.used[1];
-      if (has) continue;
-      store(s.begin + 1 + k, lane, zero);
-      if (!s.is_on_diagonals()) to.column[(s.column + k) * lanes + lane] = -1;
+    const std::int32_t i = to.order[slice * lanes + lane];
+    if (i < 0) return;
+    const ColorSlice s = to.slice[slice];
+    Row              row{
+      i, static_cast<int>(r), lane, color[i], s, 0, s.is_on_diagonals() ? 0 : static_cast<int>(s.earlier)};
+    bool finite = true, fits = true;
+    for (int part = 0; part < (A.others.rows > 0 ? 2 : 1); ++part)
+      each_entry(part, i * block() + r, [&](std::int64_t column, const Scalar &v) {
+        finite = finite && is_finite(magnitude(v));
+        fits   = put(column, v, row) && fits;
+      });
+    if (!finite) Kokkos::atomic_fetch_min(fault, 8 * static_cast<std::int64_t>(i) + fault_not_finite);
+    if (!fits) Kokkos::atomic_fetch_or(pattern, 1);
+  }
+  /// Calls f(column, value) for the entries of a row that are not 0. A device reads four at once, because the
+  /// caches do not keep a line until each thread of a warp has read its entries one by one.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void each_entry(int part, std::int64_t at, const F &f) const
+  {
+    constexpr int               together = OnDevice ? 4 : 1;
+    const AnyCsrMatrix<Scalar> &rows     = part == 0 ? A.own : A.others;
+    const std::int64_t          begin = rows.row_begin[at], end = rows.row_begin[at + 1];
+    for (std::int64_t first = begin / together * together; first < end; first += together) {
+      std::int64_t column[together];
+      Scalar       v[together];
+      RIBBON_UNROLL
+      for (int k = 0; k < together; ++k) {
+        const std::int64_t e         = first + k;
+        const bool         is_of_row = e >= begin && e < end;
+        column[k] = is_of_row ? rows.column[e] : 0, v[k] = is_of_row ? rows.value[e] : Scalar(0);
+      }
+      RIBBON_UNROLL
+      for (int k = 0; k < together; ++k)
+        if (!(v[k] == Scalar(0)))
+          f(part == 0 ? column[k] : A.own.rows + (A.place ? A.place[column[k]] : column[k]), v[k]);
     }
   }
+};
 
-  KOKKOS_INLINE_FUNCTION void fill(std::int64_t slice, int lane, const ColorSlice &s,
-                                   const DiagonalSlots &slots) const
+/// Inverts the diagonal blocks in place, with the shift added: on a device with a thread for each lane, on a host with
+/// one for each slice.
+template <class Scalar, int Most, bool OnDevice>
+struct InvertDiagonals {
+  ColorSlices<Scalar> to;
+  Scalar              shift;
+  int                 block, lanes;
+  std::int64_t       *fault; ///< the smallest 8 i + Fault of an unknown i
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t i                     = to.order[slice * lanes + lane];
-    const int          B                     = block();
-    Scalar             diagonal[Most * Most] = {};
-    bool               finite = true, fits = true;
-    Row                row{i, i < 0 ? 0 : color[i]};
-    if (i >= 0)
-      reader.each(i, [&](std::int64_t j, const Scalar *v) {
-        for (int k = 0; k < B * B; ++k) finite = finite && is_finite(magnitude(v[k]));
-        if (j != i) fits = put(s, slots, lane, j, v, row) && fits;
-        for (int k = 0; j == i && k < B * B; ++k) diagonal[k] = v[k];
-      });
-    clear(s, lane, row);
-    for (int r = 0; r < B; ++r) diagonal[r * B + r] += shift;
-    const int what = i < 0     ? fault_none
-                     : !finite ? fault_not_finite
-                               : invert_block<Scalar, Most>(B, diagonal);
-    store(s.begin, lane, diagonal);
+    if constexpr (OnDevice) invert(k / lanes, static_cast<int>(k % lanes));
+    else
+      for (int lane = 0; lane < lanes; ++lane) invert(k, lane);
+  }
+
+private:
+  KOKKOS_INLINE_FUNCTION void invert(std::int64_t slice, int lane) const
+  {
+    const std::int64_t i = to.order[slice * lanes + lane];
+    const int          B = Most == 1 ? 1 : block;
+    if (i < 0) return;
+    Scalar *own = to.value + to.slice[slice].begin * B * B * lanes + lane;
+    Scalar  a[Most * Most];
+    for (int e = 0; e < B * B; ++e) a[e] = own[e * lanes];
+    for (int r = 0; r < B; ++r) a[r * B + r] += shift;
+    const int what = invert_block<Scalar, Most>(B, a);
+    for (int e = 0; e < B * B; ++e) own[e * lanes] = a[e];
     if (what != fault_none) Kokkos::atomic_fetch_min(fault, 8 * i + what);
-    if (!fits) Kokkos::atomic_fetch_or(pattern, 1);
   }
 };
 

@@ -93,10 +93,9 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   int                                  block = 1, lanes = 1;
   int                                  threads_of_row = 0; ///< 0: chosen for each colour
   std::int64_t                         unknowns = 0, slots = 0, column_slots = 0;
-  std::vector<std::int64_t>            first_slice;    ///< of each colour, and the end
-  std::vector<std::int64_t>            unknowns_of;    ///< each colour
-  std::vector<std::int64_t>            earlier, later; ///< slots of each colour
-  std::vector<std::int64_t>            with_columns;   ///< slices of each colour that store columns
+  std::vector<std::int64_t>            first_slice; ///< of each colour, and the end
+  std::vector<std::int64_t>            unknowns_of; ///< each colour
+  std::vector<SlotCounts>              counts_of;   ///< each colour
   Kokkos::View<ColorSlice *, Memory>   slice;
   Kokkos::View<std::int32_t *, Memory> order, diagonal, column; ///< see ColorSlices
   Kokkos::View<Scalar *, Memory>       value, sums;
@@ -107,12 +106,11 @@ struct MulticolorRelaxation<Scalar, Exec>::Storage {
   Diagonals           diagonals() const { return {diagonal.data(), static_cast<int>(diagonal.size())}; }
   /// Numbers the places of unknowns, colour after colour.
   void order_by_color(const Exec &exec, const ColorArray<Exec> &colors, int count);
-  /// Finds what each slice needs, and numbers the slots.
+  /// Finds what each slice needs, and stores the columns that masks do not give.
   template <int Most>
   void divide_into_slices(const Exec &exec, const MulticolorRows<Scalar> &rows,
                           const ColorArray<Exec> &colors);
   /// Copies values. False: a row has an entry without a slot.
-  template <int Most>
   bool fill(const Exec &exec, const MulticolorRows<Scalar> &rows, const ColorArray<Exec> &colors,
             Scalar shift);
   /// Gives every slice its own slots, for fill().
@@ -182,32 +180,44 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::divide_into_slices(const Exec 
     "ribbon::slices", of(0, all),
     DecideSlices{needs.data(), slice.data(), static_cast<std::int64_t>(sizeof(Scalar)) * block * block});
   Kokkos::parallel_scan("ribbon::slices", of(0, all), BeginColumns{slice.data()}, column_slots);
-  for (std::size_t c = 0; c + 1 < first_slice.size(); ++c) {
-    std::vector<std::int64_t> *const to[] = {&earlier, &later, &with_columns};
-    for (int what = 0; what < 3; ++what) {
-      std::int64_t count = 0;
-      Kokkos::parallel_reduce("ribbon::slices", of(first_slice[c], first_slice[c + 1]),
-                              CountSlots{slice.data(), static_cast<CountSlots::What>(what)}, count);
-      exec.fence();
-      to[what]->push_back(count);
-    }
-  }
   exec.fence();
+  column = allocate<Kokkos::View<std::int32_t *, Memory>>(exec, "ribbon::columns",
+                                                          static_cast<std::size_t>(column_slots * lanes));
+  Kokkos::deep_copy(exec, column, -1);
+  if (column_slots > 0)
+    Kokkos::parallel_for("ribbon::columns", of(0, all * lanes),
+                         FillColumns<Scalar, Most>{{rows}, colors.data(), slices(), lanes});
+  const Kokkos::View<SlotCounts *, Memory> counts("ribbon::slices", first_slice.size() - 1);
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    Kokkos::parallel_reduce("ribbon::slices", of(first_slice[c], first_slice[c + 1]),
+                            CountSlots{slice.data()}, Kokkos::subview(counts, c));
+  exec.fence();
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), counts);
+  counts_of.assign(host.data(), host.data() + host.size());
 }
 
 template <class Scalar, class Exec>
-template <int Most>
 bool MulticolorRelaxation<Scalar, Exec>::Storage::fill(const Exec &exec, const MulticolorRows<Scalar> &rows,
                                                        const ColorArray<Exec> &colors, Scalar shift)
 {
-  constexpr auto none      = std::numeric_limits<std::int64_t>::max();
-  const auto     fault     = upload(exec, "ribbon::fault", std::vector<std::int64_t>{none});
-  const auto     other     = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::fault", 1);
-  constexpr bool on_device = is_device_space<Exec>;
-  Kokkos::parallel_for(
-    "ribbon::fill_slices", indices(exec, first_slice.back() * (on_device ? lanes : 1)),
-    FillSlices<Scalar, Most, on_device>{
-      {rows}, diagonals(), colors.data(), slices(), shift, lanes, fault.data(), other.data()});
+  constexpr auto     none      = std::numeric_limits<std::int64_t>::max();
+  constexpr bool     on_device = is_device_space<Exec>;
+  const auto         fault     = upload(exec, "ribbon::fault", std::vector<std::int64_t>{none});
+  const auto         other     = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::fault", 1);
+  const std::int64_t threads   = first_slice.back() * (on_device ? lanes : 1);
+  if (on_device) Kokkos::deep_copy(exec, value, Scalar(0));
+  const auto copy = [&](auto has_blocks) {
+    Kokkos::parallel_for("ribbon::fill_slices", indices(exec, threads * (on_device ? block : 1)),
+                         FillSlices<Scalar, decltype(has_blocks)::value, on_device>{
+                           rows, diagonals(), colors.data(), slices(), lanes, fault.data(), other.data()});
+  };
+  const auto invert = [&](auto most) {
+    Kokkos::parallel_for(
+      "ribbon::invert_diagonals", indices(exec, threads),
+      InvertDiagonals<Scalar, decltype(most)::value, on_device>{slices(), shift, block, lanes, fault.data()});
+  };
+  if (block == 1) copy(std::false_type()), invert(Size<1>());
+  else copy(std::true_type()), invert(Size<largest_point_block>());
   exec.fence();
   const auto first   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), fault);
   const auto pattern = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), other);

@@ -27,8 +27,6 @@ MulticolorRelaxation<Scalar, Exec>::MulticolorRelaxation(const Exec &exec, const
   s.order_by_color(exec, colors, count);
   if (s.block == 1) s.template divide_into_slices<1>(exec, rows, colors);
   else s.template divide_into_slices<largest_point_block>(exec, rows, colors);
-  s.column = allocate<Kokkos::View<std::int32_t *, Memory>>(
-    exec, "ribbon::columns", static_cast<std::size_t>(s.column_slots * s.lanes));
   if (count > 2) // no sequence of two colours keeps sums
     s.sums = allocate<Kokkos::View<Scalar *, Memory>>(
       exec, "ribbon::sums", static_cast<std::size_t>(s.first_slice.back() * s.lanes * s.block));
@@ -42,8 +40,7 @@ bool MulticolorRelaxation<Scalar, Exec>::refresh(const Exec &exec, const Multico
 {
   Storage &s = *storage_;
   if (s.shares || s.value.size() == 0) s.separate(exec);
-  const bool fits = s.block == 1 ? s.template fill<1>(exec, rows, colors, shift)
-                                 : s.template fill<largest_point_block>(exec, rows, colors, shift);
+  const bool fits = s.fill(exec, rows, colors, shift);
   if (fits) s.share(exec);
   return fits;
 }
@@ -85,14 +82,16 @@ std::int64_t MulticolorRelaxation<Scalar, Exec>::blocks_of(const ColorStep &step
 {
   const Storage &s = *storage_;
   const auto     c = static_cast<std::size_t>(step.color);
-  return s.lanes * ((step.earlier && !step.reuse ? s.earlier[c] : 0) + (step.later ? s.later[c] : 0));
+  return s.lanes * ((step.earlier && !step.reuse ? s.counts_of[c].earlier : 0) +
+                    (step.later ? s.counts_of[c].later : 0));
 }
 
 template <class Scalar, class Exec>
 bool MulticolorRelaxation<Scalar, Exec>::Storage::shares_rows(std::size_t color) const
 {
   const std::int64_t count   = first_slice[color + 1] - first_slice[color],
-                     entries = count > 0 ? (earlier[color] + later[color]) / count : 0; // blocks of a row
+                     entries = count > 0 ? (counts_of[color].earlier + counts_of[color].later) / count
+                                         : 0; // blocks of a row
   if (threads_of_row > 0) return threads_of_row > 1;
   // H100: 27 points of 2 to 4 unknowns and 125 points take 0.3 to 0.9 of the time, 27 points of one take 1.1 to 3
   return is_device_space<Exec> && count * lanes <= 40000 && entries >= 16 && entries * block * block >= 64;
@@ -128,7 +127,7 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::relax_slices(const Exec &exec,
   };
   if (count == 0) return;
   // fewer registers without the code for stored columns
-  if (B == 1 && with_columns[c] == 0) run(std::bool_constant<B == 1>());
+  if (B == 1 && counts_of[c].with_columns == 0) run(std::bool_constant<B == 1>());
   else run(std::false_type());
 }
 
@@ -183,7 +182,7 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::store_residual(const Exec &exe
                            false, false, count * H, r});
   };
   if (count == 0) return;
-  if (with_columns[color] == 0) run(std::true_type());
+  if (counts_of[color].with_columns == 0) run(std::true_type());
   else run(std::false_type());
 }
 

@@ -52,21 +52,21 @@ private:
     for (int r = 0; r < B; ++r) at[r] = rows.row_begin[row * B + r], end[r] = rows.row_begin[row * B + r + 1];
     const auto column = [&](std::int64_t e) { return number(part, rows.column[e]); };
     while (true) {
-      constexpr std::int64_t none = std::int64_t(1) << 62;
-      std::int64_t           J    = none;
+      constexpr std::int64_t none  = std::int64_t(1) << 62;
+      std::int64_t           first = none;
       for (int r = 0; r < B; ++r)
-        if (at[r] < end[r]) {
-          const std::int64_t next = column(at[r]) / B;
-          if (next < J) J = next;
-        }
-      if (J == none) return;
-      bool nonzero = false;
+        if (at[r] < end[r] && column(at[r]) < first) first = column(at[r]);
+      if (first == none) return;
+      const std::int64_t J       = first / B;
+      const auto         c       = [&](std::int64_t e) { return column(e) - J * B; };
+      const auto         is_of_J = [&](std::int64_t e) { return 0 <= c(e) && c(e) < B; };
+      bool               nonzero = false;
       for (int k = 0; k < B * B; ++k) v[k] = Scalar(0);
       for (int r = 0; r < B; ++r)
-        for (; at[r] < end[r] && column(at[r]) / B == J; ++at[r]) {
-          const Scalar &value                = rows.value[at[r]];
-          v[(column(at[r]) - J * B) * B + r] = value;
-          nonzero                            = nonzero || !(value == Scalar(0));
+        for (; at[r] < end[r] && is_of_J(at[r]); ++at[r]) {
+          const Scalar &value = rows.value[at[r]];
+          v[c(at[r]) * B + r] = value;
+          nonzero             = nonzero || !(value == Scalar(0));
         }
       if (nonzero) f(J, v);
     }

@@ -29,9 +29,9 @@ struct ColorSlice {
 #ifdef __CUDA_ARCH__
     return __popc(mask);
 #else
-    int count = 0;
-    for (; mask; mask &= mask - 1) ++count;
-    return count;
+    mask -= mask >> 1 & 0x55555555u;
+    mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
+    return static_cast<int>(((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24);
 #endif
   }
 };
