@@ -75,7 +75,7 @@ static PetscErrorCode Assemble(const Problem *p, MPI_Comm comm, PetscInt lines, 
 {
   const Stencil  stencil = p->step == STEPPER ? MakeJacobian(p) : MakeStencil(p, 1);
   const PetscInt width   = stencil.width;
-  PetscInt       begin, i, l, d;
+  PetscInt       begin, k, d;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(comm, A));
@@ -85,14 +85,14 @@ static PetscErrorCode Assemble(const Problem *p, MPI_Comm comm, PetscInt lines, 
   PetscCall(MatSeqAIJSetPreallocation(*A, 2 * width + 1, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*A, 2 * width + 1, NULL, 0, NULL));
   PetscCall(MatGetOwnershipRange(*A, &begin, NULL));
-  for (l = 0; l < lines; l++)
-    for (i = 0; i < p->points; i++) {
-      const PetscInt row = begin + Place(p, l, i);
-      PetscInt       columns[5];
-      for (d = -width; d <= width; d++)
-        columns[d + width] = begin + Place(p, l, (i + d + p->points) % p->points);
-      PetscCall(MatSetValues(*A, 1, &row, 2 * width + 1, columns, stencil.entries, INSERT_VALUES));
-    }
+  for (k = 0; k < lines * p->points; k++) { /* in the order of the rows */
+    const PetscInt l = p->batch == INTERLEAVED ? k % p->mine : k / p->points;
+    const PetscInt i = p->batch == INTERLEAVED ? k / p->mine : k % p->points, row = begin + k;
+    PetscInt       columns[5];
+    for (d = -width; d <= width; d++)
+      columns[d + width] = begin + Place(p, l, (i + d + p->points) % p->points);
+    PetscCall(MatSetValues(*A, 1, &row, 2 * width + 1, columns, stencil.entries, INSERT_VALUES));
+  }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(0);
