@@ -111,8 +111,8 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::relax_slices(const Exec &exec,
     for (int k = 0; k < step.repeats; ++k) rest *= Scalar(1) - omega;
     return RelaxColor<Scalar, B, H, decltype(lanes_of_thread)::value, decltype(diagonals)::value,
                       decltype(threads)::value>{
-      slices(), v.b,          v.ghosts,   v.x,       Scalar(1) - rest, rest,     first,
-      step.set, step.earlier, step.later, step.keep, step.reuse,       count * H};
+      slices(), v.b,          v.ghosts,   v.x,       Scalar(1) - rest, rest,      first,
+      step.set, step.earlier, step.later, step.keep, step.reuse,       count * H, shares};
   };
   const auto run = [&](auto diagonals) {
     constexpr int shared = threads_of_long_row, team = is_device_space<Exec> ? 128 / shared : 1;
@@ -179,7 +179,7 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::store_residual(const Exec &exe
     Kokkos::parallel_for("ribbon::color_residual", indices(exec, count * (H / L)),
                                  RelaxColor<Scalar, 1, H, L, decltype(diagonals)::value, 1, true>{
                            slices(), v.b, v.ghosts, v.x, Scalar(1), Scalar(0), first, false, true, true,
-                           false, false, count * H, r});
+                           false, false, count * H, shares, r});
   };
   if (count == 0) return;
   if (counts_of[color].with_columns == 0) run(std::true_type());

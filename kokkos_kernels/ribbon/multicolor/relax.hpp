@@ -2,6 +2,7 @@
 /// @file relax.hpp  The kernel that relaxes the unknowns of one colour.
 #pragma once
 
+#include <ribbon/host/vectors.hpp>
 #include <ribbon/multicolor/slices.hpp>
 
 namespace ribbon {
@@ -37,7 +38,8 @@ struct RelaxColor {
   Scalar              omega, rest; ///< rest = 1 - omega
   std::int64_t        first;       ///< slice
   bool                set, earlier, later, keep, reuse;
-  std::int64_t        lanes; ///< of all slices
+  std::int64_t        lanes;         ///< of all slices
+  bool                shared_values; ///< many slices have the same slots
   Scalar             *residual = nullptr;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
@@ -48,6 +50,7 @@ struct RelaxColor {
     Scalar             sum[L][B];
     std::int64_t       unknown[L];
     for (int l = 0; l < L; ++l) unknown[l] = A.order[slice * H + lane + l];
+    fetch(s.begin, 1);
     load(slice, lane, unknown, sum);
     if (earlier && !reuse) subtract(s, true, lane, unknown, sum);
     if (keep) store_sums(slice, lane, sum);
@@ -111,12 +114,23 @@ private:
     }
   }
 
+  /// On a host, fetches values of slices that follow. A processor does not look so far ahead past the reads of x.
+  KOKKOS_INLINE_FUNCTION void fetch(std::int64_t slot, int slots) const
+  {
+    if constexpr (H < 32) {
+      if (shared_values) return; // they are in a cache
+      constexpr int line = 64 / static_cast<int>(sizeof(Scalar)), ahead = 64 * line;
+      const Scalar *v = A.value + slot * B * B * H;
+      for (int e = 0; e < slots * B * B * H; e += line) host::prefetch(v + e + ahead);
+    }
+  }
   /// Subtracts the couplings with earlier colours, or those with later ones.
   KOKKOS_INLINE_FUNCTION void subtract(const ColorSlice &s, bool of_earlier, int lane,
                                        const std::int64_t (&unknown)[L], Scalar (&sum)[L][B],
                                        int part = 0) const
   {
     const std::int64_t skipped = of_earlier ? 0 : s.slots(true), slot = s.begin + 1 + skipped;
+    fetch(slot, s.slots(of_earlier));
     if (Diagonals || (B == 1 && s.is_on_diagonals()))
       subtract_diagonals(of_earlier ? s.earlier : s.later, slot, lane, unknown, sum, part);
     else subtract_columns(of_earlier ? s.earlier : s.later, slot, s.column + skipped, lane, sum, part);
