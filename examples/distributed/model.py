@@ -5,14 +5,13 @@
 It computes seconds of the exchange in a solve of lines over P ranks from latency and bandwidth, for each
 way. Needs only the standard library.
 
-    model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S] [--level S]
+    model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S]
 
 There are L tridiagonal lines of P M rows, with M rows on a rank. `local` is the time of a rank for its
 sub-lines at memory bandwidth, 24 bytes per unknown. The set-up of PC line uses the same model with the
 defaults of this program (petsc_interface/distributed/cut_choices.hpp).
 """
 import argparse
-import functools
 import math
 
 
@@ -20,7 +19,7 @@ class Model:
     """Seconds of each way for S = 1 in double precision."""
 
     def __init__(self, a):
-        self.latency, self.byte, self.memory, self.level = a.latency, 1 / a.bandwidth, a.memory, a.level
+        self.latency, self.byte, self.memory = a.latency, 1 / a.bandwidth, a.memory
 
     def solve(self, lines):
         """Seconds of the solve for one cut of these lines."""
@@ -39,44 +38,23 @@ class Model:
     def dealt_out(self, ranks, lines):
         return 2 * self.dealt(ranks, lines) + (ranks - 1) * self.solve(max(1, lines / ranks))
 
-    @functools.lru_cache(maxsize=None)
-    def groups(self, ranks, lines):
-        """The best way with groups of 2, 4, 8, ... ranks: seconds, ranks of a group. The reduced systems
-        of groups are solved in the best way."""
-        found = (math.inf, 0)
-        size = 2
-        while 2 * size <= ranks:
-            number = ranks // size
-            of = ranks / number
-            own = max(1, lines / of)
-            seconds = self.level + 2 * self.dealt(of, lines) + self.neighbours(own) + 2 * of * self.solve(own) + self.best(number, own)
-            found = min(found, (seconds, size))
-            size *= 2
-        return found
-
-    def best(self, ranks, lines):
-        return min(self.every_rank(ranks, lines), self.dealt_out(ranks, lines), self.groups(ranks, lines)[0])
-
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--latency", type=float, default=2e-6, help="seconds of an empty message")
     p.add_argument("--bandwidth", type=float, default=1e10, help="bytes per second")
     p.add_argument("--memory", type=float, default=2e11, help="bytes per second of the memory of a rank")
-    p.add_argument("--level", type=float, default=2e-5, help="seconds of the kernels of groups")
     p.add_argument("--lines", type=int, default=4096)
     p.add_argument("--rows", type=int, default=256, help="rows of a line on a rank")
     a = p.parse_args()
     model = Model(a)
-    print("| ranks of a line | neighbours | every rank | dealt out | groups (ranks of one) | whole lines | local | taken |\n" + "|---" * 8 + "|")
+    print("| ranks of a line | neighbours | every rank | dealt out | whole lines | local | taken |\n" + "|---" * 7 + "|")
     for exponent in range(1, 18):
         ranks = 2**exponent
-        grouped, size = model.groups(ranks, a.lines)
-        ways = {"every rank": model.every_rank(ranks, a.lines), "dealt out": model.dealt_out(ranks, a.lines), "groups": grouped}
+        ways = {"every rank": model.every_rank(ranks, a.lines), "dealt out": model.dealt_out(ranks, a.lines)}
         taken = "neighbours" if ranks == 2 else min(ways, key=ways.get)
         whole = 2 * ((ranks - 1) * a.latency + 8 * a.lines * a.rows * (ranks - 1) / ranks / a.bandwidth)
-        of = f"{grouped:.1e} ({size})" if size else ""
-        print(f"| {ranks} | {model.neighbours(a.lines):.1e} | {ways['every rank']:.1e} | {ways['dealt out']:.1e} | {of} | {whole:.1e} | {24 * a.lines * a.rows / a.memory:.1e} | {taken} |")
+        print(f"| {ranks} | {model.neighbours(a.lines):.1e} | {ways['every rank']:.1e} | {ways['dealt out']:.1e} | {whole:.1e} | {24 * a.lines * a.rows / a.memory:.1e} | {taken} |")
 
 
 if __name__ == "__main__":

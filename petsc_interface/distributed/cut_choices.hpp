@@ -21,7 +21,6 @@ struct CutCost {
   static constexpr double message = 2e-6, byte = 1e-10; ///< latency in s, seconds per byte (10 GB/s)
   /// bytes per second of reduced solves, and the least seconds per row of them
   static constexpr double memory = 2e11, row = 1e-8;
-  static constexpr double level = 2e-5; ///< seconds of the kernels of groups
 
   double number_bytes; ///< bytes that a rank sends for a line: 2 S scalars
 
@@ -38,30 +37,14 @@ struct CutCost {
   {
     return 2 * dealt(P, lines) + (P - 1) * solve(std::max(1.0, lines / P));
   }
-  /// The cheapest way to solve exactly. If it has groups, their number of ranks is a power of two.
-  struct Way {
-    double            seconds;
-    PCLineCutExchange exchange;
-    std::int64_t      groups = 0;
-  };
-  Way best(double P, double lines) const
+  /// The cheapest way to solve exactly.
+  PCLineCutExchange best(double P, double lines) const
   {
-    const double every = every_rank(P, lines), one = dealt_out(P, lines);
-    Way          way =
-      every <= one ? Way{every, PC_LINE_CUT_EXCHANGE_EVERY_RANK} : Way{one, PC_LINE_CUT_EXCHANGE_DEALT_OUT};
-    for (double size = 2; 2 * size <= P; size *= 2)
-      if (const double seconds = groups(P, lines, std::floor(P / size)); seconds < way.seconds)
-        way = {seconds, PC_LINE_CUT_EXCHANGE_GROUPS, static_cast<std::int64_t>(P / size)};
-    return way;
+    return every_rank(P, lines) <= dealt_out(P, lines) ? PC_LINE_CUT_EXCHANGE_EVERY_RANK
+                                                       : PC_LINE_CUT_EXCHANGE_DEALT_OUT;
   }
 
 private:
-  double groups(double P, double lines, double groups) const
-  {
-    const double size = P / groups, own = std::max(1.0, lines / size);
-    return level + 2 * dealt(size, lines) + neighbours(own) + 2 * size * solve(own) +
-           best(groups, own).seconds;
-  }
   /// Seconds to send the unknowns to the ranks that solve, or to send the solutions back.
   double dealt(double P, double lines) const { return (P - 1) * (message + number_bytes * lines / P * byte); }
 };

@@ -189,9 +189,8 @@ public:
     for (bool of_left : {true, false}) {
       const std::int64_t at = of_left ? 0 : each;
       if (of_left ? place_.has_left() : place_.has_right())
-        PetscCallCXX(Kokkos::parallel_for(
-          "ribbon::cut_exchange::add", indices(exec, each),
-          AddKernel<Scalar>{ends_.data() + at, all_.data() + at, const_cast<Scalar *>(z(of_left, lines))}));
+        PetscCallCXX(
+          add(exec, each, ends_.data() + at, all_.data() + at, const_cast<Scalar *>(z(of_left, lines))));
     }
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,13 +239,11 @@ public:
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
   {
     const LineSet    set = this->reduced_lines(place_.separators(), lines);
-    const EndsLayout at{2 * place_.S * lines, lines, 1};
+    const EndsLayout at{2 * place_.S * lines, lines, 1, place_.size(), lines, place_.S};
     PetscFunctionBegin;
     PetscCall(this->Wait());
     PetscCall(all_.from_mpi(exec));
-    PetscCallCXX(Kokkos::parallel_for(
-      "ribbon::cut_exchange::reduced", indices(exec, set.unknowns()),
-      ReducedRightHandSide<Scalar>{all_.data(), at, place_.size(), lines, place_.S, z_.data()}));
+    PetscCallCXX(add_ends(exec, at, place_.separators(), all_.data(), z_.data()));
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -261,24 +258,20 @@ public:
 /// Each rank of a chain solves the whole reduced systems of some lines. The right-hand sides of each line
 /// are sent to one rank, which sends the solution back.
 template <class Exec>
-class DealtExchange : public CutExchange<Exec> {
+class DealtExchange final : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
-
-protected:
   using Base::place_, Base::ends_, Base::all_, Base::z_;
 
 public:
-  explicit DealtExchange(CutPlace place) : Base(std::move(place))
-  {
-    deal_among(place_.chain->comm, place_.size(), place_.chain->own, place_.size());
-  }
+  explicit DealtExchange(CutPlace place) : Base(std::move(place)), shares_{place_.lines, place_.size()} { }
 
   PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
   {
+    const std::int64_t first = shares_.begin(place_.chain->own);
     PetscFunctionBegin;
-    PetscCallCXX(this->factor_reduced(
-      exec, this->matrices(exec, R, this->all_separators(), first_line(), own_lines(), true), place_.periodic,
-      place_.separators(), own_lines(), why_not));
+    PetscCallCXX(
+      this->factor_reduced(exec, this->matrices(exec, R, this->all_separators(), first, own_lines(), true),
+                           place_.periodic, place_.separators(), own_lines(), why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void reserve(const Exec &exec, std::int64_t) override
@@ -286,14 +279,13 @@ public:
     const std::int64_t numbers = 2 * place_.S * place_.lines, own = 2 * place_.S * own_lines();
     ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)),
     back_ = MessageBuffer<Exec>(exec, Base::words(numbers));
-    all_  = MessageBuffer<Exec>(exec, Base::words(own * (ranks_ + 1))); // last part: of the next rank
+    all_  = MessageBuffer<Exec>(exec, Base::words(own * place_.size()));
     z_    = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
-                                Base::words(std::max(numbers, own * (ranks_ + 1))));
+                                Base::words(std::max(numbers, own * place_.size())));
     for (auto *v : {&piece_count_, &piece_at_, &own_count_, &own_at_}) v->clear();
-    for (PetscMPIInt q = 0; q < ranks_; ++q) {
-      const bool takes = q < shares_.parts;
-      piece_count_.push_back(takes ? Base::count(2 * place_.S * shares_.count(q)) : 0),
-        piece_at_.push_back(takes ? Base::count(2 * place_.S * shares_.begin(q)) : 0);
+    for (PetscMPIInt q = 0; q < place_.size(); ++q) {
+      piece_count_.push_back(Base::count(2 * place_.S * shares_.count(q))),
+        piece_at_.push_back(Base::count(2 * place_.S * shares_.begin(q)));
       own_count_.push_back(Base::count(own)), own_at_.push_back(Base::count(own * q));
     }
   }
@@ -303,19 +295,25 @@ public:
     PetscCallCXX(deal_out(exec, ends_layout(), shares_, ends_.data(), back_.data()));
     PetscCall(back_.to_mpi(exec));
     PetscCallMPI(MPI_Ialltoallv(back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR,
-                                all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR, comm_,
-                                this->request()));
+                                all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR,
+                                place_.chain->comm, this->request()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t) override
   {
+    const std::int64_t separators = place_.separators();
+    const LineSet      set        = this->reduced_lines(separators, own_lines());
+    const EndsLayout   at{2 * place_.S * own_lines(), 1, 2 * place_.S, place_.size(), own_lines(), place_.S};
     PetscFunctionBegin;
     PetscCall(this->Wait());
-    PetscCall(SolveOwn(exec));
+    PetscCall(all_.from_mpi(exec));
+    PetscCallCXX(add_ends(exec, at, separators, all_.data(), z_.data()));
+    PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
+    PetscCallCXX(spread_separators(exec, at, separators, z_.data(), all_.data()));
     PetscCall(all_.to_mpi(exec));
     PetscCallMPI(MPI_Ialltoallv(all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR,
-                                back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, comm_,
-                                this->request()));
+                                back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR,
+                                place_.chain->comm, this->request()));
     PetscCall(this->Wait());
     PetscCall(back_.from_mpi(exec));
     PetscCallCXX(take_back(exec, ends_layout(), shares_, z_.data(), back_.data()));
@@ -329,52 +327,16 @@ public:
   std::string who() const override { return "dealt out by lines"; }
   std::size_t bytes() const override { return Base::bytes() + back_.bytes(); }
 
-protected:
-  /// Distributes lines among the first `parts` of these ranks.
-  void deal_among(MPI_Comm comm, PetscMPIInt ranks, PetscMPIInt own, std::int64_t parts)
-  {
-    comm_ = comm, ranks_ = ranks, part_ = own;
-    shares_ = {place_.lines, parts};
-  }
-  std::int64_t first_line() const { return shares_.begin(part_); }
-  std::int64_t own_lines() const { return part_ < shares_.parts ? shares_.count(part_) : 0; }
-  EndsLayout   own_layout() const { return {2 * place_.S * own_lines(), 1, 2 * place_.S}; }
-
-  /// Computes the solution in the separators of these lines from the right-hand sides of all sub-lines.
-  /// Both are in all_.
-  virtual PetscErrorCode SolveOwn(const Exec &exec)
-  {
-    const std::int64_t own = own_lines();
-    const LineSet      set = this->reduced_lines(place_.separators(), own);
-    PetscFunctionBegin;
-    PetscCall(all_.from_mpi(exec));
-    PetscCallCXX(Kokkos::parallel_for(
-      "ribbon::cut_exchange::reduced", indices(exec, set.unknowns()),
-      ReducedRightHandSide<Scalar>{all_.data(), own_layout(), place_.size(), own, place_.S, z_.data()}));
-    PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
-    spread(exec, z_.data(), nullptr, place_.separators());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  void spread(const Exec &exec, const Scalar *z, const Scalar *before, std::int64_t separators) const
-  {
-    Kokkos::parallel_for("ribbon::cut_exchange::spread", indices(exec, 2 * place_.S * own_lines() * ranks_),
-                         ReducedSolution<Scalar>{z, before, own_layout(), ranks_, separators, own_lines(),
-                                                 place_.S, all_.data()});
-  }
-
-  PetscMPIInt ranks_ = 1;
-
 private:
-  LineSet ends_layout() const
+  std::int64_t own_lines() const { return shares_.count(place_.chain->own); }
+  LineSet      ends_layout() const
   {
     LineSet ends{1, place_.lines, 1, 2 * place_.S * place_.lines, 1, 0, 0};
     ends.components = 2 * place_.S, ends.component_stride = place_.lines;
     return ends;
   }
 
-  MPI_Comm                 comm_ = MPI_COMM_NULL;
-  PetscMPIInt              part_ = 0;
-  LineShares               shares_;
+  LineShares               shares_; ///< of the ranks
   MessageBuffer<Exec>      back_;
   std::vector<PetscMPIInt> piece_count_, piece_at_, own_count_, own_at_;
 };

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "../support/session.hpp"
-#include "cut_groups.hpp"
+#include "cut_exchange.hpp"
 
 #include <ribbon/distributed/cut_lines.hpp>
 
@@ -215,10 +215,7 @@ private:
     for (int kind = 0; kind < 3; ++kind) {
       Kernel kernel{cut_.parts().A, piece,   set,       chain().mine().first, chain().length(), kind,
                     x.data(),       nullptr, in.data(), norms.data()};
-      PetscCallCXX(Kokkos::parallel_for(
-        "ribbon::probe::fill",
-        Kokkos::RangePolicy<Exec, typename Kernel::Fill, Kokkos::IndexType<std::int64_t>>(exec, 0, all),
-        kernel));
+      PetscCallCXX(fill_probe<Scalar>(exec, kernel));
       PetscCall(solve(exec, x.data(), set, x.data(), set));
       PetscCallCXX(deal_out(exec, first, LineShares{all, 1}, x.data(), out.data()));
       PetscCall(out.to_mpi(exec));
@@ -226,10 +223,7 @@ private:
                                 MPIU_SCALAR, place_.right(), 0, comm(), MPI_STATUS_IGNORE));
       PetscCall(in.from_mpi(exec));
       kernel.zl = z(true, all);
-      PetscCallCXX(Kokkos::parallel_for(
-        "ribbon::probe::measure",
-        Kokkos::RangePolicy<Exec, typename Kernel::Measure, Kokkos::IndexType<std::int64_t>>(exec, 0, all),
-        kernel));
+      PetscCallCXX(measure_probe<Scalar>(exec, kernel));
       PetscCallCXX(
         Kokkos::deep_copy(exec,
                           Kokkos::View<Real *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
@@ -262,38 +256,27 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Chooses the ranks that solve the reduced systems, and factors these. If groups of ranks cannot factor,
-  /// the ranks of the chain divide the lines among them.
+  /// Chooses the ranks that solve the reduced systems, and factors these.
   PetscErrorCode Connect(const Exec &exec, const ReducedMatrix &R, const CutChoices &how,
                          std::string *why_not)
   {
     const bool decayed = R.decay() <= static_cast<double>(unit_roundoff<Scalar>()) / 4,
                is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
-    const double P     = place_.size();
+    int number         = 0;
     PetscFunctionBegin;
     asks_neighbours_ = how.cut == PC_LINE_CUT_DROP ||
                        (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
     exact_ = !asks_neighbours_ || decayed || R.separators == 1;
-    CutCost::Way way{0, how.exchange,
-                     static_cast<std::int64_t>(std::min(std::ceil(std::sqrt(P)), std::floor(P / 2)))};
-    if (is_auto) way = CutCost(place_.S, sizeof(Scalar)).best(P, static_cast<double>(place_.lines));
-    if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS && way.groups < 2)
-      way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
-    for (bool again = true; again;) {
-      int number = 0;
-      again      = false;
-      why_not->clear();
-      if (asks_neighbours_) exchange_ = std::make_shared<NeighbourExchange<Exec>>(place_);
-      else if (way.exchange == PC_LINE_CUT_EXCHANGE_EVERY_RANK)
-        exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
-      else if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS)
-        exchange_ = std::make_shared<GroupedExchange<Exec>>(place_, way.groups, how);
-      else exchange_ = std::make_shared<DealtExchange<Exec>>(place_);
-      PetscCall(exchange_->factor(exec, R, why_not));
-      PetscCall(AgreeOnSentence(comm(), why_not, &number));
-      if (!why_not->empty() && !asks_neighbours_ && way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS)
-        again = true, way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
-    }
+    const PCLineCutExchange way =
+      is_auto ? CutCost(place_.S, sizeof(Scalar)).best(place_.size(), static_cast<double>(place_.lines))
+              : how.exchange;
+    if (asks_neighbours_) exchange_ = std::make_shared<NeighbourExchange<Exec>>(place_);
+    else if (way == PC_LINE_CUT_EXCHANGE_EVERY_RANK)
+      exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
+    else exchange_ = std::make_shared<DealtExchange<Exec>>(place_);
+    why_not->clear();
+    PetscCall(exchange_->factor(exec, R, why_not));
+    PetscCall(AgreeOnSentence(comm(), why_not, &number));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -17,7 +17,7 @@ const char *const PCLineCuts[]      = {"auto",  "exact",     "drop",         "lo
                                        "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineProbes[]    = {"auto", "always", "never", "PCLineProbe", "PC_LINE_PROBE_", nullptr};
 const char *const PCLineCutExchanges[] = {
-  "auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
+  "auto", "every_rank", "dealt_out", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
 const char *const PCLineAlgorithms[] = {
   "auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
 const char *const PCLinePrecisions[] = {

@@ -25,7 +25,7 @@
       (default 0: only equal lines share)
 .  -pc_line_cut <auto,exact,drop,local,error> - how lines that span ranks are solved (default auto: drop if
       drop is exact to rounding, otherwise exact; local if it is unknown which sub-lines belong together)
-.  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of lines that
+.  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves the reduced systems of lines that
       span ranks (default auto: the cheapest by a model)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_precision <same,single,single_unrefined> - precision of the factors and solves along lines
@@ -89,8 +89,7 @@ typedef enum {
 typedef enum {
   PC_LINE_CUT_EXCHANGE_AUTO,
   PC_LINE_CUT_EXCHANGE_EVERY_RANK,
-  PC_LINE_CUT_EXCHANGE_DEALT_OUT,
-  PC_LINE_CUT_EXCHANGE_GROUPS
+  PC_LINE_CUT_EXCHANGE_DEALT_OUT
 } PCLineCutExchange;
 typedef enum {
   PC_LINE_ALGORITHM_AUTO,
@@ -298,13 +297,11 @@ PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
    Input Parameters:
 +  pc - the preconditioner
 -  exchange - PC_LINE_CUT_EXCHANGE_EVERY_RANK: every rank of a line all of them;
-      PC_LINE_CUT_EXCHANGE_DEALT_OUT: each rank those of some lines; PC_LINE_CUT_EXCHANGE_GROUPS: in groups of
-      ranks, then between the groups (with fewer than four ranks as dealt out); PC_LINE_CUT_EXCHANGE_AUTO:
-      pairs of neighbours if this is exact to rounding, otherwise the cheapest by a model of latency and
-      bandwidth
+      PC_LINE_CUT_EXCHANGE_DEALT_OUT: each rank those of some lines; PC_LINE_CUT_EXCHANGE_AUTO: pairs of
+      neighbours if this is exact to rounding, otherwise the cheapest by a model of latency and bandwidth
 
    Options Database Key:
-.  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves them
+.  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves them
 
 .seealso: PCLINE, PCLineSetCut()
 @*/

@@ -52,7 +52,7 @@ inline Options draw_options(Draw *draw)
   if (sometimes()) o.lhs = draw->of<const char *>({"shared", "classes", "per_line"});
   Draw aside = *draw;
   o.cut      = aside.of<const char *>({"auto", "exact", "local"});
-  o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out", "groups"});
+  o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out"});
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});

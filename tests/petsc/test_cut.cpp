@@ -101,12 +101,10 @@ TEST_F(PCLineCuts, TheInverseDecidesWhoIsAsked)
 
 TEST_F(PCLineCuts, OptionsSayWhoSolvesTheReducedSystems)
 {
-  const char *const how[] = {"", "on every rank", "dealt out by lines",
-                             ranks < 4 ? "dealt out by lines" : "groups of ranks"};
+  const char *const how[] = {"", "on every rank", "dealt out by lines"};
   Stack             stack(7, 6, ranks, 1e-3);
   PCLineCutExchange exchange;
-  for (PCLineCutExchange asked :
-       {PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LINE_CUT_EXCHANGE_DEALT_OUT, PC_LINE_CUT_EXCHANGE_GROUPS}) {
+  for (PCLineCutExchange asked : {PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LINE_CUT_EXCHANGE_DEALT_OUT}) {
     reset_options((std::string("-pc_line_cut_exchange ") + PCLineCutExchanges[asked]).c_str());
     OK(PCSetFromOptions(stack.line.pc));
     OK(PCLineGetCutExchange(stack.line.pc, &exchange));
@@ -132,9 +130,7 @@ TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
   OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
   EXPECT_LT(line.residual(grid.A), 1e-13);
   EXPECT_LT(line.residual(grid.A, true), 1e-13);
-  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines") ||
-              (ranks > 8 && contains(line.view(), "groups of ranks")))
-    << line.view();
+  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines")) << line.view();
 }
 
 /// Consecutive rows over ranks that hold many rows, one row or no row.

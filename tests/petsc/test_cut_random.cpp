@@ -12,8 +12,7 @@ namespace {
 struct RandomCase : CutCase {
   RandomCase(Draw *draw, PetscMPIInt ranks)
   {
-    const char *const cuts[] = {"auto", "exact"}, *const exchanges[] = {"auto", "every_rank", "dealt_out",
-                                                                        "groups"};
+    const char *const cuts[] = {"auto", "exact"}, *const exchanges[] = {"auto", "every_rank", "dealt_out"};
     PetscInt left = ranks, processes[3] = {1, 1, 1};
     dim = draw->between(1, 3), along = draw->below(dim), dof = draw->between(1, 3),
     width = dof > 1 ? 1 : draw->between(1, 2), periodic = draw->one_in(2), matrices = draw->one_in(2);
@@ -40,7 +39,7 @@ struct RandomCase : CutCase {
         for (PetscInt size : split[d]) n[d] += size;
     }
     options = "-pc_line_cut " + std::string(cuts[draw->below(2)]) + " -pc_line_cut_exchange " +
-              exchanges[draw->below(4)];
+              exchanges[draw->below(3)];
     // This algorithm solves sub-lines with known separators.
     if (dof == 1 && draw->one_in(2)) options += " -pc_line_algorithm one_pass";
   }

@@ -79,8 +79,9 @@ TEST_F(OptionTables, PCLineChoices)
           "PCLineSetLhs: 4 is no PCLineLhs");
   p.check(PCLineSetCut, PCLineGetCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR, after(PC_LINE_CUT_ERROR),
           "PCLineSetCut: 5 is no PCLineCut");
-  p.check(PCLineSetCutExchange, PCLineGetCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS,
-          after(PC_LINE_CUT_EXCHANGE_GROUPS), "PCLineSetCutExchange: 4 is no PCLineCutExchange");
+  p.check(PCLineSetCutExchange, PCLineGetCutExchange, PC_LINE_CUT_EXCHANGE_AUTO,
+          PC_LINE_CUT_EXCHANGE_DEALT_OUT, after(PC_LINE_CUT_EXCHANGE_DEALT_OUT),
+          "PCLineSetCutExchange: 3 is no PCLineCutExchange");
   p.check(PCLineSetAlgorithm, PCLineGetAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED,
           after(PC_LINE_ALGORITHM_PIVOTED), "PCLineSetAlgorithm: 4 is no PCLineAlgorithm");
   p.check(PCLineSetPrecision, PCLineGetPrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED,

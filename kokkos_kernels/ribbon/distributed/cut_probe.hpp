@@ -85,4 +85,23 @@ struct CutProbeKernel {
   }
 };
 
+/// Writes the right-hand sides to x. Asynchronous on exec.
+template <class Scalar, class Exec>
+void fill_probe(const Exec &exec, const CutProbeKernel<Scalar, typename Exec::memory_space> &probe)
+{
+  using Fill = typename CutProbeKernel<Scalar, typename Exec::memory_space>::Fill;
+  Kokkos::parallel_for(
+    "ribbon::probe::fill",
+    Kokkos::RangePolicy<Exec, Fill, Kokkos::IndexType<std::int64_t>>(exec, 0, probe.set.lines()), probe);
+}
+/// Writes the norms from the solution x. Asynchronous on exec.
+template <class Scalar, class Exec>
+void measure_probe(const Exec &exec, const CutProbeKernel<Scalar, typename Exec::memory_space> &probe)
+{
+  using Measure = typename CutProbeKernel<Scalar, typename Exec::memory_space>::Measure;
+  Kokkos::parallel_for(
+    "ribbon::probe::measure",
+    Kokkos::RangePolicy<Exec, Measure, Kokkos::IndexType<std::int64_t>>(exec, 0, probe.set.lines()), probe);
+}
+
 } // namespace ribbon

@@ -10,56 +10,70 @@ namespace ribbon {
 /// Places of the values of all sub-lines: value c of line l of sub-line p at p piece_stride + c
 /// number_stride + l line_stride.
 struct EndsLayout {
-  std::int64_t piece_stride, number_stride, line_stride;
+  std::int64_t piece_stride, number_stride, line_stride, pieces, lines;
+  int          S; ///< unknowns of a group of separators
 };
 
-/// r of separators p from the contributions of sub-lines p (values S ..) and p + 1 (0 .. S - 1). Unknown a
-/// of separators p of line l is at (p S + a) lines + l.
 template <class Scalar>
 struct ReducedRightHandSide {
-  const Scalar        *ends;
   EndsLayout           at;
-  std::int64_t         pieces, lines;
-  int                  S;
+  const Scalar        *ends;
   Scalar              *r;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t l = k % lines, a = k / lines % S, p = k / lines / S, next = (p + 1) % pieces;
-    r[k] = ends[p * at.piece_stride + (S + a) * at.number_stride + l * at.line_stride] +
+    const std::int64_t l = k % at.lines, a = k / at.lines % at.S, p = k / at.lines / at.S,
+                       next = (p + 1) % at.pieces;
+    r[k]                    = ends[p * at.piece_stride + (at.S + a) * at.number_stride + l * at.line_stride] +
            ends[next * at.piece_stride + a * at.number_stride + l * at.line_stride];
   }
 };
+/// r of separators p from the contributions of sub-lines p (values S ..) and p + 1 (0 .. S - 1). Unknown a
+/// of separators p of line l is at (p S + a) lines + l. Asynchronous on exec.
+template <class Scalar, class Exec>
+void add_ends(const Exec &exec, const EndsLayout &at, std::int64_t separators, const Scalar *ends, Scalar *r)
+{
+  Kokkos::parallel_for("ribbon::cut::add_ends", indices(exec, separators * at.S * at.lines),
+                       ReducedRightHandSide<Scalar>{at, ends, r});
+}
 
-/// Writes, for every sub-line, the separators left of it and its separators: 2 S values. Left of sub-line 0
-/// are the last separators of a ring. If the sub-lines are part of a longer line, the separators `before`
-/// are left of it.
 template <class Scalar>
 struct ReducedSolution {
-  /// value s of line l of `before` at s lines + l; null: no such separators
-  const Scalar        *z, *before;
   EndsLayout           at;
-  std::int64_t         pieces, separators, lines;
-  int                  S;
+  std::int64_t         separators;
+  const Scalar        *z;
   Scalar              *to;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t c = k % (2 * S), l = k / (2 * S) % lines, p = k / (2 * S) / lines,
-                       q = c >= S                            ? p
-                           : p > 0                           ? p - 1
-                           : separators == pieces && !before ? pieces - 1
-                                                             : -1;
-    const Scalar *from   = q >= 0 && q < separators ? z + q * S * lines : c < S && p == 0 ? before : nullptr;
+    const std::int64_t c = k % (2 * at.S), l = k / (2 * at.S) % at.lines, p = k / (2 * at.S) / at.lines,
+                       q = c >= at.S                 ? p
+                           : p > 0                   ? p - 1
+                           : separators == at.pieces ? at.pieces - 1
+                                                     : -1;
     to[p * at.piece_stride + c * at.number_stride + l * at.line_stride] =
-      from ? from[c % S * lines + l] : Scalar(0);
+      q >= 0 && q < separators ? z[(q * at.S + c % at.S) * at.lines + l] : Scalar(0);
   }
 };
+/// Writes, for every sub-line, the separators left of it and its separators: 2 S values. Left of sub-line 0
+/// are the last separators of a ring. Asynchronous on exec.
+template <class Scalar, class Exec>
+void spread_separators(const Exec &exec, const EndsLayout &at, std::int64_t separators, const Scalar *z,
+                       Scalar *to)
+{
+  Kokkos::parallel_for("ribbon::cut::spread_separators", indices(exec, 2 * at.S * at.lines * at.pieces),
+                       ReducedSolution<Scalar>{at, separators, z, to});
+}
 
-/// z = a + b.
 template <class Scalar>
 struct AddKernel {
   const Scalar        *a, *b;
   Scalar              *z;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const { z[k] = a[k] + b[k]; }
 };
+/// z = a + b. Asynchronous on exec.
+template <class Scalar, class Exec>
+void add(const Exec &exec, std::int64_t n, const Scalar *a, const Scalar *b, Scalar *z)
+{
+  Kokkos::parallel_for("ribbon::cut::add", indices(exec, n), AddKernel<Scalar>{a, b, z});
+}
 
 } // namespace ribbon
