@@ -199,6 +199,14 @@ PetscErrorCode Advance(TS ts, bool *ok);
 /// Theta of the option, otherwise the default of the method; 0 if neither exists.
 PetscReal theta_of(const TS_ADI *adi);
 
+// operations of the TS on a step that is computed (adi/ts_estimates.cxx)
+
+PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U);
+/// The local error by the embedded method, otherwise h^2 u'' / 2 by differences of solutions as in TSTHETA,
+/// and after a start by differences of slopes.
+PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte);
+PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool *done);
+
 // fused steps (adi/ts_fused.cxx)
 
 /// Prepares the next step at the time of the TS. `fused`: whether AdvanceFused() can compute it. Collective.
