@@ -207,7 +207,7 @@ PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U);
 PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte);
 PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool *done);
 
-// fused steps (adi/ts_fused.cxx)
+// fused steps (adi/ts_fused.cxx; ts_fused_reasons.cxx says why there are none)
 
 /// Prepares the next step at the time of the TS. `fused`: whether AdvanceFused() can compute it. Collective.
 /// Errors: PETSC_ERR_SUP in one sentence if -ts_adi_fuse_steps requests what is not possible, PETSC_ERR_ARG_WRONG
