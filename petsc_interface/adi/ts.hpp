@@ -148,6 +148,12 @@ PetscErrorCode ReportNotFinite(TS ts);
 /// Whether R, the result of Linearise(), is the Jacobian times U to rounding. `difference`, `size`: largest
 /// values of the difference, and of the Jacobian times the largest value of U. Collective.
 PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size);
+/// The function and the Jacobian at adi->stage_time, for SNES.
+PetscErrorCode FormFunctionADI(SNES snes, Vec U, Vec F, TS ts);
+PetscErrorCode FormJacobianADI(SNES snes, Vec U, Mat A, Mat B, TS ts);
+
+// factors and solves (adi/ts_solves.cxx)
+
 /// Whether a step at this time of the TS is one of the last before the final time, or before the next
 /// evaluation time, which PETSc adjusts to meet that time.
 bool IsMatched(TS ts);
@@ -165,9 +171,6 @@ PetscErrorCode SolveP(TS ts, Vec R, Vec x);
 PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c);
 /// Sets the rows of algebraic equations of rhs to sign sum_k weight_k boundary_k.
 PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs);
-/// The function and the Jacobian at adi->stage_time, for SNES.
-PetscErrorCode FormFunctionADI(SNES snes, Vec U, Vec F, TS ts);
-PetscErrorCode FormJacobianADI(SNES snes, Vec U, Mat A, Mat B, TS ts);
 
 // methods (adi/ts_methods.cxx)
 
