@@ -5,6 +5,7 @@
 #include "hyperdiffusion.hpp"
 #include "make_table.hpp"
 
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/line_solver.hpp>
 
 #include <CLI/CLI.hpp>
@@ -176,13 +177,11 @@ int main(int argc, char **argv)
       "those between), per_line, shifted (alpha_l I + beta_l A)")
     ->delimiter(',')
     ->check(CLI::IsMember({"toeplitz", "general", "classes", "layers", "edges", "per_line", "shifted"}));
-  app
-    .add_option("--algorithm", s.algorithms,
-                "auto, one_pass, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, "
-                "cr_pcr, toeplitz_cr, tile_products")
+  std::vector<std::string> algorithms;
+  for (const ribbon::AlgorithmName &known : ribbon::algorithm_names) algorithms.emplace_back(known.name);
+  app.add_option("--algorithm", s.algorithms, "auto, or the name of an algorithm")
     ->delimiter(',')
-    ->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction",
-                           "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"}));
+    ->check(CLI::IsMember(algorithms));
   app.add_option(
     "--switch-rows", s.switch_rows,
     "cr_pcr: equations that are left when parallel cyclic reduction takes over, 0 for the solver's choice");
