@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compact.h  Schemes of S. K. Lele, Compact finite difference schemes with spectral-like resolution,
-   J. Comput. Phys. 103 (1992), in the notation of the paper. They are not read from Ribbon: the programs check
-   Mat compact with them. */
+   J. Comput. Phys. 103 (1992), in the notation of the paper. They are not read from Ribbon: the programs
+   check Mat compact with them. */
 #pragma once
 
 #include <ribbon_petsc/ribbon.h>
@@ -43,8 +43,8 @@ enum {
 
 PETSC_EXTERN const Scheme schemes[SCHEMES];
 
-/* The factor by which the scheme multiplies exp(i w x / h), 0 <= w <= pi: the modified wavenumber w' of a first
-   derivative, w'' = (w')^2 of a second derivative, the transfer function of other schemes. */
+/* The factor by which the scheme multiplies exp(i w x / h), 0 <= w <= pi: the modified wavenumber w' of a
+   first derivative, w'' = (w')^2 of a second derivative, the transfer function of other schemes. */
 PETSC_EXTERN double Symbol(const Scheme *scheme, double w);
 /* Coefficients of (f_(i+k) - f_(i-k)) / h, k = 1, 2, 3, of a first derivative. */
 PETSC_EXTERN void RightHandSide(const Scheme *scheme, double c[3]);

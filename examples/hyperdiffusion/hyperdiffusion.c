@@ -203,7 +203,8 @@ static PetscErrorCode Step(const Problem *p, const Method *m, State *s)
   PetscFunctionReturn(0);
 }
 
-/* Waits until queued device work is done: a sum of the result has to reach the host. A norm may be known already. */
+/* Waits until queued device work is done: a sum of the result has to reach the host. A norm may be known
+   already. */
 static PetscErrorCode Finish(const Problem *p, Vec vector, Mat matrix)
 {
   PetscScalar sum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hyperdiffusion.h  The batch of problems, its stencils, and steps by one product with a matrix or by a TS. */
+/* hyperdiffusion.h  The batch of problems, its stencils, and steps by a product with a matrix or by a TS. */
 #pragma once
 
 #include <petscdmda.h>

@@ -82,15 +82,15 @@ struct UnknownGraph {
 template <class Scalar, class Exec>
 UnknownGraph<Exec> unknown_graph(const Exec &exec, const MulticolorRows<Scalar> &rows);
 
-/// Two colours for a graph without odd cycles, such as that of a star on any grid in any numbering: the parity of the
-/// distance from a first unknown. False: the graph has an odd cycle, or, on a device, more than 64 components or a
-/// diameter above 4096; then colours are undefined. Ghosts are not coloured. Waits.
+/// Two colours for a graph without odd cycles, such as that of a star on any grid in any numbering: the
+/// parity of the distance from a first unknown. False: the graph has an odd cycle, or, on a device, more than
+/// 64 components or a diameter above 4096; then colours are undefined. Ghosts are not coloured. Waits.
 template <class Exec>
 bool color_bipartite(const Exec &exec, const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors);
 
-/// First fit in the order of the unknowns: each takes the smallest colour that no earlier neighbour has. Two colours
-/// for stars on grids in natural numbering, 2^d for boxes. Ghosts are not coloured. A device colours in rounds; where
-/// these are too many, a host thread does it. Waits.
+/// First fit in the order of the unknowns: each takes the smallest colour that no earlier neighbour has. Two
+/// colours for stars on grids in natural numbering, 2^d for boxes. Ghosts are not coloured. A device colours
+/// in rounds; where these are too many, a host thread does it. Waits.
 /// @return number of colours
 template <class Exec>
 int color_greedily(const Exec &exec, const UnknownGraph<Exec> &graph, const ColorArray<Exec> &colors);
@@ -109,9 +109,9 @@ struct ColoringRanks {
   std::function<bool(std::int64_t *)>      largest; ///< the largest value of all ranks
 };
 
-/// The colouring of M. T. Jones and P. E. Plassmann, A parallel graph coloring heuristic, SIAM J. Sci. Comput.
-/// 14 (1993): an unknown takes the smallest free colour as soon as all neighbours with larger keys are
-/// coloured. Then the classes, from the last, take smaller colours where these are free (J. C. Culberson,
+/// The colouring of M. T. Jones and P. E. Plassmann, A parallel graph coloring heuristic, SIAM J. Sci.
+/// Comput. 14 (1993): an unknown takes the smallest free colour as soon as all neighbours with larger keys
+/// are coloured. Then the classes, from the last, take smaller colours where these are free (J. C. Culberson,
 /// Iterated greedy graph coloring, 1992), and large classes give unknowns to small ones (balance). The result
 /// depends on graph and keys alone, not on threads or ranks.
 /// @param keys    distinct keys of the own unknowns, then of the ghosts; see coloring_key()
@@ -122,8 +122,9 @@ int color_in_parallel(const Exec &exec, const UnknownGraph<Exec> &graph,
                       const Kokkos::View<std::uint64_t *, typename Exec::memory_space> &keys,
                       const ColorArray<Exec> &colors, const ColoringRanks &ranks = {});
 
-/// A pseudorandom key of an unknown by its number over all ranks: distinct for distinct numbers. The finalizer of
-/// splitmix64 (G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
+/// A pseudorandom key of an unknown by its number over all ranks: distinct for distinct numbers. The
+/// finalizer of splitmix64 (G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number
+/// generators, OOPSLA 2014).
 KOKKOS_INLINE_FUNCTION std::uint64_t coloring_key(std::uint64_t number)
 {
   std::uint64_t z = number + 0x9e3779b97f4a7c15ull;
@@ -132,8 +133,8 @@ KOKKOS_INLINE_FUNCTION std::uint64_t coloring_key(std::uint64_t number)
   return z ^ (z >> 31);
 }
 
-/// The keys of own unknowns first .. first + unknowns - 1, then those of ghosts, by their numbers over all ranks: colours
-/// then do not depend on the ranks. Waits.
+/// The keys of own unknowns first .. first + unknowns - 1, then those of ghosts, by their numbers over all
+/// ranks: colours then do not depend on the ranks. Waits.
 template <class Exec>
 Kokkos::View<std::uint64_t *, typename Exec::memory_space>
 coloring_keys(const Exec &exec, std::int64_t first, std::int64_t unknowns,

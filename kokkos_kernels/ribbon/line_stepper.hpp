@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_stepper.hpp  Many time steps u <- A^-1 (B u + D p(u) + g) on all lines of a set, without writing
-///   the states between them to memory.
+/// @file line_stepper.hpp  Many time steps u <- A^-1 (B u + D p(u) + g) on all lines of a set, without
+///   writing the states between them to memory.
 #pragma once
 
 #include <ribbon/line_operator.hpp>
@@ -53,8 +53,8 @@ struct StepTerms {
 ///
 /// On a device, the rows of a line stay in the registers of a team from the first step to the last. A call
 /// reads u once and writes it once. This kernel (reason() says if there is none) exists for A with
-/// half-bandwidth 1 or 2, B and D with half-bandwidths to 3, shared or with classes, in float and double, and for
-/// lines of up to 1024 rows (tridiagonal A: 2048).
+/// half-bandwidth 1 or 2, B and D with half-bandwidths to 3, shared or with classes, in float and double, and
+/// for lines of up to 1024 rows (tridiagonal A: 2048).
 /// Other steps are a product and a solve. On a host they are done for some lines at a time, which stay in the
 /// cache (one matrix for all lines).
 ///

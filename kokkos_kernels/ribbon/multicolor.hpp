@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file multicolor.hpp  Gauss-Seidel and SOR sweeps over the colours of a sparse matrix: unknowns of one colour
-///   do not couple, and are relaxed in parallel. The result does not depend on the number of threads.
+/// @file multicolor.hpp  Gauss-Seidel and SOR sweeps over the colours of a sparse matrix: unknowns of one
+///   colour do not couple, and are relaxed in parallel. The result does not depend on the number of threads.
 #pragma once
 
 #include <ribbon/coloring.hpp>
@@ -11,7 +11,8 @@
 
 namespace ribbon {
 
-/// Why a matrix cannot be relaxed: the diagonal of an unknown is zero or singular, or its rows are not finite.
+/// Why a matrix cannot be relaxed: the diagonal of an unknown is zero or singular, or its rows are not
+/// finite.
 struct MulticolorReport {
   FactorStatus status  = FactorStatus::ok; ///< ok, zero_pivot or not_finite
   std::int64_t unknown = -1;               ///< the first one at fault
@@ -43,19 +44,19 @@ struct ColorStep {
 ///   colour has
 ///
 /// After a forward sweep the values of earlier colours stay until the backward sweep passes. Its steps reuse
-/// b - L x, as those of PETSc's MatSOR do. The last colour forward is the first one backward: one step relaxes it
-/// twice.
+/// b - L x, as those of PETSc's MatSOR do. The last colour forward is the first one backward: one step
+/// relaxes it twice.
 std::vector<ColorStep> color_sequence(int colors, bool forward, bool backward, int sweeps, bool zero);
 
-/// A matrix A = L + D + U in the order of its colours: L couples an unknown with earlier colours and with other
-/// ranks, whose unknowns have no colour or an earlier one; U with later colours. D: the diagonal, or blocks on
-/// the diagonal. Relaxing a colour replaces its unknowns x by
+/// A matrix A = L + D + U in the order of its colours: L couples an unknown with earlier colours and with
+/// other ranks, whose unknowns have no colour or an earlier one; U with later colours. D: the diagonal, or
+/// blocks on the diagonal. Relaxing a colour replaces its unknowns x by
 ///
 ///     (1 - omega) x + omega (D + shift)^-1 (b - (L + U) x)
 ///
-/// (D. M. Young, Iterative solution of large linear systems, 1971; Y. Saad, Iterative methods for sparse linear
-/// systems, 2003, section 12.4). Entries lie by colour, then in slices of `lanes` unknowns, entry by entry
-/// (SELL: M. Kreutzer et al., SIAM J. Sci. Comput. 36 (2014)), the earlier ones first.
+/// (D. M. Young, Iterative solution of large linear systems, 1971; Y. Saad, Iterative methods for sparse
+/// linear systems, 2003, section 12.4). Entries lie by colour, then in slices of `lanes` unknowns, entry by
+/// entry (SELL: M. Kreutzer et al., SIAM J. Sci. Comput. 36 (2014)), the earlier ones first.
 template <class Scalar, class Exec>
 class MulticolorRelaxation {
 public:
@@ -90,9 +91,9 @@ public:
   /// Relaxes the unknowns of one colour. Asynchronous on exec.
   void relax(const Exec &exec, const ColorStep &step, Scalar omega, const MulticolorVectors<Scalar> &v) const;
 
-  /// r = b - A x after steps that ended with a relaxation of the colour `last` with omega = 1, without shift: there r is
-  /// zero, and only rows of other colours are read. For blocks of one row, without unknowns of other ranks.
-  /// Asynchronous on exec. Errors: std::invalid_argument for larger blocks.
+  /// r = b - A x after steps that ended with a relaxation of the colour `last` with omega = 1, without shift:
+  /// there r is zero, and only rows of other colours are read. For blocks of one row, without unknowns of
+  /// other ranks. Asynchronous on exec. Errors: std::invalid_argument for larger blocks.
   void residual(const Exec &exec, int last, const MulticolorVectors<Scalar> &v, Scalar *r) const;
 
 private:

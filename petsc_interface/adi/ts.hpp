@@ -213,8 +213,8 @@ PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool *done)
 // fused steps (adi/ts_fused.cxx; ts_fused_reasons.cxx says why there are none)
 
 /// Prepares the next step at the time of the TS. `fused`: whether AdvanceFused() can compute it. Collective.
-/// Errors: PETSC_ERR_SUP in one sentence if -ts_adi_fuse_steps requests what is not possible, PETSC_ERR_ARG_WRONG
-/// if TSADISetConstantLinear() was called for another problem.
+/// Errors: PETSC_ERR_SUP in one sentence if -ts_adi_fuse_steps requests what is not possible,
+/// PETSC_ERR_ARG_WRONG if TSADISetConstantLinear() was called for another problem.
 PetscErrorCode PrepareFused(TS ts, bool *fused);
 /// Computes this step and those before it that are postponed, from adi->start to ts->vec_sol. `ok`: false if
 /// values are not finite; ts->vec_sol is then as before. Collective.

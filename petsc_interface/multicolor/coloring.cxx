@@ -65,8 +65,8 @@ PetscErrorCode TryWidth(UnknownRows &rows, PCMulticolorCut cut, const UnknownGri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Colours by the coordinates of a grid: of the DMDA, and of the pattern if that of the DMDA does not fit the matrix.
-/// Sets found->on_grid, or why_not.
+/// Colours by the coordinates of a grid: of the DMDA, and of the pattern if that of the DMDA does not fit the
+/// matrix. Sets found->on_grid, or why_not.
 template <class Exec>
 PetscErrorCode OnGrid(PC pc, UnknownRows &rows, PCMulticolorCut cut, ColorArray<Exec> *colors,
                       ColorsFound *found, std::string *why_not)

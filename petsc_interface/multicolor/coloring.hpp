@@ -20,8 +20,9 @@ struct ColorsFound {
   GridColoring grid;            ///< if on_grid
 };
 
-/// Colours own unknowns, and for an exact cut the ghosts. Ghosts of a local cut have the colour -1. The rows are
-/// open. Collective. Errors: PETSC_ERR_SUP if the colouring that an option asks for does not fit, with the reason.
+/// Colours own unknowns, and for an exact cut the ghosts. Ghosts of a local cut have the colour -1. The rows
+/// are open. Collective. Errors: PETSC_ERR_SUP if the colouring that an option asks for does not fit, with
+/// the reason.
 template <class Exec>
 PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring wanted, PCMulticolorCut cut,
                              ColorArray<Exec> *colors, ColorsFound *found);

@@ -19,8 +19,8 @@ struct UnknownGrid {
 
 /// The grid of the DMDA of the PC, otherwise of the matrix, if the unknowns are its points. Collective.
 PetscErrorCode GridOfDM(PC pc, const UnknownRows &rows, UnknownGrid *grid);
-/// Natural numbering of a grid over all ranks, seen in the pattern; otherwise all unknowns are one chain, and why_not
-/// says that this is a guess. Collective.
+/// Natural numbering of a grid over all ranks, seen in the pattern; otherwise all unknowns are one chain, and
+/// why_not says that this is a guess. Collective.
 PetscErrorCode GridOfPattern(const UnknownRows &rows, UnknownGrid *grid);
 
 } // namespace ribbon::petsc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file rows.hpp  The rows of a matrix on a rank as rows of unknowns, and the exchange of unknowns between ranks.
+/// @file rows.hpp  The rows of a matrix on a rank as rows of unknowns, and the exchange of unknowns between
+///   ranks.
 #pragma once
 
 #include "../support/csr.hpp"
@@ -12,8 +13,8 @@
 
 namespace ribbon::petsc {
 
-/// The rows of Pmat that this rank owns. An unknown is a block of rows. Other ranks own the ghosts: the unknowns
-/// in whose columns this rank has entries.
+/// The rows of Pmat that this rank owns. An unknown is a block of rows. Other ranks own the ghosts: the
+/// unknowns in whose columns this rank has entries.
 class UnknownRows {
 public:
   UnknownRows()                               = default;

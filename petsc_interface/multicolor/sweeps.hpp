@@ -31,12 +31,12 @@ public:
   virtual PetscErrorCode set_up(PC pc, UnknownRows *rows, const SweepRequest &request) = 0;
   /// Copies new values of the same pattern. *same: false if the colours may not fit any more.
   virtual PetscErrorCode refresh(bool *same) = 0;
-  /// `times` applications one after another to x, which is zero before if `zero`; then it is not read. b and x
-  /// are in the memory of the matrix, or on the host.
+  /// `times` applications one after another to x, which is zero before if `zero`; then it is not read. b and
+  /// x are in the memory of the matrix, or on the host.
   virtual PetscErrorCode apply(Vec b, Vec x, PetscInt times, bool zero) = 0;
 
-  /// r = b - A x after an application to x, which it does not change: see MulticolorRelaxation::residual(). *done:
-  /// false if a vector is not in the memory of the matrix; then nothing was done.
+  /// r = b - A x after an application to x, which it does not change: see MulticolorRelaxation::residual().
+  /// *done: false if a vector is not in the memory of the matrix; then nothing was done.
   virtual PetscErrorCode residual(Vec b, Vec x, Vec r, bool *done) = 0;
 
   const MulticolorReport &report() const { return report_; }

@@ -28,19 +28,19 @@
    DMDA is, in this direction. Lines may span ranks.
 
    -dm_mat_type compact and DMSetMatType() set the type of all matrices of the DM, also of Jacobians, whose
-   MatSetValues() is then an error. Call DMSetMatType() with MATAIJ after DMCreateMatrix(), or create only this
-   matrix with MatSetDM().
+   MatSetValues() is then an error. Call DMSetMatType() with MATAIJ after DMCreateMatrix(), or create only
+   this matrix with MatSetDM().
 
    On one rank a product reads u once and writes y once, if there is such a kernel for the lines.
    MatMultAdd() adds a vector in the same kernel, and MatShift() a multiple of u. MatScale() costs nothing.
 
    Options, functions and new coordinates of the DMDA take effect at the next product, also after MatSetUp().
 
-   Fortran and petsc4py have no modules for these functions. Options set all values but the grid, the metric and
-   the stencil. Functions of libribbon can be called by their C names, with the C handle of the matrix.
+   Fortran and petsc4py have no modules for these functions. Options set all values but the grid, the metric
+   and the stencil. Functions of libribbon can be called by their C names, with the C handle of the matrix.
 
-   The matrix stores no entries. MatComputeOperator() makes a matrix with entries. MatConvert() to MATSHELL makes
-   one that adds operators by MatAXPY(). MatCreateTranspose() multiplies by the transpose.
+   The matrix stores no entries. MatComputeOperator() makes a matrix with entries. MatConvert() to MATSHELL
+   makes one that adds operators by MatAXPY(). MatCreateTranspose() multiplies by the transpose.
 
    References:
 .  * - S. K. Lele, Compact finite difference schemes with spectral-like resolution, J. Comput. Phys. 103

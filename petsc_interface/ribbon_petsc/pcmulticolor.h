@@ -5,20 +5,20 @@
 #include <petscpc.h>
 
 /*MC
-   PCMULTICOLOR = "multicolor" - Gauss-Seidel and (S)SOR sweeps over colours: unknowns of one colour do not couple
-   and are relaxed in parallel, on hosts and devices
+   PCMULTICOLOR = "multicolor" - Gauss-Seidel and (S)SOR sweeps over colours: unknowns of one colour do not
+   couple and are relaxed in parallel, on hosts and devices
 
    Options Database Keys:
 +  -pc_multicolor_omega <omega> - relaxation factor, 0 < omega < 2 (default 1)
 .  -pc_multicolor_diagonal_shift <shift> - added to the diagonal entries (default 0)
 .  -pc_multicolor_its <its> - sweeps (default 1)
 .  -pc_multicolor_lits <lits> - local sweeps on each rank for each sweep (default 1)
-.  -pc_multicolor_coloring <auto,grid,jp,greedy> - by the coordinates of a grid, by Jones and Plassmann, or first
-      fit (default auto)
-.  -pc_multicolor_cut <local,exact> - each rank sweeps by itself, or ranks exchange values between colours (default
-      local)
-.  -pc_multicolor_residual <bool> - MatResidual() after a sweep reads the rows of the other colours alone (default
-      false)
+.  -pc_multicolor_coloring <auto,grid,jp,greedy> - by the coordinates of a grid, by Jones and Plassmann, or
+      first fit (default auto)
+.  -pc_multicolor_cut <local,exact> - each rank sweeps by itself, or ranks exchange values between colours
+      (default local)
+.  -pc_multicolor_residual <bool> - MatResidual() after a sweep reads the rows of the other colours alone
+      (default false)
 .  -pc_multicolor_symmetric - sweeps forward and then backward, as by default
 .  -pc_multicolor_backward - sweeps backward: the last colour first
 .  -pc_multicolor_forward - sweeps forward
@@ -27,13 +27,14 @@
 -  -pc_multicolor_local_forward - as -pc_multicolor_forward, with a local cut
 
    Notes:
-   The options are those of PCSOR, and colours replace the order of the rows. Red and black points of a grid are
-   found by a formula if the matrix has a DMDA or natural numbering.
+   The options are those of PCSOR, and colours replace the order of the rows. Red and black points of a grid
+   are found by a formula if the matrix has a DMDA or natural numbering.
 
-   With a block size of 2 to 8 the unknowns of a block are relaxed together, by the inverse of the diagonal block.
+   With a block size of 2 to 8 the unknowns of a block are relaxed together, by the inverse of the diagonal
+   block.
 
-   With -pc_multicolor_cut exact the result on a grid does not depend on the number of ranks, except for rounding.
-   With -pc_multicolor_coloring jp this holds if row numbers do not depend on the ranks.
+   With -pc_multicolor_cut exact the result on a grid does not depend on the number of ranks, except for
+   rounding. With -pc_multicolor_coloring jp this holds if row numbers do not depend on the ranks.
 
    References:
 .  * - Y. Saad, Iterative methods for sparse linear systems, SIAM (2003), section 12.4
@@ -47,13 +48,15 @@ M*/
    PCMulticolorColoring - where the colours of PCMULTICOLOR come from
 
    Values:
-+  PC_MULTICOLOR_COLORING_AUTO - a grid if there is one; two colours if the graph of each rank has no odd cycle and
-      the cut is local; otherwise first fit, or Jones and Plassmann for an exact cut or many rounds on a device
-.  PC_MULTICOLOR_COLORING_GRID - the coordinates of the points of a grid: that of the DMDA, or of natural numbering
-.  PC_MULTICOLOR_COLORING_JP - the parallel method of Jones and Plassmann, with fewer and balanced colours by later
-      passes
--  PC_MULTICOLOR_COLORING_GREEDY - each unknown of a rank takes the first colour that is free, in the order of the
-      rows
++  PC_MULTICOLOR_COLORING_AUTO - a grid if there is one; two colours if the graph of each rank has no odd
+      cycle and the cut is local; otherwise first fit, or Jones and Plassmann for an exact cut or many rounds
+      on a device
+.  PC_MULTICOLOR_COLORING_GRID - the coordinates of the points of a grid: that of the DMDA, or of natural
+      numbering
+.  PC_MULTICOLOR_COLORING_JP - the parallel method of Jones and Plassmann, with fewer and balanced colours by
+      later passes
+-  PC_MULTICOLOR_COLORING_GREEDY - each unknown of a rank takes the first colour that is free, in the order of
+      the rows
 E*/
 typedef enum {
   PC_MULTICOLOR_COLORING_AUTO,
@@ -79,8 +82,8 @@ PETSC_EXTERN const char *const PCMulticolorCuts[];
 
    Input Parameters:
 +  pc - the preconditioner
--  flag - SOR_FORWARD_SWEEP, SOR_BACKWARD_SWEEP, SOR_SYMMETRIC_SWEEP, or one of the three as SOR_LOCAL_..., which
-      also sets PC_MULTICOLOR_CUT_LOCAL
+-  flag - SOR_FORWARD_SWEEP, SOR_BACKWARD_SWEEP, SOR_SYMMETRIC_SWEEP, or one of the three as SOR_LOCAL_...,
+      which also sets PC_MULTICOLOR_CUT_LOCAL
 
    Options Database Keys:
 +  -pc_multicolor_symmetric - forward and then backward
@@ -119,7 +122,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetOmega(PC, PetscReal *omega);
    Input Parameters:
 +  pc - the preconditioner
 .  its - sweeps of an application; values of other ranks are exchanged before each of them
--  lits - local sweeps for each of these; on one rank, and for an exact cut, an application has its * lits sweeps
+-  lits - local sweeps for each of these; on one rank, and for an exact cut, an application has its * lits
+      sweeps
 
    Options Database Keys:
 +  -pc_multicolor_its <its> - its
@@ -174,7 +178,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetColoring(PC, PCMulticolorColoring *co
 PETSC_EXTERN PetscErrorCode PCMulticolorSetCut(PC, PCMulticolorCut cut);
 PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
 /*@
-   PCMulticolorSetResidual - Lets MatResidual() use that the residual of the colour that was relaxed last is zero
+   PCMulticolorSetResidual - Lets MatResidual() use that the residual of the colour that was relaxed last is
+   zero
 
    Input Parameters:
 +  pc - the preconditioner
@@ -186,8 +191,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
    Notes:
    Multigrid computes a residual after each pre-smoothing. With two colours this takes half of a product.
 
-   It has no effect on several ranks, for blocks, with omega other than 1 or a shift, and if Amat is not Pmat: PCView()
-   says why. The operation MATOP_RESIDUAL of Amat is set until PCReset() or PCDestroy().
+   It has no effect on several ranks, for blocks, with omega other than 1 or a shift, and if Amat is not Pmat:
+   PCView() says why. The operation MATOP_RESIDUAL of Amat is set until PCReset() or PCDestroy().
 
 .seealso: PCMULTICOLOR, MatResidual(), PCMG
 @*/

@@ -84,9 +84,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetType(TS, TSADIType *);
 
    Note:
    TS_ADI_DOUGLAS has order 2 with 1/2 only. TS_ADI_CRAIG_SNEYD is TS_ADI_MODIFIED_CRAIG_SNEYD with another
-   default. For linearised problems TS_ADI_DOUGLAS is backward Euler with 1, and the Crank-Nicolson method with
-   1/2. TS_ADI_PEACEMAN_RACHFORD and TS_ADI_RA34PW2
-   have no weight.
+   default. For linearised problems TS_ADI_DOUGLAS is backward Euler with 1, and the Crank-Nicolson method
+   with 1/2. TS_ADI_PEACEMAN_RACHFORD and TS_ADI_RA34PW2 have no weight.
 
 .seealso: TSADI, TSADISetType()
 @*/
@@ -137,9 +136,10 @@ PETSC_EXTERN PetscErrorCode TSADIGetConstantLinear(TS, PetscBool *flag);
    Notes:
    A fused step is U <- A^-1 B U, with A = M - theta h J and B = M + (1 - theta) h J. TS_ADI_DOUGLAS has this
    form with every theta, TS_ADI_CRAIG_SNEYD and TS_ADI_MODIFIED_CRAIG_SNEYD with 1/2. The step size h is
-   fixed (-ts_adapt_type none, see TSADISetType()). The Jacobian couples along one direction, and every line is on one rank. The problem must be known
-   to be linear with a constant Jacobian, see TSADISetConstantLinear(). On a device a call is one launch.
-   Results equal those of ordinary steps to rounding.
+   fixed (-ts_adapt_type none, see TSADISetType()). The Jacobian couples along one direction, and every line
+   is on one rank. The problem must be known to be linear with a constant Jacobian, see
+   TSADISetConstantLinear(). On a device a call is one launch. Results equal those of ordinary steps to
+   rounding.
 
    Only TSSolve() takes several steps in one call, and only if nothing reads the solution between them: no
    monitor, event, trajectory, forward sensitivities or quadrature, and no function of TSSetPreStep(),

@@ -151,8 +151,8 @@ static inline Vec *RibbonStartOfStep([[maybe_unused]] TS ts)
 #endif
 }
 
-/* The next time of TSSetTimeSpan() or TSSetEvaluationTimes(), at which TSSolve() stores the solution. Large if
-   there is none. */
+/* The next time of TSSetTimeSpan() or TSSetEvaluationTimes(), at which TSSolve() stores the solution. Large
+   if there is none. */
 static inline PetscReal RibbonNextEvaluationTime(TS ts)
 {
 #if PETSC_VERSION_LT(3, 23, 0)

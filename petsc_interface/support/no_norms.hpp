@@ -8,9 +8,9 @@
 
 namespace ribbon::petsc {
 
-/// Whether a KSP computes no norms of residuals, and iterates x += M (b - A x) with the A and M of this PC. PETSc also
-/// passes its iteration to a PC if it wants norms, and then ignores the tolerances. PETSc handles scales, monitors,
-/// null spaces and transposes.
+/// Whether a KSP computes no norms of residuals, and iterates x += M (b - A x) with the A and M of this PC.
+/// PETSc also passes its iteration to a PC if it wants norms, and then ignores the tolerances. PETSc handles
+/// scales, monitors, null spaces and transposes.
 inline PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
 {
   PetscBool richardson;

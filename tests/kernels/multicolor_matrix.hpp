@@ -11,8 +11,8 @@
 
 namespace test {
 
-/// Unknowns `own` .. `own` + `ghosts` - 1 belong to other ranks. Entry (r, c) of the block of unknowns i and j
-/// is blocks[i][j][r][c].
+/// Unknowns `own` .. `own` + `ghosts` - 1 belong to other ranks. Entry (r, c) of the block of unknowns i and
+/// j is blocks[i][j][r][c].
 template <class Scalar>
 struct BlockMatrix {
   using Block                                    = std::vector<std::vector<Scalar>>;

@@ -240,8 +240,8 @@ TEST_F(PCMulticolor, FindsTwoColorsInAnyOrder)
   OK(MatDestroy(&A));
 }
 
-/// A matrix of another type with the entries of A, entry by entry: MatConvert() to MATSELL of PETSc 3.24 takes the
-/// numbers of columns wrong on two ranks.
+/// A matrix of another type with the entries of A, entry by entry: MatConvert() to MATSELL of PETSc 3.24
+/// takes the numbers of columns wrong on two ranks.
 void sell_of(Mat A, Mat *sell)
 {
   PetscInt lo, hi, columns, n;

@@ -106,8 +106,8 @@ TEST_F(TSADIOrder, LinesThatRanksCut)
   }
 }
 
-/// One formula: its order does not depend on the weight (K. J. in 't Hout, B. D. Welfert, Appl. Numer. Math. 59
-/// (2009), modified Craig-Sneyd).
+/// One formula: its order does not depend on the weight (K. J. in 't Hout, B. D. Welfert, Appl. Numer. Math.
+/// 59 (2009), modified Craig-Sneyd).
 TEST_F(TSADIOrder, CraigSneydWithAnyWeight) // one rank
 {
   for (const char *method : {"craig_sneyd", "modified_craig_sneyd"})

@@ -24,8 +24,8 @@ struct BlockSums {
   }
 };
 
-/// Relaxes L unknowns: a device thread one, a host thread a slice, so that the compiler vectorizes over lanes. For long
-/// rows of a small colour S device threads share a row, each with every S-th slot.
+/// Relaxes L unknowns: a device thread one, a host thread a slice, so that the compiler vectorizes over
+/// lanes. For long rows of a small colour S device threads share a row, each with every S-th slot.
 /// @tparam B  unknowns of a block
 /// @tparam H  lanes of a slice
 /// @tparam Diagonals  all slices of the colour are on diagonals
@@ -148,8 +148,8 @@ private:
       }
     }
   }
-  /// The same for one lane: loads of four diagonals are on their way together. They do not depend on each other,
-  /// because x is read where a row has no entry, too, at some unknown.
+  /// The same for one lane: loads of four diagonals are on their way together. They do not depend on each
+  /// other, because x is read where a row has no entry, too, at some unknown.
   KOKKOS_INLINE_FUNCTION void subtract_diagonals_at_once(std::uint32_t mask, std::int64_t slot, int lane,
                                                          std::int64_t unknown, Scalar &sum, int part) const
   {

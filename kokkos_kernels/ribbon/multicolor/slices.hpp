@@ -8,9 +8,9 @@ namespace ribbon {
 
 inline constexpr int most_offsets = 32; ///< bits of a mask
 
-/// The entries of H unknowns. A slot holds one block of each lane. The first slot has the inverses of the diagonal.
-/// Then come couplings with earlier colours, then those with later ones. Slices with equal values share slots. The
-/// columns are those of a few diagonals of the matrix, one for each slot, or are stored.
+/// The entries of H unknowns. A slot holds one block of each lane. The first slot has the inverses of the
+/// diagonal. Then come couplings with earlier colours, then those with later ones. Slices with equal values
+/// share slots. The columns are those of a few diagonals of the matrix, one for each slot, or are stored.
 struct ColorSlice {
   std::int64_t  begin;          ///< slot of the inverses
   std::int64_t  column;         ///< first slot of the stored columns; -1: slots are diagonals

@@ -19,8 +19,8 @@ namespace ribbon {
 ///
 /// @param function  p(u, row) for the term D p(u); NoFunction: none, and the stepper has no D. terms.p is not
 ///   used
-/// @param energy    e(u_i, u_(i+1), i): the sum over i is the third quantity of terms.sums. In the last row of
-///   an open line both values are u_i. NoEnergy: none
+/// @param energy    e(u_i, u_(i+1), i): the sum over i is the third quantity of terms.sums. In the last row
+///   of an open line both values are u_i. NoEnergy: none
 /// @throws std::invalid_argument as step(), and if only one of D and the function is given
 template <class Scalar, class Exec, class Function, class Energy = NoEnergy>
 void step_with(const Exec &exec, const LineStepper<Scalar, Exec> &stepper, int steps, const Scalar *u,

@@ -89,7 +89,8 @@ struct CertifiedFactorKernel {
         host::prefetch(words + (i * width + w) * count + first + e);
   }
 
-  /// Factors N packs of lines from l on.
+  /// Factors N packs of lines from l on. One function, because the last P rows of all packs are local arrays
+  /// that stay in registers from row to row: each part of a row reads and replaces them.
   /// @param z  workspace of rows * step values
   template <class Pack, int N>
   KOKKOS_FUNCTION void factor(std::int64_t l, Real *z, std::int64_t step, Smallest &smallest) const

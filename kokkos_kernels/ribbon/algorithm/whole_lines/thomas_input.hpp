@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file thomas_input.hpp  Right-hand sides of the elimination along lines on a host: vectors, or products B u
-///   of banded matrices that are formed just before the forward sweep needs them.
+/// @file thomas_input.hpp  Right-hand sides of the elimination along lines on a host: vectors, or products
+///   B u of banded matrices that are formed just before the forward sweep needs them.
 ///
 /// A source hands out the right-hand sides of the lines of a tile row by row. If rows of a tile are runs in
 /// memory, a product reads u there. Otherwise it reads rows of the tile: row i of u waits in row i + W, so
@@ -147,7 +147,8 @@ struct ProductLines {
     }
 
   private:
-    /// A row of `diagonals` entries, from row j of u on, with one matrix for all lanes: sums stay in registers.
+    /// A row of `diagonals` entries, from row j of u on, with one matrix for all lanes: sums stay in
+    /// registers.
     template <int diagonals>
     KOKKOS_FORCEINLINE_FUNCTION const Scalar *same_row(std::int64_t j, const Scalar *c, std::int64_t next)
     {

@@ -292,6 +292,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     }
   }
 
+  /// One function, because each step of the loop has phases of several chunks (loads, preparation,
+  /// elimination, following), and the windows of the threads stay in registers between them.
   /// @tparam All  whether the team has only the threads that leaves need
   template <bool All, class Team>
   KOKKOS_INLINE_FUNCTION void run(const Team &team) const
