@@ -4,12 +4,15 @@
 
 #include <ribbon_petsc/kspadi.h>
 #include <ribbon_petsc/kspline.h>
+#include <ribbon_petsc/matcompact.h>
 #include <ribbon_petsc/pcadi.h>
+#include <ribbon_petsc/pcmulticolor.h>
 #include <ribbon_petsc/tsadi.h>
 
 #include <petsc/private/pcimpl.h>
 
 #include <cstring>
+#include <limits>
 
 namespace {
 
@@ -38,7 +41,8 @@ struct Pair {
   Pair &operator=(const Pair &) = delete;
 
   /// Checks the default, a value that is set, and a value that is refused with a message (null: every value
-  /// is allowed). The other type ignores a Set and has no Get.
+  /// is allowed). The other type ignores a Set and has no Get. A matrix of another type ignores a bad value,
+  /// too.
   template <class T>
   void check(PetscErrorCode (*set)(Object, T), PetscErrorCode (*get)(Object, T *), T first, T value, T bad,
              const char *sentence) const
@@ -49,7 +53,7 @@ struct Pair {
     EXPECT_EQ(static_cast<int>(set(object, value)), 0);
     if (sentence) {
       EXPECT_EQ(error_of([&] { return set(object, bad); }), sentence);
-      EXPECT_EQ(error_of([&] { return set(other, bad); }), sentence);
+      EXPECT_EQ(error_of([&] { return set(other, bad); }), (std::is_same_v<Object, Mat> ? "" : sentence));
     }
     EXPECT_EQ(static_cast<int>(get(object, &now)), 0);
     EXPECT_EQ(now, value);
@@ -147,6 +151,51 @@ TEST_F(OptionTables, KSPLineAndADI)
   ts.check<PetscBool>(TSADISetConstantLinear, TSADIGetConstantLinear, PETSC_FALSE, PETSC_TRUE,
                       is_enum ? number<PetscBool>(7) : PETSC_FALSE,
                       is_enum ? "TSADISetConstantLinear: 7 is no PetscBool" : nullptr);
+}
+
+TEST_F(OptionTables, MatCompact)
+{
+  const Pair<Mat> A(MatCreate, MatSetType, MATCOMPACT, MATSHELL, MatDestroy);
+  A.check(MatCompactSetDirection, MatCompactGetDirection, MAT_COMPACT_X, MAT_COMPACT_Z, after(MAT_COMPACT_Z),
+          "MatCompactSetDirection: 3 is no MatCompactDirection");
+  A.check<PetscInt>(MatCompactSetDerivative, MatCompactGetDerivative, 1, 2, 3,
+                    "MatCompactSetDerivative, -mat_compact_derivative: 3 is not 0, 1 or 2");
+  A.check<PetscInt>(MatCompactSetOrder, MatCompactGetOrder, 6, 10, 5,
+                    "MatCompactSetOrder, -mat_compact_order: 5 is not 4, 6, 8 or 10");
+  A.check<PetscInt>(MatCompactSetEnds, MatCompactGetEnds, 4, 3, 2,
+                    "MatCompactSetEnds, -mat_compact_ends: 2 is not 3 or 4");
+  A.check(MatCompactSetFilter, MatCompactGetFilter, static_cast<PetscReal>(0.45),
+          static_cast<PetscReal>(0.25), static_cast<PetscReal>(0.5),
+          "MatCompactSetFilter, -mat_compact_filter: 0.5 is not in [0, 1/2)");
+  A.check(MatCompactSetStaggered, MatCompactGetStaggered, MAT_COMPACT_STAGGERED_NONE,
+          MAT_COMPACT_STAGGERED_BACKWARD, after(MAT_COMPACT_STAGGERED_BACKWARD),
+          "MatCompactSetStaggered: 3 is no MatCompactStaggered");
+  A.check<PetscReal>(MatCompactSetSpacing, MatCompactGetSpacing, 0, 0.25, -1,
+                     "MatCompactSetSpacing, -mat_compact_spacing: -1. is negative, or not a finite number");
+  const bool is_enum = sizeof(PetscBool) == sizeof(int); // since PETSc 3.24 it is C++'s bool
+  A.check<PetscBool>(MatCompactSetPeriodic, MatCompactGetPeriodic, PETSC_FALSE, PETSC_TRUE,
+                     is_enum ? number<PetscBool>(7) : PETSC_FALSE,
+                     is_enum ? "MatCompactSetPeriodic: 7 is no PetscBool" : nullptr);
+}
+
+TEST_F(OptionTables, PCMulticolor)
+{
+  const Pair<PC> p(PCCreate, PCSetType, PCMULTICOLOR, PCNONE, PCDestroy);
+  p.check<PetscReal>(PCMulticolorSetOmega, PCMulticolorGetOmega, 1, 1.5, 2,
+                     "PCMulticolorSetOmega, -pc_multicolor_omega: 2. is not in (0, 2)");
+  p.check<PetscReal>(
+    PCMulticolorSetDiagonalShift, PCMulticolorGetDiagonalShift, 0, -0.5,
+    std::numeric_limits<PetscReal>::infinity(),
+    "PCMulticolorSetDiagonalShift, -pc_multicolor_diagonal_shift: inf. is not a finite number");
+  p.check(PCMulticolorSetColoring, PCMulticolorGetColoring, PC_MULTICOLOR_COLORING_AUTO,
+          PC_MULTICOLOR_COLORING_GREEDY, after(PC_MULTICOLOR_COLORING_GREEDY),
+          "PCMulticolorSetColoring: 4 is no PCMulticolorColoring");
+  p.check(PCMulticolorSetCut, PCMulticolorGetCut, PC_MULTICOLOR_CUT_LOCAL, PC_MULTICOLOR_CUT_EXACT,
+          after(PC_MULTICOLOR_CUT_EXACT), "PCMulticolorSetCut: 2 is no PCMulticolorCut");
+  p.check<PetscBool>(PCMulticolorSetResidual, PCMulticolorGetResidual, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE,
+                     nullptr);
+  p.check(PCMulticolorSetSymmetric, PCMulticolorGetSymmetric, SOR_SYMMETRIC_SWEEP, SOR_BACKWARD_SWEEP,
+          SOR_EISENSTAT, "PCMulticolorSetSymmetric: 32 is no sweep forward, backward or symmetric");
 }
 
 TEST_F(OptionTables, MatricesOfOtherSolverTypesIgnoreAnyValue)
