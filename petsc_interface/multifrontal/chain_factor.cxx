@@ -207,6 +207,11 @@ private:
   void LookAtRows(const Exec &exec, const ChainMatrix<Scalar, Index> &A, ChainReport *report) const
   {
     if (!pivots) return;
+    if constexpr (!is_device_space<Exec>)
+      if (!std::isnan(solver_.report().growth)) { // band LU compares near rows only
+        report->rows_are_steep = multifrontal::rows_are_steep(A, shape_.chains, shape_.rows, shape_.kl);
+        return;
+      }
     const auto found = multifrontal::row_spread(exec, A, rows_);
     if (!(found.max_val >= found.min_val)) return;
     std::frexp(found.max_val, &report->rows_apart[0]);

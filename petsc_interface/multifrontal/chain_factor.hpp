@@ -34,7 +34,8 @@ struct ChainReport {
   bool has_small_columns = false;
   int  rows_apart[2] = {none_apart, none_apart}; ///< exponents of the largest entries of rows with several
                                                  ///< entries: the largest one, and minus the smallest one
-  bool is_tiny = false;                          ///< ChainSolver::is_tiny()
+  bool rows_are_steep = false; ///< of band LU, instead of rows_apart: multifrontal::rows_are_steep()
+  bool is_tiny        = false; ///< ChainSolver::is_tiny()
   /// of band LU: largest entry of U relative to that of the matrix
   double growth = std::numeric_limits<double>::quiet_NaN();
 };

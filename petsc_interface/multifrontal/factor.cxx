@@ -25,7 +25,8 @@ PetscErrorCode Agree(Mat F)
                               : r.status == ribbon::FactorStatus::not_finite ? 2
                                                                              : 1;
   const int           is_lu = f->factor && !std::isnan(r.growth) ? 1 : 0;
-  int most[] = {key, r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0, r.rows_apart[0], r.rows_apart[1], is_lu};
+  int most[] = {key,   r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0, r.rows_apart[0], r.rows_apart[1],
+                is_lu, r.rows_are_steep ? 1 : 0};
   PetscMPIInt rank;
   struct {
     double value;
@@ -34,11 +35,12 @@ PetscErrorCode Agree(Mat F)
   } smallest = {f->factor ? static_cast<double>(r.smallest_pivot) : 2, 0};
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_INT, MPI_MAX, comm));
   const int worst     = most[0];
   r.has_small_columns = most[1] != 0, r.is_tiny = most[2] != 0;
   r.rows_apart[0] = most[3], r.rows_apart[1] = most[4], f->exchanges = most[5] != 0;
-  smallest.rank = rank;
+  r.rows_are_steep = most[6] != 0;
+  smallest.rank    = rank;
   if (worst == 2) smallest.value = key < 2 ? 1 : r.passed_on ? 0.5 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.log_abs_det, 1, MPIU_REAL, MPIU_SUM, comm));
@@ -167,7 +169,7 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
   PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
   const bool shows     = f->report.has_small_columns && !f->has_small_rows;
   const int  apart     = f->report.rows_apart[0] + f->report.rows_apart[1];
-  const bool is_uneven = apart > PetscMax(uneven_rows, f->even_rows);
+  const bool is_uneven = f->report.rows_are_steep || apart > PetscMax(uneven_rows, f->even_rows);
   if (!looks && (shows || is_uneven || f->report.status == ribbon::FactorStatus::zero_pivot)) {
     PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
     if (f->is_scaled) PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));

@@ -167,6 +167,32 @@ TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
   }
 }
 
+// -(k u')' with a coefficient k that grows from 10^-6 to 1: near rows are of one size, and band LU needs no scales.
+TEST_F(MultifrontalUnits, RowsThatChangeSlowlyAreNotScaled) // one rank
+{
+  const PetscInt n = 2000;
+  const auto     k = [&](PetscInt edge) { return std::pow(10., 6. * edge / n - 6); };
+  Mat            A;
+  OK(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, nullptr, &A));
+  for (PetscInt i = 0; i < n; ++i) {
+    if (i > 0) {
+      OK(MatSetValue(A, i, i - 1, -k(i), INSERT_VALUES));
+    }
+    if (i + 1 < n) {
+      OK(MatSetValue(A, i, i + 1, -k(i + 1), INSERT_VALUES));
+    }
+    OK(MatSetValue(A, i, i, 1.1 * (k(i) + k(i + 1)), INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  const ByOptions by(A);
+  EXPECT_LE(by.error(A), rounding);
+  const std::string text = view_of(by.factor());
+  EXPECT_TRUE(contains(text, "band LU on the host")) << text;
+  EXPECT_FALSE(contains(text, "scaled by powers of two")) << text;
+  OK(MatDestroy(&A));
+}
+
 // The solver does not scale for stencils of any symmetry, coefficients 1 and 1000, boundary rows of another
 // size, and small changes of units. Factors are those of the given matrix.
 TEST_F(MultifrontalUnits, EvenMatricesAreNotScaled)
