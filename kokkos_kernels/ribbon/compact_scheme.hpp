@@ -77,11 +77,27 @@ ScaleRange scale_range()
           static_cast<double>(limits::max()) * static_cast<double>(limits::epsilon())};
 }
 
+/// There is no such scheme.
+struct NoCompactScheme : std::invalid_argument {
+  enum class Of { choice, spacing };
+  NoCompactScheme(Of refused, const std::string &reason, const std::string &message)
+      : std::invalid_argument(message), of(refused), why(reason)
+  {
+  }
+  Of          of;
+  std::string why; ///< what() without its beginning
+};
+
 namespace detail {
 
-[[noreturn]] inline void refuse_scheme(const std::string &what)
+[[noreturn]] inline void refuse_scheme(NoCompactScheme::Of of, const std::string &why)
 {
-  throw std::invalid_argument("ribbon::compact_scheme: " + what);
+  const std::string what = "ribbon::compact_scheme: " + why;
+  throw NoCompactScheme(of, why, what);
+}
+[[noreturn]] inline void refuse_scheme(const std::string &why)
+{
+  refuse_scheme(NoCompactScheme::Of::choice, why);
 }
 
 inline std::string short_text(double x)
@@ -113,7 +129,7 @@ constexpr CompactRow compact_table[] = {
   {0, 6, true, 3. / 10, 0, 3. / 4, 1. / 20, 0},
 };
 
-/// @throws std::invalid_argument if there is no such scheme
+/// @throws NoCompactScheme
 inline CompactRow compact_row(int derivative, int order, bool staggered, double filter)
 {
   if (derivative < 0 || derivative > 2)
@@ -188,7 +204,7 @@ void mirror_rows(StencilRows<Scalar> &rows, Scalar sign)
 inline void check_choice(const CompactChoice &c)
 {
   if (!(c.spacing > 0) || !std::isfinite(c.spacing))
-    refuse_scheme("spacing " + short_text(c.spacing) + " is not positive");
+    refuse_scheme(NoCompactScheme::Of::spacing, "spacing " + short_text(c.spacing) + " is not positive");
   if (c.ends != 3 && c.ends != 4) refuse_scheme("ends of order " + std::to_string(c.ends) + " (3, 4)");
   if (!(c.filter >= 0 && c.filter < 0.5))
     refuse_scheme("filter " + short_text(c.filter) + " is not in [0, 1/2)");
@@ -197,7 +213,7 @@ inline void check_choice(const CompactChoice &c)
 }
 
 /// 1 / h^derivative.
-/// @throws std::invalid_argument if products with it would overflow or underflow
+/// @throws NoCompactScheme if products with it would overflow or underflow
 template <class Scalar>
 double spacing_factor(const CompactChoice &c)
 {
@@ -206,9 +222,10 @@ double spacing_factor(const CompactChoice &c)
                         : c.derivative == 1 ? 1 / c.spacing
                                             : 1 / (c.spacing * c.spacing);
   if (!range.contains(factor))
-    refuse_scheme("spacing " + short_text(c.spacing) + ": 1/h^" + std::to_string(c.derivative) + " is " +
-                  short_text(factor) + " (" + short_text(range.least) + " to " + short_text(range.most) +
-                  ")");
+    refuse_scheme(NoCompactScheme::Of::spacing, "spacing " + short_text(c.spacing) + ": 1/h^" +
+                                                  std::to_string(c.derivative) + " is " + short_text(factor) +
+                                                  " (" + short_text(range.least) + " to " +
+                                                  short_text(range.most) + ")");
   return factor;
 }
 
@@ -243,7 +260,7 @@ void add_ends(const CompactChoice &choice, int wide, double factor, CompactSchem
 ///     filter: c_0 f_i + sum_k c_k (f_(i+k) + f_(i-k)), transfer function 1 for a constant and 0 at the grid
 ///     frequency
 ///
-/// @throws std::invalid_argument if there is no such scheme
+/// @throws NoCompactScheme
 template <class Scalar>
 CompactScheme<Scalar> compact_scheme(const CompactChoice &choice)
 {

@@ -10,6 +10,8 @@
 
 namespace ribbon {
 
+enum class Algorithm; // algorithm/name.hpp
+
 enum class FactorStatus {
   ok,
   zero_pivot, ///< a pivot no larger than the tolerance times the largest entry of its row
@@ -17,8 +19,8 @@ enum class FactorStatus {
   unsound     ///< the algorithm is inaccurate for this matrix (found by the probe)
 };
 
-/// Every algorithm sets status, algorithm, reason, probe_error, rcond and bytes, and the pivot data that
-/// its elimination provides:
+/// Every algorithm sets status, algorithm, used, reason, probe_error, rcond and bytes, and the pivot data
+/// that its elimination provides:
 ///
 ///     smallest_pivot, line, row   All algorithms. If lines (or classes) are bad: those of the first bad one,
 ///                                 with its smallest pivot or its first entry that is not finite. Algorithm
@@ -43,7 +45,10 @@ struct FactorReport {
   FactorStatus status = FactorStatus::ok;
   /// "one_pass", "one_pass with correction", "thomas", "pivoted one_pass" or "pivoted"
   std::string algorithm = "none";
-  std::string reason; ///< reason for the choice of this algorithm
+  /// the algorithm without its variant; automatic: nothing was factored
+  Algorithm   used      = {};
+  bool        corrected = false; ///< solves refine the reduced system ("with correction")
+  std::string reason;            ///< reason for the choice of this algorithm
   /// smallest |pivot| / max|entry of its row|; 0 if it is not finite
   double smallest_pivot = 1;
   /// line (or class) and row of that pivot, or of the first bad entry

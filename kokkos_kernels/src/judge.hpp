@@ -47,11 +47,11 @@ public:
     selection_.pivots = pivots;
     if (!made) return selection_.failure = why, false;
     selection_.factored = std::move(made), selection_.limit = limit;
-    take(pivots, reason);
+    take(pivots, candidate.algorithm, reason);
     if (!selection_.ok()) return refuse_pivots(pivots);
     if (is_certified()) return true;
     FactorReport &r = selection_.report;
-    if (problem_.options.probe == "never") {
+    if (problem_.choices.probe == Probing::never) {
       r.probe_error = r.rcond = std::nan("");
       return true;
     }
@@ -59,11 +59,11 @@ public:
   }
 
   /// Writes a report of the pivots.
-  void take(const Pivots &pivots, const std::string &reason)
+  void take(const Pivots &pivots, Algorithm used, const std::string &reason)
   {
     FactorReport &r = selection_.report;
     r               = FactorReport();
-    r.algorithm = selection_.factored->name, r.reason = reason;
+    r.algorithm = selection_.factored->name, r.used = used, r.reason = reason;
     r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
     r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
     r.line = pivots.line, r.row = pivots.row;
@@ -78,7 +78,8 @@ public:
   {
     FactorReport      &r = selection_.report;
     const Certificate &c = selection_.factored->certificate;
-    if (problem_.options.probe == "always" || !r.ok() || !(c.rcond > problem_.tolerance())) return false;
+    if (problem_.choices.probe == Probing::always || !r.ok() || !(c.rcond > problem_.tolerance()))
+      return false;
     r.probe_error = c.error * static_cast<double>(Of::eps), r.rcond = c.rcond, r.rcond_line = c.line;
     return true;
   }
@@ -127,8 +128,8 @@ private:
     const Real    limit = selection_.limit, first = try_probe();
     bool          passed = first <= limit;
     if (!passed && factored.refine()) {
-      r.algorithm = factored.name;
-      passed      = try_probe() <= limit;
+      r.algorithm = factored.name, r.corrected = true;
+      passed = try_probe() <= limit;
       // a large first error of orthogonal elimination means that the reduced system is nearly singular, and a
       // correction hides that: accept only if rcond is much larger than the first error
       if (factored.orthogonal) passed = passed && r.rcond >= 1e6 * static_cast<double>(first);

@@ -5,6 +5,7 @@
 #include "check_product.hpp"
 #include "host_matrices.hpp"
 
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/complex_float.hpp>
 #include <ribbon/line_operator.hpp>
 #include <ribbon/line_operator/product.hpp>
@@ -22,6 +23,14 @@ namespace detail {
 {
   throw std::invalid_argument("ribbon::LineOperator: " + what);
 }
+
+/// LineOperatorOptions::algorithm.
+enum class Fusion { automatic, fused, separate };
+inline constexpr Named<Fusion> fusion_names[] = {
+  {Fusion::automatic, "auto"},
+  {Fusion::fused, "fused"},
+  {Fusion::separate, "separate"},
+};
 
 /// Whether a matrix is periodic with equal rows: then it commutes with all such matrices.
 template <class Scalar, class Memory>
@@ -50,7 +59,7 @@ struct LineOperator<Scalar, Exec>::Implementation {
   Kokkos::View<Scalar *, memory_space> workspace;
 
   Implementation(const Exec &exec, const LineSet &lines, const bands_type &A, const bands_type &right,
-                 const LineOperatorOptions &options)
+                 const LineOperatorOptions &options, detail::Fusion fusion)
       : classified(lines.lines())
   {
     const bool commutes = options.transposed && detail::is_circulant(A) && detail::is_circulant(right);
@@ -62,14 +71,20 @@ struct LineOperator<Scalar, Exec>::Implementation {
       class_of_line = allocate<Classes>(exec, "ribbon::class_of_line", A.class_of_line.extent(0));
       Kokkos::deep_copy(exec, class_of_line, A.class_of_line);
     }
-    if (options.algorithm != "separate") try_fused(exec, lines, left, options.solver);
+    const bool separate = fusion == detail::Fusion::separate;
+    if (!separate) try_fused(exec, lines, left, options.solver);
     else reason = "algorithm separate";
-    if (!fused && options.algorithm == "fused") detail::refuse("no fused kernel: " + reason);
+    if (!fused && fusion == detail::Fusion::fused) detail::refuse("no fused kernel: " + reason);
     if (!fused) {
-      if (options.solver.algorithm == "auto" || options.algorithm == "separate")
+      if (separate || is_automatic(options.solver))
         solver = LineSolver<Scalar, Exec>(exec, lines, left, options.solver);
       make_room(exec, lines.unknowns());
     }
+  }
+
+  static bool is_automatic(const LineSolverOptions &options)
+  {
+    return algorithm_named(options.algorithm) == Algorithm::automatic;
   }
 
   /// Factors A by an algorithm that has fused kernels, or by the one that the caller asks for.
@@ -79,7 +94,7 @@ struct LineOperator<Scalar, Exec>::Implementation {
       reason = "complex<float> is solved in complex<double>";
     if (lines.unknowns() == 0) reason = "no unknowns";
     if (solves_first) reason = "the transpose solves before it applies B";
-    const bool automatic = options.algorithm == "auto";
+    const bool automatic = is_automatic(options);
     if (automatic && !reason.empty()) return;
     if (automatic) choose(lines, A, options);
     try {
@@ -100,7 +115,7 @@ struct LineOperator<Scalar, Exec>::Implementation {
   /// numbers of rows per thread than without B are faster, since the window of u takes registers.
   static void choose(const LineSet &lines, const bands_type &A, LineSolverOptions &options)
   {
-    options.algorithm = is_device_space<Exec> ? "one_pass" : "thomas";
+    options.algorithm = to_string(is_device_space<Exec> ? Algorithm::one_pass : Algorithm::thomas);
     const bool many_shapes =
       std::is_same_v<Scalar, double> && A.half_bandwidth() <= 2 && A.lhs == Lhs::shared;
     if (is_device_space<Exec> && many_shapes && !lines.is_contiguous() && options.rows_per_thread == 0 &&
@@ -145,11 +160,12 @@ LineOperator<Scalar, Exec>::LineOperator(const Exec &exec, const LineSet &lines,
                                          const bands_type &B, const LineOperatorOptions &options)
     : lines_(lines)
 {
-  if (options.algorithm != "auto" && options.algorithm != "fused" && options.algorithm != "separate")
-    detail::refuse("unknown algorithm '" + options.algorithm + "' (auto, fused, separate)");
+  const auto fusion = value_named(detail::fusion_names, options.algorithm);
+  if (!fusion)
+    detail::refuse("unknown algorithm '" + options.algorithm + "' (" + list_of(detail::fusion_names) + ")");
   if (options.solver.continued) detail::refuse("continued lines");
   detail::check_product("ribbon::LineOperator", "B", lines, A, B);
-  implementation_ = std::make_shared<Implementation>(exec, lines, A, B, options);
+  implementation_ = std::make_shared<Implementation>(exec, lines, A, B, options, *fusion);
 }
 
 namespace detail {

@@ -19,8 +19,9 @@ class Solver final : public LineSolver<Scalar, Exec>::Implementation {
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-      : options_(options), factored_as_(bands.lhs)
+  Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options,
+         const SolverChoices &choices)
+      : options_(options), choices_(choices), factored_as_(bands.lhs)
   {
     make(exec, lines, bands);
   }
@@ -114,9 +115,9 @@ private:
   {
     Problem<Scalar, Exec> problem;
     problem.exec = exec, problem.lines = lines, problem.options = options_;
-    problem.asked = *algorithm_named(options_.algorithm);
-    problem.again = std::move(again);
-    Input given   = bands;
+    problem.choices = choices_;
+    problem.again   = std::move(again);
+    Input given     = bands;
     if (bands.lhs == Lhs::classes) given.class_of_line = copy_of(exec, bands.class_of_line);
     problem.set_bands(given);
     lines_.given_class = problem.class_of_line, lines_.given_matrices = problem.matrices,
@@ -135,11 +136,11 @@ private:
   {
     if (!lines_.scale.empty() || !zero_mean_.empty()) return false;
     Problem<Scalar, Exec> problem;
-    problem.options = options_;
+    problem.options = options_, problem.choices = choices_;
     DevicePivot found{problem.tolerance()};
     if (!lines_.selection.factored->refactor(exec, bands, found)) return false;
     Judge<Scalar, Exec> judge(problem, lines_.selection);
-    judge.take(Candidates<Scalar, Exec>::placed(found), this->report.reason);
+    judge.take(Candidates<Scalar, Exec>::placed(found), this->report.used, this->report.reason);
     const bool certified = judge.is_certified();
     if (!certified) lines_.selection.report.status = FactorStatus::unsound; // these factors were not probed
     lines_.selection.report.bytes = this->report.bytes;
@@ -150,7 +151,7 @@ private:
   void factor(Problem<Scalar, Exec> &problem, const Input &given)
   {
     auto &selection = lines_.selection;
-    if (options_.singular == "zero_mean") {
+    if (choices_.singular == Singular::zero_mean) {
       auto bands = problem.bands;
       zero_mean_ = ZeroMean<Scalar, Exec>(problem.exec, problem.lines, bands, problem.entry_eps());
       problem.set_bands(bands);
@@ -194,6 +195,7 @@ private:
   }
 
   LineSolverOptions           options_;
+  SolverChoices               choices_;
   Lhs                         factored_as_;
   FactoredLines<Scalar, Exec> lines_;
   ZeroMean<Scalar, Exec>      zero_mean_;

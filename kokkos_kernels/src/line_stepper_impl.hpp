@@ -6,6 +6,7 @@
 #include "chunk_rows.hpp"
 
 #include <ribbon/complex_float.hpp>
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/algorithm/one_pass/reduced_plan.hpp>
 #include <ribbon/elimination/host_matrix.hpp>
 #include <ribbon/line_stepper/implementation.hpp>
@@ -17,6 +18,12 @@
 namespace ribbon {
 
 namespace detail {
+
+inline constexpr Named<StepsBy> step_names[] = {
+  {StepsBy::automatic, "auto"},
+  {StepsBy::on_chip, "on_chip"},
+  {StepsBy::separate, "separate"},
+};
 
 /// The rows of B and D, joined to the factors of A.
 template <class Kernels, bool nonlinear, class Exec, class Scalar, class Memory>
@@ -103,14 +110,14 @@ bool make_step_tables(const Exec &exec, const Bands<Scalar, Memory> &B, const Ba
 } // namespace detail
 
 template <class Scalar, class Exec>
-std::string LineStepper<Scalar, Exec>::Implementation::why_not_on_chip(const LineSet     &lines,
-                                                                       const bands_type  &A,
-                                                                       const std::string &algorithm) const
+std::string LineStepper<Scalar, Exec>::Implementation::why_not_on_chip(const LineSet    &lines,
+                                                                       const bands_type &A,
+                                                                       StepsBy           algorithm) const
 {
   const int   K = A.half_bandwidth();
   std::string why;
-  if (algorithm == "separate") why = "algorithm separate";
-  else if (algorithm == "auto" && !is_device_space<Exec>) why = "a host steps in its cache";
+  if (algorithm == StepsBy::separate) why = "algorithm separate";
+  else if (algorithm == StepsBy::automatic && !is_device_space<Exec>) why = "a host steps in its cache";
   else if (!has_tables) why = "no kernel for these scalars";
   else if (lines.unknowns() == 0) why = "no unknowns";
   else if (K != 1 && K != 2) why = "A has half-bandwidth " + std::to_string(K) + " (1, 2)";
@@ -126,7 +133,7 @@ void LineStepper<Scalar, Exec>::Implementation::try_on_chip(const Exec &exec, co
                                                             const bands_type &A, LineSolverOptions options)
 {
   if constexpr (has_tables) {
-    options.algorithm       = "one_pass";
+    options.algorithm       = to_string(Algorithm::one_pass);
     options.rows_per_thread = step_slots<Scalar, Exec>(A.lhs == Lhs::classes, lines.rows);
     try {
       solver  = LineSolver<Scalar, Exec>(exec, LineSet::interleaved(lines.rows, lines.lines()), A, options);
@@ -141,8 +148,8 @@ void LineStepper<Scalar, Exec>::Implementation::try_on_chip(const Exec &exec, co
 template <class Scalar, class Exec>
 LineStepper<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const LineSet &lines,
                                                           const bands_type &A, const bands_type &right,
-                                                          const bands_type         &nonlinear,
-                                                          const LineStepperOptions &options)
+                                                          const bands_type        &nonlinear,
+                                                          const LineSolverOptions &options, StepsBy algorithm)
     : B(copy(exec, right)), classified(lines.lines())
 {
   if (nonlinear.values.size()) D = copy(exec, nonlinear);
@@ -151,17 +158,17 @@ LineStepper<Scalar, Exec>::Implementation::Implementation(const Exec &exec, cons
     class_of_line = allocate<Classes>(exec, "ribbon::class_of_line", A.class_of_line.extent(0));
     Kokkos::deep_copy(exec, class_of_line, A.class_of_line);
   }
-  reason = why_not_on_chip(lines, A, options.algorithm);
-  if (reason.empty()) try_on_chip(exec, lines, A, options.solver);
+  reason = why_not_on_chip(lines, A, algorithm);
+  if (reason.empty()) try_on_chip(exec, lines, A, options);
   if (on_chip) return;
-  if (options.algorithm == "on_chip") detail::refuse_steps("no kernel on chip: " + reason);
+  if (algorithm == StepsBy::on_chip) detail::refuse_steps("no kernel on chip: " + reason);
   // any number of lines steps together
   const LineSet some =
     is_device_space<Exec> || !shared || lines.unknowns() == 0 ? lines : LineSet::interleaved(lines.rows, 1);
-  if (has_D()) solver = LineSolver<Scalar, Exec>(exec, some, A, options.solver);
+  if (has_D()) solver = LineSolver<Scalar, Exec>(exec, some, A, options);
   else {
     LineOperatorOptions both;
-    both.solver = options.solver;
+    both.solver = options;
     single      = LineOperator<Scalar, Exec>(exec, some, A, B, both);
     solver      = single.solver();
   }
@@ -176,12 +183,14 @@ LineStepper<Scalar, Exec>::LineStepper(const Exec &exec, const LineSet &lines, c
                                        const LineStepperOptions &options)
     : lines_(lines)
 {
-  if (options.algorithm != "auto" && options.algorithm != "on_chip" && options.algorithm != "separate")
-    detail::refuse_steps("unknown algorithm '" + options.algorithm + "' (auto, on_chip, separate)");
+  const auto algorithm = value_named(detail::step_names, options.algorithm);
+  if (!algorithm)
+    detail::refuse_steps("unknown algorithm '" + options.algorithm + "' (" + list_of(detail::step_names) +
+                         ")");
   if (options.solver.continued) detail::refuse_steps("continued lines");
   detail::check_product("ribbon::LineStepper", "B", lines, A, B);
   if (D.values.size()) detail::check_product("ribbon::LineStepper", "D", lines, A, D);
-  implementation_ = std::make_shared<Implementation>(exec, lines, A, B, D, options);
+  implementation_ = std::make_shared<Implementation>(exec, lines, A, B, D, options.solver, *algorithm);
 }
 
 template <class Scalar, class Exec>

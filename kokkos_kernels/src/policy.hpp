@@ -57,9 +57,10 @@ private:
       if (blocks) selection_.factored = make_block_thomas<Scalar, Exec>(problem_.exec, problem_.bands, found);
     if (!blocks) selection_.factored = All::unrolled_thomas(problem_, found);
     if (!selection_.factored) return false;
-    judge_.take(All::placed(found), problem_.one_per_line() ? reason_of_own()
-                                    : problem_.automatic()  ? whole
-                                                            : "asked for");
+    judge_.take(All::placed(found), Algorithm::thomas,
+                problem_.one_per_line() ? reason_of_own()
+                : problem_.automatic()  ? whole
+                                        : "asked for");
     if (judge_.is_certified()) return true;
     selection_.factored.reset();
     return false;
@@ -134,7 +135,8 @@ private:
     const bool taken = judge_.attempt(All::partition, named ? most_unsound : sound, reason);
     if (!taken && named && !selection_.factored) {
       selection_.report           = selection_.pivots.of_pieces;
-      selection_.report.algorithm = "partition", selection_.report.reason = selection_.failure;
+      selection_.report.algorithm = to_string(Algorithm::partition);
+      selection_.report.used = Algorithm::partition, selection_.report.reason = selection_.failure;
     }
     FactorReport &r = selection_.report;
     if (by_class && r.line >= 0)

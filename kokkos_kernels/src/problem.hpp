@@ -5,6 +5,7 @@
 
 #include "algorithms.hpp"
 #include "all_rows.hpp"
+#include "choices.hpp"
 #include "host_matrices.hpp"
 #include "measured_choice.hpp"
 
@@ -26,19 +27,19 @@ struct Problem {
   Exec              exec;
   LineSet           lines;
   LineSolverOptions options;
-  Algorithm         asked = Algorithm::automatic; ///< options.algorithm
-  Input             bands;                        ///< with scaled columns, if there are scales
-  Classes           class_of_line;                ///< empty for partition, which stores one matrix per line
-  std::int64_t      matrices = 0, unknowns = 0;   ///< unknowns: of a line
-  int               reach     = 1;                ///< the half-bandwidth, at least 1
-  bool              one_chunk = false;            ///< only `pivoted` on whole lines is tried
-  PartitionCut      cut;                          ///< of partition
-  RowDominance      dominance;                    ///< if it was computed
+  SolverChoices     choices;                    ///< those of the options
+  Input             bands;                      ///< with scaled columns, if there are scales
+  Classes           class_of_line;              ///< empty for partition, which stores one matrix per line
+  std::int64_t      matrices = 0, unknowns = 0; ///< unknowns: of a line
+  int               reach     = 1;              ///< the half-bandwidth, at least 1
+  bool              one_chunk = false;          ///< only `pivoted` on whole lines is tried
+  PartitionCut      cut;                        ///< of partition
+  RowDominance      dominance;                  ///< if it was computed
   /// factors of matrices with other values; the first candidate that can reuse their memory uses it; null:
   /// there are no such factors
   mutable Made<Scalar, Exec> again;
 
-  bool asks_for(Algorithm algorithm) const { return asked == algorithm; }
+  bool asks_for(Algorithm algorithm) const { return choices.algorithm == algorithm; }
   bool automatic() const { return asks_for(Algorithm::automatic); }
   /// One matrix per line, stored or alpha_l A + beta_l B.
   bool one_per_line() const { return bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted; }

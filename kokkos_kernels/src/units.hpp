@@ -157,7 +157,7 @@ private:
   /// Whether the algorithm accepts any matrix; others would raise an error for a scaled one.
   bool takes_any_matrix() const
   {
-    const Algorithm asked = problem_.asked;
+    const Algorithm asked = problem_.choices.algorithm;
     return problem_.automatic() || asked == Algorithm::thomas || asked == Algorithm::one_pass ||
            asked == Algorithm::pivoted;
   }
@@ -166,7 +166,8 @@ private:
   {
     const FactorReport &r = report();
     return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite &&
-           !problem_.options.continued && lines_.selection.factored && problem_.options.probe != "never";
+           !problem_.options.continued && lines_.selection.factored &&
+           problem_.choices.probe != Probing::never;
   }
 
   /// Solves with the given matrices and measures the errors.
@@ -183,7 +184,8 @@ private:
   {
     FactorReport &r = report();
     if (!std::isnan(r.log_abs_det)) r.log_abs_det -= lines_.scale.log_det();
-    if (singular_ || problem_.options.probe == "never" || (!r.ok() && !lines_.solves_some())) return true;
+    if (singular_ || problem_.choices.probe == Probing::never || (!r.ok() && !lines_.solves_some()))
+      return true;
     if (r.ok()) return probe_given_units();
     lines_.refinement = UnitRefinement<Scalar, Exec>(problem_.exec, given_); // of the lines that did not fail
     auto                 bad = flags(lines_.given_matrices);

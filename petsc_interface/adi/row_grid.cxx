@@ -107,15 +107,12 @@ PetscErrorCode RowGrid::find(PC pc, Mat J, const LineSource &source)
 {
   LineMap     map;
   Elements    elements;
-  DM          dm;
   std::string why_not;
   PetscFunctionBegin;
   PetscCall(LinesFromDM(pc, source, &map));
   source_ = map.source;
   if (!map.directions.empty()) {
-    if (map.source == "DMDA of the matrix") PetscCall(MatGetDM(J, &dm));
-    else PetscCall(PCGetDM(pc, &dm));
-    PetscCall(from_dmda(dm));
+    PetscCall(from_dmda(map.dm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   why_not = map.why_not, map.why_not.clear();

@@ -144,7 +144,8 @@ PetscErrorCode MakeScheme(Mat A, bool periodic, CompactScheme<Scalar> *scheme)
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   Mat_Compact   *mat  = CompactOf(A);
   CompactChoice  choice;
-  std::string    what;
+  std::string    why;
+  auto           of = NoCompactScheme::Of::choice;
   PetscFunctionBegin;
   choice.derivative = static_cast<int>(mat->derivative), choice.order = static_cast<int>(mat->order);
   choice.ends = static_cast<int>(mat->ends), choice.filter = static_cast<double>(mat->filter);
@@ -152,15 +153,14 @@ PetscErrorCode MakeScheme(Mat A, bool periodic, CompactScheme<Scalar> *scheme)
   choice.spacing = static_cast<double>(mat->used);
   try {
     *scheme = compact_scheme<Scalar>(choice);
-  } catch (const std::invalid_argument &e) {
-    what = e.what();
-    what = what.substr(what.find(": ") + 2);
+  } catch (const NoCompactScheme &e) {
+    why = e.why, of = e.of;
   }
-  PetscCheck(what.find("spacing") != 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "Mat compact: %s: change %s, or the coordinates of the DMDA", what.c_str(),
+  PetscCheck(of != NoCompactScheme::Of::spacing, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "Mat compact: %s: change %s, or the coordinates of the DMDA", why.c_str(),
              option_of(A, "spacing").c_str());
-  PetscCheck(what.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "Mat compact: %s, with %s %d, %s %d and %s %s",
-             what.c_str(), option_of(A, "derivative").c_str(), choice.derivative,
+  PetscCheck(why.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "Mat compact: %s, with %s %d, %s %d and %s %s",
+             why.c_str(), option_of(A, "derivative").c_str(), choice.derivative,
              option_of(A, "order").c_str(), choice.order, option_of(A, "staggered").c_str(),
              MatCompactStaggereds[mat->staggered]);
   PetscFunctionReturn(PETSC_SUCCESS);

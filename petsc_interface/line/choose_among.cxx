@@ -55,7 +55,7 @@ PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, con
     chosen_ones.push_back(directions.size()), directions.push_back(c.direction);
   for (const LineDirection &other : map.directions) {
     const bool is_chosen = std::any_of(chosen->begin(), chosen->end(), [&](const ChosenDirection &c) {
-      return c.direction.name == other.name;
+      return c.direction.number == other.number;
     });
     if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
     comparisons.push_back({directions.size(), chosen_ones});
@@ -210,8 +210,9 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOpe
         continue;
       }
       refusals->push_back(refusal);
-      map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(),
-                                         [&](const LineDirection &d) { return d.name == direction.name; }));
+      map->directions.erase(
+        std::find_if(map->directions.begin(), map->directions.end(),
+                     [&](const LineDirection &d) { return d.number == direction.number; }));
     }
     if (able.size() > 1) PetscCall(LeaveOutUncoupled(comm, &able));
     if (!able.empty()) chosen->push_back(able[0]);

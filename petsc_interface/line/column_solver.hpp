@@ -2,6 +2,7 @@
 /// @file column_solver.hpp  One long line that is solved for many right-hand sides at once.
 #pragma once
 
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/line_solver.hpp>
 
 namespace ribbon::petsc {
@@ -22,7 +23,7 @@ public:
                        const LineSolverOptions &options, const LineSet &columns)
   {
     if (bands.lhs != Lhs::shared || columns.lines() < 16 * few.lines().lines() ||
-        few.report().algorithm.rfind("partition", 0) != 0)
+        few.report().used != Algorithm::partition)
       return few;
     if (lines_ != columns.lines()) many_ = Solver(exec, columns, bands, options), lines_ = columns.lines();
     return many_.report().ok() ? many_ : few;

@@ -159,8 +159,7 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
   PetscFunctionBegin;
   PetscCallCXX(*reference = std::make_unique<LineReference>());
   LineReference &r = **reference;
-  r.omega_ = request.omega, r.pinned_ = request.solver.singular == "zero_mean",
-  r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
+  r.omega_ = request.omega, r.pinned_ = request.zero_mean, r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
   PetscCall(GetHostRows(source.block, true, &A));
   std::vector<std::int64_t> lengths;
   const std::vector<Place>  places = places_of(direction, A.rows, &lengths);

@@ -73,6 +73,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     map.coloured                        = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
     map.joined                          = JoinsPieces(line);
     PetscCall(finder.find(pc, source, elements, &map));
+    for (std::size_t d = 0; d < map.directions.size(); ++d) map.directions[d].number = d;
     line->source  = map.source;
     line->settled = map.directions.size() == 1, line->may_colour = may_colour;
     line->candidates.reset();
@@ -99,7 +100,7 @@ int ChosenDirection::block(const LineSource &source) const
 }
 
 PetscErrorCode ChooseBySample(PC pc, const PC_Line *line, LineOperator &op, const LineSource &source,
-                              std::string *choice)
+                              SampledChoice *choice)
 {
   PC_Line                      other; // receives the choice
   LineMap                      map = *line->candidates;
@@ -111,8 +112,8 @@ PetscErrorCode ChooseBySample(PC pc, const PC_Line *line, LineOperator &op, cons
   PetscCall(ChooseAmong(PetscObjectComm((PetscObject)pc), line->may_colour, &other, op, source, &map, &chosen,
                         &refusals));
   op.look_at(0);
-  *choice = other.equal ? "equal:" : other.ordered == PC_LINE_ORDERING_ZEBRA ? "zebra:" : "";
-  for (const ChosenDirection &c : chosen) *choice += " " + c.direction.name;
+  choice->equal = other.equal, choice->ordered = other.ordered;
+  for (const ChosenDirection &c : chosen) choice->directions.push_back(c.direction.number);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,7 +129,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     PetscCall(ChooseAny(pc, line, op, source, chosen));
     // sums for every row, which only the choice needs
     for (ChosenDirection &c : *chosen) c.direction.outside.reset();
-    line->sample.clear();
+    line->sample = {};
     if (line->candidates) PetscCall(ChooseBySample(pc, line, op, source, &line->sample));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

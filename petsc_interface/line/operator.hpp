@@ -34,6 +34,7 @@ struct LineRequest {
   double            lhs_tol = 0; ///< lines that agree to this tolerance share their matrix
   double            shift   = 0; ///< first shift of diagonals if a pivot is zero; 0: no shift
   LineSolverOptions solver;
+  bool              zero_mean = false; ///< `solver` solves singular lines with zero mean
 
   std::shared_ptr<const std::vector<OutsideEntry>> outside; ///< of all rows, if the direction has a chain
 };

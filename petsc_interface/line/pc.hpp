@@ -8,6 +8,18 @@ PETSC_INTERN PetscErrorCode PCCreate_Line(PC pc);
 
 namespace ribbon::petsc {
 
+/// What auto chooses among the directions that it found.
+struct SampledChoice {
+  bool                     equal   = false; ///< no direction is preferred by the rows
+  PCLineOrdering           ordered = PC_LINE_ORDERING_JACOBI;
+  std::vector<std::size_t> directions; ///< their numbers
+
+  bool operator==(const SampledChoice &other) const
+  {
+    return equal == other.equal && ordered == other.ordered && directions == other.directions;
+  }
+};
+
 /// Context of PC line.
 struct PC_Line {
   // options
@@ -75,9 +87,9 @@ struct PC_Line {
   std::shared_ptr<const LineMap> candidates;
   bool                           may_colour = false; ///< auto may change to zebra ordering
   /// choice of auto among the candidates by a sample of the rows
-  std::string sample;
-  PetscInt    refreshes = 0; ///< since the last full set-up
-  PetscInt64  set_up    = 0; ///< number of the set-up among all PCs of this process
+  SampledChoice sample;
+  PetscInt      refreshes = 0; ///< since the last full set-up
+  PetscInt64    set_up    = 0; ///< number of the set-up among all PCs of this process
 
   PetscInt64 compared = 0; ///< applications that were compared
 
@@ -121,7 +133,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
 /// The choice of auto among the candidates of the last set-up, as a text; empty: no choice. It examines
 /// some thousand rows of each rank, the same rows in every call. Collective.
 PetscErrorCode ChooseBySample(PC pc, const PC_Line *line, LineOperator &op, const LineSource &source,
-                              std::string *choice);
+                              SampledChoice *choice);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective. After an error the state is
 /// incomplete.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);

@@ -30,7 +30,7 @@ PetscErrorCode StoresOthers(Mat rows, bool *stores)
 PetscErrorCode ChoosesTheSame(PC pc, const PC_Line *line, const LineSource &source, int *same)
 {
   std::unique_ptr<LineOperator> reader;
-  std::string                   choice;
+  SampledChoice                 choice;
   bool                          on_device;
   PetscFunctionBegin;
   if (!line->candidates) PetscFunctionReturn(PETSC_SUCCESS);

@@ -142,8 +142,8 @@ PetscErrorCode CheckCut(MPI_Comm comm, const PC_Line *line, const LineDirection 
   if (line->cut == PC_LINE_CUT_ERROR && d.lines_cut != 0)
     refusal = format("PC line: lines span ranks: %lld along %s, %d ranks; %s, or use -pc_line_cut local",
                      count, d.name.c_str(), static_cast<int>(d.processes),
-                     d.name == "rows" ? "give each rank whole lines"
-                                      : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+                     d.consecutive ? "give each rank whole lines"
+                                   : format("use -da_processors_%s 1", d.name.c_str()).c_str());
   if ((line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP) && d.lines_cut != 0 &&
       !d.place.joinable)
     refusal = format("PC line: lines span ranks: %lld along %s, and the %s does not tell which "
@@ -166,7 +166,7 @@ void set_options(const PC_Line *line, LineRequest *request)
     request->shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
   // a search of every matrix, so only if it is needed
   if (!line->pinned.empty() && request->zero_sums && request->block == 1)
-    request->solver.singular = "zero_mean";
+    request->zero_mean = true, request->solver.singular = "zero_mean";
 }
 
 /// Factors the lines of all directions. Directions that `auto` chose and that fail are dropped, and the rest

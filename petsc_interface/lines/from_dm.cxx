@@ -71,6 +71,7 @@ PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map)
     }
     map->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
     PetscCall(FromDMDA(dm, source, map, &map->why_not));
+    if (!map->directions.empty()) map->dm = dm;
   }
   if (map->directions.empty() && map->why_not.empty()) map->why_not = "there is no DMDA";
   PetscFunctionReturn(PETSC_SUCCESS);

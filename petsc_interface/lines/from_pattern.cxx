@@ -127,7 +127,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
     map->why_not = "its periodic lines have different lengths";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  rows.name       = "rows";
+  rows.name = "rows", rows.consecutive = true;
   rows.components = static_cast<int>(pattern.components);
   rows.widest     = static_cast<int>(found.widest);
   rows.partial    = !complete || opened;

@@ -35,10 +35,12 @@ PetscErrorCode RestoreLineSource(LineSource *source);
 /// One way to divide the local rows of a matrix into lines of elements. An element consists of `components`
 /// consecutive rows.
 struct LineDirection : LineLayout {
-  std::string name; ///< "x", "y", "z", "rows" or "matrix"
-  int         components = 1;
-  bool        wrap       = false;                  ///< entries may join the ends of a line
-  int         widest     = largest_half_bandwidth; ///< couplings further along a line are left out
+  std::string name;                ///< "x", "y", "z", "rows" or "matrix"
+  std::size_t number      = 0;     ///< among the directions from which auto chooses
+  bool        consecutive = false; ///< direction "rows"
+  int         components  = 1;
+  bool        wrap        = false;                  ///< entries may join the ends of a line
+  int         widest      = largest_half_bandwidth; ///< couplings further along a line are left out
   /// the lines of this direction span this number of ranks
   PetscMPIInt processes = 1;
   PetscInt    lines_cut = 0; ///< lines (all ranks) that span ranks
@@ -70,6 +72,7 @@ struct LineMap {
   std::vector<LineDirection> directions;
   /// "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string source;
+  DM          dm = nullptr; ///< the DMDA that gave them, borrowed; null: another source
   /// elements along x, y, z of a grid that the pattern shows, with natural numbering over all ranks; 0: no
   /// such grid
   std::int64_t natural[3] = {0, 0, 0};

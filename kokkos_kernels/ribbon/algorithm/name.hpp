@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file name.hpp  The algorithms that LineSolverOptions::algorithm names.
+/// @file name.hpp  Names of the values of options, and the algorithms of LineSolverOptions::algorithm.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace ribbon {
+
+/// A value of an option, and its name.
+template <class Enum>
+struct Named {
+  Enum        value;
+  const char *name;
+};
+
+/// The value with this name, if there is one.
+template <class Enum, std::size_t count>
+std::optional<Enum> value_named(const Named<Enum> (&values)[count], const std::string &name)
+{
+  for (const Named<Enum> &entry : values)
+    if (name == entry.name) return entry.value;
+  return {};
+}
+
+/// "auto, always, never"
+template <class Enum, std::size_t count>
+std::string list_of(const Named<Enum> (&values)[count])
+{
+  std::string all;
+  for (const Named<Enum> &entry : values) all += (all.empty() ? "" : ", ") + std::string(entry.name);
+  return all;
+}
 
 enum class Algorithm {
   automatic, ///< chosen by measurements and rules
@@ -21,11 +47,7 @@ enum class Algorithm {
   toeplitz_cr
 };
 
-struct AlgorithmName {
-  Algorithm   algorithm;
-  const char *name;
-};
-inline constexpr AlgorithmName algorithm_names[] = {
+inline constexpr Named<Algorithm> algorithm_names[] = {
   {Algorithm::automatic, "auto"},
   {Algorithm::one_pass, "one_pass"},
   {Algorithm::tile_products, "tile_products"},
@@ -41,16 +63,14 @@ inline constexpr AlgorithmName algorithm_names[] = {
 
 constexpr const char *to_string(Algorithm algorithm)
 {
-  for (const AlgorithmName &entry : algorithm_names)
-    if (entry.algorithm == algorithm) return entry.name;
+  for (const Named<Algorithm> &entry : algorithm_names)
+    if (entry.value == algorithm) return entry.name;
   return "";
 }
 
 inline std::optional<Algorithm> algorithm_named(const std::string &name)
 {
-  for (const AlgorithmName &entry : algorithm_names)
-    if (name == entry.name) return entry.algorithm;
-  return {};
+  return value_named(algorithm_names, name);
 }
 
 } // namespace ribbon

@@ -21,6 +21,7 @@
 /// complement and is as well conditioned as the matrix.
 #pragma once
 
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/distributed/cut_dots.hpp>
 
 #include <algorithm>
@@ -99,8 +100,9 @@ public:
       return;
     }
     spikes(exec, interior, options);
-    if (dots && solver_.report().algorithm == "one_pass" && interior.half_bandwidth() <= 2 &&
-        interior.block == 1 && (interior.lhs == Lhs::shared || interior.lhs == Lhs::classes))
+    if (dots && solver_.report().used == Algorithm::one_pass && !solver_.report().corrected &&
+        interior.half_bandwidth() <= 2 && interior.block == 1 &&
+        (interior.lhs == Lhs::shared || interior.lhs == Lhs::classes))
       dots_ = CutDots<Scalar, Exec>(exec, parts_, piece.inside(lines), interior, options,
                                     std::min(left_rows() + right_rows() + piece.m - piece.n(), piece.m));
     way_ = dots_.way();

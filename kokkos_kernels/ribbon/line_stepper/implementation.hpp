@@ -10,6 +10,9 @@
 
 namespace ribbon {
 
+/// LineStepperOptions::algorithm.
+enum class StepsBy { automatic, on_chip, separate };
+
 template <class Scalar, class Exec>
 struct LineStepper<Scalar, Exec>::Implementation {
   using Classes = typename bands_type::classes_type;
@@ -29,7 +32,7 @@ struct LineStepper<Scalar, Exec>::Implementation {
   Words state, rhs; ///< of lines that step together
 
   Implementation(const Exec &exec, const LineSet &lines, const bands_type &A, const bands_type &right,
-                 const bands_type &nonlinear, const LineStepperOptions &options);
+                 const bands_type &nonlinear, const LineSolverOptions &options, StepsBy algorithm);
 
   bool has_D() const { return D.values.size() > 0; }
   /// An array of at least `words` words.
@@ -82,7 +85,7 @@ struct LineStepper<Scalar, Exec>::Implementation {
 
 private:
   /// Empty if there may be a kernel.
-  std::string why_not_on_chip(const LineSet &lines, const bands_type &A, const std::string &algorithm) const;
+  std::string why_not_on_chip(const LineSet &lines, const bands_type &A, StepsBy algorithm) const;
   void try_on_chip(const Exec &exec, const LineSet &lines, const bands_type &A, LineSolverOptions options);
 
   /// Steps from u to w, with the last one to y.
