@@ -153,6 +153,12 @@ PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed, bool split
 {
   const Way way{transposed, splits && !transposed && rest_.is_made()};
   PetscFunctionBegin;
+  if (is_one_solve()) {
+    LineGroup &group = groups[static_cast<std::size_t>(sequences[0][0])];
+    if (!group.all_rows) PetscCall(VecSet(x, 0));
+    PetscCall(group.solve(b, x, transposed));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(native_.with(residual_ ? residual_ : part_, b, x, [&](Vec native_b, Vec native_x) {
     return iterate(A, native_b, native_x, true, iterations, way, nullptr);
   }));
