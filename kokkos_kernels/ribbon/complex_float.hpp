@@ -117,8 +117,8 @@ Bands<To, typename Exec::memory_space> cast_bands(const Exec                    
 /// solves by a solver and its copies must follow each other on one stream; independent() makes a solver for
 /// another stream. Matrices are judged in double. The default of zero_pivot and the test of zero row sums
 /// use units of single precision. factor_and_solve() needs LineSolverOptions::refactors for every
-/// algorithm, to make room for the widened matrices. Shapes (rows_per_thread) are those of complex<double>;
-/// joins() is false.
+/// algorithm, to make room for the widened matrices. Shapes (rows_per_thread) are those of
+/// complex<double>.
 template <class Exec>
 class LineSolver<Kokkos::complex<float>, Exec> {
 public:
@@ -131,17 +131,8 @@ public:
 
   LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands,
              const LineSolverOptions &options = {})
-      : lines_(lines)
+      : LineSolver(exec, lines, bands, options, false)
   {
-    const auto state         = std::make_shared<State>();
-    auto       in_double     = options;
-    in_double.single_entries = true;
-    state->lines             = lines.without_gaps();
-    state->solver            = WideSolver(exec, state->lines, cast_bands<Wide>(exec, bands), in_double);
-    state->lhs = bands.lhs, state->reach = std::max(1, bands.half_bandwidth()), state->block = bands.block;
-    state->continued = options.continued, state->refactors = options.refactors;
-    state->make_room(exec);
-    state_ = state;
   }
 
   /// bytes: includes the workspace.
@@ -172,35 +163,6 @@ public:
     solve(exec, b, in, x, out, {});
   }
 
-  /// Five kernels per right-hand side if known.values is given and known.stored is not zero.
-  void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out,
-             const KnownRows<scalar_type> &known) const
-  {
-    state().solver.check_lines(in, out);
-    const std::int64_t at_once = lines_.lines(), reach = state().reach;
-    Wide *const w = state().unknowns.data(), *const beside = state().beside.data();
-    if (in.unknowns() == 0) return;
-    for (std::int64_t first = 0; first < in.lines(); first += at_once) {
-      KnownRows<Wide> widened;
-      const bool      between = state().continued && known.values;
-      cast_lines(exec, "ribbon::widen", at_once, in, first, b, state().lines, 0, w);
-      if (between) {
-        widened.values = beside + reach * at_once, widened.lines = LineSet::interleaved(2 * reach, at_once);
-        LineSet from = known.lines;
-        from.rows = 2 * reach, from.components = 1, from.offset -= reach * from.row_stride;
-        cast_lines(exec, "ribbon::widen", at_once, from, first, known.values, widened.lines, 0, beside);
-      }
-      state().solver.solve(exec, w, state().lines, w, state().lines, widened);
-      cast_lines(exec, "ribbon::round", at_once, state().lines, 0, w, out, first, x);
-      if (between && known.stored > 0) {
-        LineSet from = widened.lines, behind = out;
-        from.rows = behind.rows = known.stored, behind.offset += out.rows * out.row_stride;
-        cast_lines(exec, "ribbon::round", at_once, from, 0, widened.values, behind, first, x);
-      }
-    }
-  }
-
-  bool   joins() const { return false; }
   double inconsistency(const Exec &exec) const { return state().solver.inconsistency(exec); }
 
   /// The kernels of complex<double>, and three more (shifted matrices: five).
@@ -232,6 +194,52 @@ private:
   using Wide       = Kokkos::complex<double>;
   using WideSolver = LineSolver<Wide, Exec>;
   using Words      = Kokkos::View<Wide *, memory_space>;
+  friend struct Segments;
+
+  LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands,
+             const LineSolverOptions &options, bool continued)
+      : lines_(lines)
+  {
+    const auto state         = std::make_shared<State>();
+    auto       in_double     = options;
+    in_double.single_entries = true;
+    state->lines             = lines.without_gaps();
+    state->solver = WideSolver(exec, state->lines, cast_bands<Wide>(exec, bands), in_double, continued);
+    state->lhs = bands.lhs, state->reach = std::max(1, bands.half_bandwidth()), state->block = bands.block;
+    state->continued = continued, state->refactors = options.refactors;
+    state->make_room(exec);
+    state_ = state;
+  }
+
+  /// Five kernels per right-hand side if known.values is given and known.stored is not zero.
+  void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out,
+             const KnownRows<scalar_type> &known) const
+  {
+    state().solver.check_lines(in, out);
+    const std::int64_t at_once = lines_.lines(), reach = state().reach;
+    Wide *const w = state().unknowns.data(), *const beside = state().beside.data();
+    if (in.unknowns() == 0) return;
+    for (std::int64_t first = 0; first < in.lines(); first += at_once) {
+      KnownRows<Wide> widened;
+      const bool      between = state().continued && known.values;
+      cast_lines(exec, "ribbon::widen", at_once, in, first, b, state().lines, 0, w);
+      if (between) {
+        widened.values = beside + reach * at_once, widened.lines = LineSet::interleaved(2 * reach, at_once);
+        LineSet from = known.lines;
+        from.rows = 2 * reach, from.components = 1, from.offset -= reach * from.row_stride;
+        cast_lines(exec, "ribbon::widen", at_once, from, first, known.values, widened.lines, 0, beside);
+      }
+      state().solver.solve(exec, w, state().lines, w, state().lines, widened);
+      cast_lines(exec, "ribbon::round", at_once, state().lines, 0, w, out, first, x);
+      if (between && known.stored > 0) {
+        LineSet from = widened.lines, behind = out;
+        from.rows = behind.rows = known.stored, behind.offset += out.rows * out.row_stride;
+        cast_lines(exec, "ribbon::round", at_once, from, 0, widened.values, behind, first, x);
+      }
+    }
+  }
+
+  bool joins() const { return false; }
 
   struct State {
     WideSolver solver;

@@ -45,9 +45,6 @@ struct LineSolverOptions {
   /// measures the inconsistency of the others. Uncoupled parts of a line are treated one by one. A solve
   /// has one more kernel, and shifted matrices are stored as one per line.
   std::string singular = "report";
-  /// Lines are segments or sub-lines of longer ones: entries that leave them couple with adjacent rows,
-  /// whose values solve() receives. Algorithm one_pass, shared bands or classes, not periodic.
-  bool continued = false;
   /// For thomas with one matrix per line: allocates room for the factors of factor_and_solve(), as much as
   /// for the stored factors. With "auto", lines are not split.
   bool refactors = false;
@@ -63,6 +60,7 @@ struct LineSolverOptions {
   bool single_entries = false;
 };
 
+struct Segments;
 template <class Scalar, class Exec>
 class Partition;
 template <class Scalar, class Exec>
@@ -138,14 +136,6 @@ public:
   ///   stride
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const;
 
-  /// The same for segments or sub-lines of longer lines (LineSolverOptions::continued), with the adjacent
-  /// unknowns.
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
-             const KnownRows<Scalar> &known) const;
-
-  /// Whether the kernels can compute the unknowns next to such lines (KnownRows::joined).
-  bool joins() const { return implementation().joins(); }
-
   /// Factors and solves in one call: as solve(exec, b, x), with matrices that have the values of `bands`.
   /// The stored factors do not change. Asynchronous on exec, allocates nothing. One kernel in flight with
   /// "one_pass" or a cyclic reduction. Two kernels with "thomas", for every width, block and length, if
@@ -194,13 +184,22 @@ public:
   };
 
 private:
+  friend struct Segments;
   friend class Partition<Scalar, Exec>;
   friend class LineOperator<Scalar, Exec>;
   friend class LineStepper<Scalar, Exec>;
   template <class, class>
   friend class LineSolver; // that of complex<float>
 
+  /// @param continued  lines are segments (segments.hpp)
+  LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands,
+             const LineSolverOptions &options, bool continued);
+
   const Implementation &implementation() const;
+
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
+             const KnownRows<Scalar> &known) const; ///< of segments
+  bool joins() const { return implementation().joins(); }
 
   void check_lines(const LineSet &in, const LineSet &out) const; ///< of a solve
   void check_again(const bands_type &bands) const;               ///< of factor_and_solve()

@@ -48,8 +48,7 @@ struct Factored {
   virtual ~Factored()                                                         = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
                      const int *class_of_line, std::int64_t classified) const = 0;
-  /// Solves segments or sub-lines of longer lines, for algorithms that support
-  /// LineSolverOptions::continued.
+  /// Solves segments of longer lines (segments.hpp), for one_pass.
   virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &,
                              const int *, std::int64_t, const KnownRows<Scalar> &) const
   {

@@ -79,9 +79,9 @@ make_chunked(const Exec &exec, const LineSet &lines,
   const auto room     = TeamRoom::of(exec);
   const bool constant = matrices.size() == 1 && matrices[0].has_constant_stencil();
   const auto shape =
-    Plan::choose(room, lines, matrices[0].periodic, constant, matrices.size() > 1 || options.continued,
+    Plan::choose(room, lines, matrices[0].periodic, constant, matrices.size() > 1 || matrices[0].continued,
                  options.rows_per_thread, options.lines_per_team);
-  if (options.continued && !takes_continued<Scheme>(shape.slots))
+  if (matrices[0].continued && !takes_continued<Scheme>(shape.slots))
     why = "no kernel for continued lines of this system";
   if (!Plan::several && matrices.size() > 1) why = "no kernel for several matrices of this system";
   if (!why.empty()) return nullptr;

@@ -29,6 +29,7 @@ struct SolverChoices {
   Algorithm algorithm = Algorithm::automatic;
   Singular  singular  = Singular::report;
   Probing   probe     = Probing::automatic;
+  bool      continued = false; ///< lines are segments of longer ones (segments.hpp)
 };
 
 } // namespace ribbon::detail

@@ -163,7 +163,6 @@ LineOperator<Scalar, Exec>::LineOperator(const Exec &exec, const LineSet &lines,
   const auto fusion = value_named(detail::fusion_names, options.algorithm);
   if (!fusion)
     detail::refuse("unknown algorithm '" + options.algorithm + "' (" + list_of(detail::fusion_names) + ")");
-  if (options.solver.continued) detail::refuse("continued lines");
   detail::check_product("ribbon::LineOperator", "B", lines, A, B);
   implementation_ = std::make_shared<Implementation>(exec, lines, A, B, options, *fusion);
 }

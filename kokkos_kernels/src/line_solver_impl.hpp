@@ -30,7 +30,7 @@ public:
              const KnownRows<Scalar> &known, std::int64_t first) const override
   {
     if (lines_.solves_some()) {
-      if (options_.continued)
+      if (choices_.continued)
         lines_.selection.factored->solve_between(exec, b, in, x, out, lines_.classes(first),
                                                  lines_.classified, known);
       else if (zero_mean_.projects()) {

@@ -187,7 +187,6 @@ LineStepper<Scalar, Exec>::LineStepper(const Exec &exec, const LineSet &lines, c
   if (!algorithm)
     detail::refuse_steps("unknown algorithm '" + options.algorithm + "' (" + list_of(detail::step_names) +
                          ")");
-  if (options.solver.continued) detail::refuse_steps("continued lines");
   detail::check_product("ribbon::LineStepper", "B", lines, A, B);
   if (D.values.size()) detail::check_product("ribbon::LineStepper", "D", lines, A, D);
   implementation_ = std::make_shared<Implementation>(exec, lines, A, B, D, options.solver, *algorithm);

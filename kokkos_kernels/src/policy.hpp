@@ -50,7 +50,7 @@ private:
     const bool blocks = !is_device_space<Exec> && problem_.bands.block > 1 && !problem_.options.refactors;
     const bool takes =
       problem_.one_per_line() ? problem_.unrolled() || blocks : blocks && problem_.bands.lhs == Lhs::shared;
-    if (!first || !takes || problem_.bands.periodic || problem_.options.continued) return false;
+    if (!first || !takes || problem_.bands.periodic || problem_.choices.continued) return false;
     problem_.expand();
     DevicePivot found{problem_.tolerance()};
     if constexpr (!is_device_space<Exec>)
@@ -70,7 +70,7 @@ private:
   {
     const bool in_flight =
       problem_.asks_for(Algorithm::one_pass) || (problem_.automatic() && is_device_space<Exec>);
-    if (!in_flight || !problem_.one_per_line() || problem_.bands.block > 1 || problem_.options.continued)
+    if (!in_flight || !problem_.one_per_line() || problem_.bands.block > 1 || problem_.choices.continued)
       return false;
     problem_.dominance = row_dominance<Scalar>(problem_.exec, problem_.bands);
     if (!problem_.dominance.certifies(problem_.reach)) return false;

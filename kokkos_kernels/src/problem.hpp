@@ -81,7 +81,7 @@ struct Problem {
   {
     if (!on_host_)
       on_host_ =
-        std::make_shared<const std::vector<HostMatrix<Scalar>>>(host_matrices(bands, options.continued));
+        std::make_shared<const std::vector<HostMatrix<Scalar>>>(host_matrices(bands, choices.continued));
     return *on_host_;
   }
   /// The same, padded to K diagonals on either side.

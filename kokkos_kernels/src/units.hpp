@@ -36,7 +36,7 @@ public:
   {
     const Input unscaled = problem_.bands;
     const bool  alike    = problem_.dominance.theta <= 1; // no column needs a scale
-    if (!problem_.options.continued && !alike)            // columns of neighbours are not available
+    if (!problem_.choices.continued && !alike)            // columns of neighbours are not available
       scale([&](Input &bands) {
         return ColumnScale<Scalar, Exec>(problem_.exec, bands, takes_any_matrix(),
                                          problem_.asks_for(Algorithm::pivoted));
@@ -166,7 +166,7 @@ private:
   {
     const FactorReport &r = report();
     return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite &&
-           !problem_.options.continued && lines_.selection.factored &&
+           !problem_.choices.continued && lines_.selection.factored &&
            problem_.choices.probe != Probing::never;
   }
 

@@ -3,6 +3,8 @@
 // once.
 #include "complex_float.hpp"
 
+#include <ribbon/segments.hpp>
+
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -38,7 +40,7 @@ void check(const std::string &algorithm, Lhs lhs, int kl, int ku, int block, int
             std::tie(s.algorithm, s.reason, s.status, s.smallest_pivot, s.line, s.row, s.probe_error));
   EXPECT_EQ(r.bytes, s.bytes + sizeof(Wide) * static_cast<std::size_t>(set.unknowns()));
   EXPECT_EQ(mine.solver->lines().stride1, set.stride1);
-  EXPECT_FALSE(mine.solver->joins());
+  EXPECT_FALSE(ribbon::Segments::joins(*mine.solver));
 
   const auto        b = numbers<Scalar>(g, words(set));
   std::vector<Wide> right(static_cast<std::size_t>(inner.unknowns()));

@@ -39,7 +39,6 @@ TEST(ComplexFloat, RefusesInTheWordsOfTheOthers)
   expect([](auto &, auto &, auto &o) { o.lines_per_team = 3; });
   expect([](auto &, auto &, auto &o) { o.switch_rows = -1; });
   expect([](auto &, auto &, auto &o) { o.rows_per_piece = -1; });
-  expect([](auto &, auto &, auto &o) { o.continued = true; });
   expect([](auto &, auto &, auto &o) { o.refactors = true; });
   expect([](auto &, auto &, auto &o) { o.refactors = true, o.algorithm = "partition"; });
   expect([](auto &set, auto &, auto &) { set.rows = 21; });

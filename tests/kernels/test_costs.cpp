@@ -4,6 +4,7 @@
 #include "chains.hpp"
 
 #include <ribbon/line_stepper.hpp>
+#include <ribbon/segments.hpp>
 
 #include <gtest/gtest.h>
 
@@ -268,17 +269,17 @@ TEST_F(Costs, SinglePrecisionComplexIsTwoKernelsMore)
        pieces  = random_system<Scalar>(g, 1, 120, 1, 1, 1, false);
   for (std::size_t i = 0; i < 120; ++i)
     neumann.values(0, i, 1) = 2, neumann.values(0, i, 0) = neumann.values(0, i, 2) = -1;
-  ribbon::LineSolverOptions zero_mean, continued;
-  zero_mean.singular = "zero_mean", continued.algorithm = "one_pass", continued.continued = true;
+  ribbon::LineSolverOptions zero_mean, one_pass;
+  zero_mean.singular = "zero_mean", one_pass.algorithm = "one_pass";
   expect_kernels<Scalar>(4, {Exec(), set, to_device(neumann), zero_mean}, "zero_mean");
-  const ribbon::LineSolver<Scalar, Exec> between(Exec(), set, to_device(pieces), continued);
+  const auto between = ribbon::Segments::factor<Scalar>(Exec(), set, to_device(pieces), one_pass);
   Kokkos::View<Scalar *, Memory> b("b", static_cast<std::size_t>(set.unknowns() + 50)), beside("beside", 100);
   for (int stored : {0, 1}) {
     ribbon::KnownRows<Scalar> known;
     known.values = beside.data() + 50, known.lines = ribbon::LineSet::interleaved(0, 50),
     known.stored = stored;
     expect_launches(4 + stored, "between known rows",
-                    [&] { between.solve(Exec(), b.data(), set, b.data(), set, known); });
+                    [&] { ribbon::Segments::solve(between, Exec(), b.data(), set, b.data(), set, known); });
   }
 }
 

@@ -3,6 +3,8 @@
 // arguments.
 #include "batch.hpp"
 
+#include <ribbon/segments.hpp>
+
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -231,7 +233,7 @@ TEST(Refuses, SolversWithoutFactorsAndOtherLines)
   const auto                       set = ribbon::LineSet::interleaved(30, 4);
   ribbon::LineSolver<double, Exec> none, solver(Exec(), set, to_device(toeplitz(30, {-1, 4, -1}, false)));
   EXPECT_THROW(none.report(), std::logic_error);
-  EXPECT_THROW(none.joins(), std::logic_error);
+  EXPECT_THROW(ribbon::Segments::joins(none), std::logic_error);
   EXPECT_THROW(none.inconsistency(Exec()), std::logic_error);
   EXPECT_THROW((ribbon::LineSolver<Kokkos::complex<float>, Exec>().report()), std::logic_error);
   auto wrong   = set;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of longer lines (`continued`) between known rows of the solution.
+// Segments of longer lines (segments.hpp) between known rows of the solution.
 #include "solve_limit.hpp"
+
+#include <ribbon/segments.hpp>
 
 #include <gtest/gtest.h>
 
@@ -45,8 +47,8 @@ void check_between(int h, bool contiguous, bool classes, std::int64_t before, st
                                                  std::make_pair(before, before + stored), Kokkos::ALL));
   rows.rows = first.rows = n, rows.offset = first.offset = before * set.row_stride;
   ribbon::LineSolverOptions options;
-  options.algorithm = "one_pass", options.continued = true;
-  const ribbon::LineSolver<Scalar, Exec> solver(Exec(), first, to_device(part), options);
+  options.algorithm = "one_pass";
+  const auto solver = ribbon::Segments::factor<Scalar>(Exec(), first, to_device(part), options);
   ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
   // S unknowns before a line and S after it, one after another, interleaved over all lines.
   std::vector<Scalar> beside(static_cast<std::size_t>(2 * S * lines));
@@ -59,7 +61,7 @@ void check_between(int h, bool contiguous, bool classes, std::int64_t before, st
   ribbon::KnownRows<Scalar> known_rows;
   known_rows.values = known.data() + S * lines,
   known_rows.lines = ribbon::LineSet{0, lines, 1, lines, 1, 0, 0}, known_rows.stored = static_cast<int>(S);
-  solver.solve(Exec(), right.data(), rows, right.data(), rows, known_rows);
+  ribbon::Segments::solve(solver, Exec(), right.data(), rows, right.data(), rows, known_rows);
   Kokkos::fence();
   const auto y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, right);
   for (std::int64_t l = 0; l < lines; ++l)
@@ -90,12 +92,22 @@ TEST(SolveBetween, WhatCannotBeContinuedIsRefused)
 {
   const auto                set = ribbon::LineSet::interleaved(50, 3);
   ribbon::LineSolverOptions options;
-  options.continued = true;
-  EXPECT_NE(refusal(set, toeplitz(50, {-1, 3, -1}, false), options), "");
+  const auto                refusal = [&](const ribbon::Bands<double, Kokkos::HostSpace> &bands) {
+    try {
+      ribbon::Segments::factor<double>(Exec(), set, to_device(bands), options);
+    } catch (const std::invalid_argument &refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  const std::string what =
+    "ribbon::LineSolver: continued lines: one_pass, shared bands or classes, not periodic";
+  EXPECT_EQ(refusal(toeplitz(50, {-1, 3, -1}, false)), what);
   options.algorithm = "one_pass";
-  EXPECT_EQ(refusal(set, toeplitz(50, {-1, 3, -1}, false), options), "");
-  EXPECT_NE(refusal(set, toeplitz(50, {-1, 3, -1}, true), options), "");
-  EXPECT_NE(refusal(set, toeplitz(50, {0, 0, -1, 3, -1, 0, 0}, false), options), "") << "no kernel";
+  EXPECT_EQ(refusal(toeplitz(50, {-1, 3, -1}, false)), "");
+  EXPECT_EQ(refusal(toeplitz(50, {-1, 3, -1}, true)), what);
+  EXPECT_EQ(refusal(toeplitz(50, {0, 0, -1, 3, -1, 0, 0}, false)),
+            "ribbon: algorithm one_pass: no kernel for continued lines of this system");
 }
 
 } // namespace

@@ -144,7 +144,8 @@ public:
   void between(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr,
                Scalar *x, const LineSet &out) const
   {
-    solver_.solve(exec, b, piece_.inside(in), x, piece_.inside(out), beside(exec, zl, zr, in.lines()));
+    Segments::solve(solver_, exec, b, piece_.inside(in), x, piece_.inside(out),
+                    beside(exec, zl, zr, in.lines()));
   }
 
 private:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
-#include <ribbon/line_solver.hpp>
+#include <ribbon/segments.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -27,9 +27,9 @@ bool continue_lines(const Exec &exec, const LineSet &lines,
   if (!faster || (bands.lhs != Lhs::shared && bands.lhs != Lhs::classes) || bands.half_bandwidth() > 2 ||
       bands.block > 1)
     return false;
-  options.algorithm = "one_pass", options.continued = true;
+  options.algorithm = "one_pass";
   try {
-    solver = LineSolver<Scalar, Exec>(exec, lines, bands, options);
+    solver = Segments::factor<Scalar>(exec, lines, bands, options);
   } catch (const std::invalid_argument &) { // lines that are too short or too long
     return false;
   }

@@ -177,7 +177,7 @@ private:
   {
     const PartitionCut &cut = parts_.cut;
     return std::is_same_v<Scalar, double> && known_ && parts_.A.shared && !cut.ring && !cut.lines_fastest &&
-           solver_[0].joins();
+           Segments::joins(solver_[0]);
   }
 
   /// The reduced system as assembled.
