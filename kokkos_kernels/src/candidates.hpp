@@ -45,15 +45,9 @@ class Candidates {
   using Row    = Candidate<Scalar, Exec>;
 
 public:
-  /// Thomas for one matrix per line; empty if there is no unrolled kernel.
-  static Output unrolled_thomas(const Of &problem, DevicePivot &found)
+  static std::string a_short_ring(const Of &problem)
   {
-    Output made;
-    problem.with_reach([&](auto K) {
-      made = make_thomas_per_line<Scalar, Exec, K()>(problem.exec, problem.bands, problem.staged(),
-                                                     problem.options.refactors, found);
-    });
-    return made;
+    return "a ring of " + std::to_string(problem.lines.rows) + " rows";
   }
   static Pivots placed(const DevicePivot &found)
   {
@@ -64,6 +58,7 @@ public:
   }
 
 private:
+  /// Of candidates that accept every matrix.
   static std::string no_refusal(const Of &) { return {}; }
 
   /// Calls make(watch), which reports every pivot to `watch`.
@@ -89,20 +84,27 @@ private:
     return made;
   }
 
+  static bool has_one_pass(const Of &problem)
+  {
+    return with_system<Scalar>(problem.reach, problem.bands.block, [](auto, auto) {});
+  }
+  static std::string refuse_one_pass(const Of &problem)
+  {
+    return has_one_pass(problem) ? "" : "one_pass takes half-bandwidths to 4 and blocks of 2 and 4";
+  }
   static Output make_one_pass_of_few(const Of &problem, Pivots &p, std::string &why)
   {
     Output     made;
     const bool several = problem.on_host().size() > 1;
     // no kernel for several matrices of half-bandwidth 3
-    const int  reach = problem.reach == 3 && several ? 4 : problem.reach;
-    const bool known = with_system<Scalar>(reach, problem.bands.block, [&](auto K, auto B) {
+    const int reach = problem.reach == 3 && several ? 4 : problem.reach;
+    with_system<Scalar>(reach, problem.bands.block, [&](auto K, auto B) {
       const auto matrices = problem.on_host_with(K());
       made                = watched(problem, p, [&](PivotWatch &watch) {
         return make_one_pass<Scalar, Exec, K(), B()>(problem.exec, problem.lines, matrices, problem.options,
                                                      watch, why);
       });
     });
-    if (!known) why = "one_pass takes half-bandwidths to 4 and blocks of 2 and 4";
     return made;
   }
 
@@ -169,6 +171,16 @@ private:
     return made;
   }
 
+  static std::string refuse_in_flight(const Of &problem)
+  {
+    const int block = problem.bands.block;
+    if (problem.is_short_ring()) return a_short_ring(problem);
+    if (has_one_pass(problem)) return {};
+    return "no kernel for " +
+           (block > 1 ? "blocks of " + std::to_string(block)
+                      : "half-bandwidth " + std::to_string(problem.reach)) +
+           " with one matrix per line";
+  }
   static Output make_eliminated_in_flight(const Of &problem, Pivots &p, std::string &why)
   {
     return found(problem, p, [&](DevicePivot &pivot) {
@@ -192,7 +204,31 @@ private:
   static Output make_thomas_of_lines(const Of &problem, Pivots &p, std::string &)
   {
     if (!problem.unrolled()) return looped_lines<false>(problem, p, problem.bands);
-    return found(problem, p, [&](DevicePivot &pivot) { return unrolled_thomas(problem, pivot); });
+    return found(problem, p, [&](DevicePivot &pivot) {
+      Output made;
+      problem.with_reach([&](auto K) {
+        made = make_thomas_per_line<Scalar, Exec, K()>(problem.exec, problem.bands, problem.staged(),
+                                                       problem.options.refactors, pivot);
+      });
+      return made;
+    });
+  }
+  static std::string refuse_block_thomas(const Of &problem)
+  {
+    const auto &bands = problem.bands;
+    return !is_device_space<Exec> && bands.block > 1 && !bands.periodic && !problem.options.refactors &&
+               (problem.one_per_line() || bands.lhs == Lhs::shared)
+             ? ""
+             : "takes blocks on a host, one matrix for all lines or one per line, not periodic";
+  }
+  static Output make_block_thomas([[maybe_unused]] const Of &problem, [[maybe_unused]] Pivots &p,
+                                  std::string &)
+  {
+    if constexpr (is_device_space<Exec>) return nullptr;
+    else
+      return found(problem, p, [&](DevicePivot &pivot) {
+        return detail::make_block_thomas<Scalar, Exec>(problem.exec, problem.bands, pivot);
+      });
   }
   static Output make_pivoted_of_lines(const Of &problem, Pivots &p, std::string &)
   {
@@ -202,14 +238,27 @@ private:
     p.row /= bands.block; // of unknowns
     return made;
   }
-  static Output make_from_factors(const Of &problem, Pivots &p, std::string &why)
+  static std::string refuse_factored_reduction(const Of &problem)
+  {
+    using Plan = FactoredReduction<Scalar, Exec>;
+    if (!Plan::takes(problem.bands))
+      return "it takes one matrix per line, not periodic, with at most 8 unknowns coupled to either side";
+    const bool fits = Plan::scratch(problem.lines.rows, problem.bands) <= device::scratch_limit(problem.exec);
+    return fits ? "" : no_room(problem.lines);
+  }
+  static Output make_from_factors(const Of &problem, Pivots &p, std::string &)
   {
     return found(problem, p, [&](DevicePivot &pivot) {
-      return make_factored_reduction<Scalar, Exec>(problem.exec, problem.lines, problem.bands,
-                                                   std::exchange(problem.again, nullptr), pivot, why);
+      return make_factored_reduction<Scalar, Exec>(problem.exec, problem.bands,
+                                                   std::exchange(problem.again, nullptr), pivot);
     });
   }
 
+  static std::string refuse_partition(const Of &problem)
+  {
+    if (problem.cut.pieces > 1) return {};
+    return "lines of " + std::to_string(problem.lines.rows) + " rows give nothing to cut";
+  }
   static Output make_pieces(const Of &problem, Pivots &p, std::string &why)
   {
     const bool              known = problem.options.rows_per_piece > 0 || pieces_are_many(problem.lines);
@@ -253,18 +302,21 @@ private:
 
 public:
   // One matrix for all lines, or a few.
-  static constexpr Row one_pass         = {Algorithm::one_pass, no_refusal, make_one_pass_of_few};
+  static constexpr Row one_pass         = {Algorithm::one_pass, refuse_one_pass, make_one_pass_of_few};
   static constexpr Row tile_products    = {Algorithm::tile_products, refuse_tile_products, make_products};
   static constexpr Row pivoted_one_pass = {Algorithm::pivoted, refuse_pivoted_one_pass, make_pivoted_chunks};
   static constexpr Row thomas           = {Algorithm::thomas, no_refusal, make_thomas_of_few};
   static constexpr Row pivoted          = {Algorithm::pivoted, no_refusal, make_pivoted_of_few};
   // One matrix per line, stored or alpha_l A + beta_l B.
-  static constexpr Row in_flight          = {Algorithm::one_pass, no_refusal, make_eliminated_in_flight};
-  static constexpr Row thomas_per_line    = {Algorithm::thomas, no_refusal, make_thomas_of_lines};
-  static constexpr Row pivoted_per_line   = {Algorithm::pivoted, no_refusal, make_pivoted_of_lines};
-  static constexpr Row factored_reduction = {Algorithm::factored_reduction, no_refusal, make_from_factors};
+  static constexpr Row in_flight        = {Algorithm::one_pass, refuse_in_flight, make_eliminated_in_flight};
+  static constexpr Row thomas_per_line  = {Algorithm::thomas, no_refusal, make_thomas_of_lines};
+  static constexpr Row pivoted_per_line = {Algorithm::pivoted, no_refusal, make_pivoted_of_lines};
+  static constexpr Row factored_reduction = {Algorithm::factored_reduction, refuse_factored_reduction,
+                                             make_from_factors};
+  // One matrix for all lines or one per line; only with a certificate.
+  static constexpr Row block_thomas = {Algorithm::thomas, refuse_block_thomas, make_block_thomas};
   // Any number of matrices.
-  static constexpr Row partition = {Algorithm::partition, no_refusal, make_pieces};
+  static constexpr Row partition = {Algorithm::partition, refuse_partition, make_pieces};
   // Only by name: `auto` never chooses these.
   static constexpr Row    cyclic_reduction          = {Algorithm::cyclic_reduction, refuse_reduction,
                                                        make_cyclic<Algorithm::cyclic_reduction>};

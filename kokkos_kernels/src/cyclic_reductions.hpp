@@ -91,24 +91,15 @@ private:
 };
 
 /// factored_reduction, in the memory of the factors `again` if these have the same algorithm and extents.
-/// Empty if it rejects these matrices: `why` holds the reason.
 template <class Scalar, class Exec>
-Made<Scalar, Exec> make_factored_reduction(const Exec &exec, const LineSet &lines,
+Made<Scalar, Exec> make_factored_reduction(const Exec                                       &exec,
                                            const Bands<Scalar, typename Exec::memory_space> &bands,
-                                           const Made<Scalar, Exec> &again, DevicePivot &pivot,
-                                           std::string &why)
+                                           const Made<Scalar, Exec> &again, DevicePivot &pivot)
 {
   if (dynamic_cast<FactoredReductionAlgorithm<Scalar, Exec> *>(again.get()) &&
       again->refactor(exec, bands, pivot))
     return again;
-  using Plan = FactoredReduction<Scalar, Exec>;
-  if (!Plan::takes(bands))
-    why = "it takes one matrix per line, not periodic, with at most 8 unknowns "
-          "coupled to either side";
-  else if (Plan::scratch(lines.rows, bands) > device::scratch_limit(exec))
-    why = "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";
-  else return std::make_unique<FactoredReductionAlgorithm<Scalar, Exec>>(exec, bands, pivot);
-  return nullptr;
+  return std::make_unique<FactoredReductionAlgorithm<Scalar, Exec>>(exec, bands, pivot);
 }
 
 inline std::string no_room(const LineSet &lines)

@@ -9,7 +9,7 @@
 
 namespace ribbon::detail {
 
-/// Empty if there is no kernel, or if no tile of lines fits: `why` holds the reason.
+/// Of a system with a kernel. Empty if no tile of lines fits: `why` holds the reason.
 /// @param dominance  of the matrices, if it was computed
 template <class Scalar, class Exec>
 Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines,
@@ -20,7 +20,7 @@ Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines,
   Made<Scalar, Exec> made;
   const int          reach   = std::max(1, bands.half_bandwidth());
   const bool         bounded = dominance.bounds_pivots();
-  const bool         known   = with_system<Scalar>(reach, bands.block, [&](auto K, auto B) {
+  with_system<Scalar>(reach, bands.block, [&](auto K, auto B) {
     if constexpr (K() <= 2 && B() == 1)
       made = make_one_pass_per_line<Scalar, Exec, K()>(exec, lines, bands, options,
                                                        bounded ? nullptr : &pivot, why);
@@ -33,11 +33,6 @@ Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines,
                found.loc % lines.rows};
     }
   });
-  if (!known)
-    why = "no kernel for " +
-          (bands.block > 1 ? "blocks of " + std::to_string(bands.block)
-                           : "half-bandwidth " + std::to_string(reach)) +
-          " with one matrix per line";
   if (bounded) pivot = bound_of_pivots(dominance, pivot.tolerance);
   if (made && dominance.certifies(reach)) made->certificate = dominance.certificate();
   return made;

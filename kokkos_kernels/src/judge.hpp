@@ -58,6 +58,19 @@ public:
     return solves_accurately(pivots);
   }
 
+  /// Factors by a candidate whose factors are used only with a certificate. False: no factors are kept.
+  bool attempt_certified(const Candidate<Scalar, Exec> &candidate, const std::string &reason)
+  {
+    Pivots      pivots;
+    std::string why     = candidate.refusal(problem_);
+    selection_.factored = why.empty() ? candidate.make(problem_, pivots, why) : nullptr;
+    if (!selection_.factored) return false;
+    take(pivots, candidate.algorithm, reason);
+    if (is_certified()) return true;
+    selection_.factored.reset();
+    return false;
+  }
+
   /// Writes a report of the pivots.
   void take(const Pivots &pivots, Algorithm used, const std::string &reason)
   {

@@ -47,23 +47,15 @@ private:
   {
     const bool first =
       problem_.asks_for(Algorithm::thomas) || (problem_.automatic() && !is_device_space<Exec>);
-    const bool blocks = !is_device_space<Exec> && problem_.bands.block > 1 && !problem_.options.refactors;
+    const bool blocks = problem_.bands.block > 1;
+    const Row &row    = blocks ? All::block_thomas : All::thomas_per_line;
     const bool takes =
-      problem_.one_per_line() ? problem_.unrolled() || blocks : blocks && problem_.bands.lhs == Lhs::shared;
+      blocks ? row.refusal(problem_).empty() : problem_.one_per_line() && problem_.unrolled();
     if (!first || !takes || problem_.bands.periodic || problem_.choices.continued) return false;
     problem_.expand();
-    DevicePivot found{problem_.tolerance()};
-    if constexpr (!is_device_space<Exec>)
-      if (blocks) selection_.factored = make_block_thomas<Scalar, Exec>(problem_.exec, problem_.bands, found);
-    if (!blocks) selection_.factored = All::unrolled_thomas(problem_, found);
-    if (!selection_.factored) return false;
-    judge_.take(All::placed(found), Algorithm::thomas,
-                problem_.one_per_line() ? reason_of_own()
-                : problem_.automatic()  ? whole
-                                        : "asked for");
-    if (judge_.is_certified()) return true;
-    selection_.factored.reset();
-    return false;
+    return judge_.attempt_certified(row, problem_.one_per_line() ? reason_of_own()
+                                         : problem_.automatic()  ? whole
+                                                                 : "asked for");
   }
   /// Lines that are eliminated in flight: dominant rows can be judged without elimination.
   bool factor_dominant()
@@ -120,9 +112,7 @@ private:
     problem_.cut             = piece > 0
                                  ? partition_cut(problem_.lines, problem_.bands, piece, options.rows_per_piece > 0)
                                  : PartitionCut();
-    if (problem_.cut.pieces < 2 && named)
-      throw std::invalid_argument("ribbon: algorithm partition: lines of " +
-                                  std::to_string(problem_.lines.rows) + " rows give nothing to cut");
+    if (problem_.cut.pieces < 2 && named) take_named(All::partition); // raises an error
     if (problem_.cut.pieces < 2) return false;
     const std::string reason   = named || options.rows_per_piece > 0              ? "asked for"
                                  : no_tile                                        ? selection_.failure
@@ -165,7 +155,8 @@ private:
     if (problem_.asks_for(Algorithm::thomas) && !problem_.is_short_ring()) return take_named(All::thomas);
     if (problem_.one_chunk) return void(judge_.attempt(All::pivoted, most_unsound, selection_.failure));
     if (problem_.asks_for(Algorithm::pivoted)) return factor_orthogonally("asked for");
-    if (problem_.is_short_ring()) return void(judge_.attempt(All::pivoted, most_unsound, a_short_ring()));
+    if (problem_.is_short_ring())
+      return void(judge_.attempt(All::pivoted, most_unsound, All::a_short_ring(problem_)));
     if (problem_.prefers_tile_products() && try_first(All::tile_products, measured)) return;
     const bool  device = is_device_space<Exec>;
     std::string reason = device ? measured : whole;
@@ -211,17 +202,15 @@ private:
   {
     if (problem_.asks_for(Algorithm::tile_products)) return take_named(All::tile_products);
     const std::string reason = reason_of_own();
-    if (problem_.asks_for(Algorithm::one_pass)) {
-      if (!problem_.is_short_ring()) return take_named(All::in_flight, reason);
-      throw std::invalid_argument("ribbon: algorithm one_pass: " + a_short_ring());
-    }
+    if (problem_.asks_for(Algorithm::one_pass)) return take_named(All::in_flight, reason);
     const bool automatic = problem_.automatic();
-    if (automatic && !problem_.one_chunk && !problem_.is_short_ring() && is_device_space<Exec> &&
+    if (automatic && !problem_.one_chunk && is_device_space<Exec> &&
         problem_.fastest() == Algorithm::one_pass && judge_.attempt(All::in_flight, sound, reason))
       return;
     if (problem_.one_chunk) judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
     else if (problem_.asks_for(Algorithm::pivoted) || problem_.is_short_ring())
-      judge_.attempt(All::pivoted_per_line, most_unsound, problem_.is_short_ring() ? a_short_ring() : reason);
+      judge_.attempt(All::pivoted_per_line, most_unsound,
+                     problem_.is_short_ring() ? All::a_short_ring(problem_) : reason);
     else if (!judge_.attempt(All::thomas_per_line, automatic ? sound : most_unsound, reason) && automatic)
       judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
   }
@@ -248,7 +237,6 @@ private:
     return problem_.fastest() == Algorithm::partition ? fitting : 0;
   }
 
-  std::string a_short_ring() const { return "a ring of " + std::to_string(problem_.lines.rows) + " rows"; }
   std::string reason_of_own() const
   {
     return !problem_.automatic()                ? "asked for"
