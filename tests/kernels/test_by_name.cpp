@@ -137,6 +137,8 @@ TEST(ByName, SeveralRightHandSidesPerMatrix)
                   .with_components(block);
               const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
               ASSERT_TRUE(solver.report().ok()) << algorithm << ", " << solver.report().reason;
+              if (algorithm != "auto") EXPECT_EQ(to_string(solver.report().used), algorithm);
+              else EXPECT_NE(solver.report().used, ribbon::Algorithm::automatic);
               const auto own_bands = expanded(bands);
               for (std::int64_t columns : {1, 5}) {
                 SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << ", h " << h
