@@ -3,7 +3,7 @@
 // once.
 #include "complex_float.hpp"
 
-#include <ribbon/segments.hpp>
+#include <ribbon/algorithm/segments.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "chains.hpp"
 
 #include <ribbon/line_stepper.hpp>
-#include <ribbon/segments.hpp>
+#include <ribbon/algorithm/segments.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // arguments.
 #include "batch.hpp"
 
-#include <ribbon/segments.hpp>
+#include <ribbon/algorithm/segments.hpp>
 
 #include <gtest/gtest.h>
 

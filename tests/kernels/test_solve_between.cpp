@@ -2,7 +2,7 @@
 // Segments of longer lines (segments.hpp) between known rows of the solution.
 #include "solve_limit.hpp"
 
-#include <ribbon/segments.hpp>
+#include <ribbon/algorithm/segments.hpp>
 
 #include <gtest/gtest.h>
 

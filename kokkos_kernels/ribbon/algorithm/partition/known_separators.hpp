@@ -4,7 +4,7 @@
 #pragma once
 
 #include <ribbon/algorithm/partition/end_dots.hpp>
-#include <ribbon/segments.hpp>
+#include <ribbon/algorithm/segments.hpp>
 
 #include <algorithm>
 #include <stdexcept>
