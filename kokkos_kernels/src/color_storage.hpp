@@ -3,7 +3,7 @@
 #pragma once
 
 #include "color_sharing.hpp"
-#include "color_slices.hpp"
+#include "color_values.hpp"
 
 #include <ribbon/multicolor.hpp>
 #include <ribbon/multicolor/relax.hpp>
