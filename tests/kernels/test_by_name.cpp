@@ -15,7 +15,7 @@ namespace {
 std::vector<std::string> names_of_all()
 {
   std::vector<std::string> names;
-  for (const ribbon::AlgorithmName &known : ribbon::algorithm_names) names.emplace_back(known.name);
+  for (const auto &known : ribbon::algorithm_names) names.emplace_back(known.name);
   return names;
 }
 const std::vector<std::string> algorithms = names_of_all();

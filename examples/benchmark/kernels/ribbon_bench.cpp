@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     ->delimiter(',')
     ->check(CLI::IsMember({"toeplitz", "general", "classes", "layers", "edges", "per_line", "shifted"}));
   std::vector<std::string> algorithms;
-  for (const ribbon::AlgorithmName &known : ribbon::algorithm_names) algorithms.emplace_back(known.name);
+  for (const auto &known : ribbon::algorithm_names) algorithms.emplace_back(known.name);
   app.add_option("--algorithm", s.algorithms, "auto, or the name of an algorithm")
     ->delimiter(',')
     ->check(CLI::IsMember(algorithms));
