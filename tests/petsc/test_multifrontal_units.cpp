@@ -171,8 +171,10 @@ TEST_F(MultifrontalUnits, OfATriangularMatrix) // one rank
 TEST_F(MultifrontalUnits, RowsThatChangeSlowlyAreNotScaled) // one rank
 {
   const PetscInt n = 2000;
-  const auto     k = [&](PetscInt edge) { return std::pow(10., 6. * edge / n - 6); };
-  Mat            A;
+  const auto     k = [&](PetscInt edge) {
+    return std::pow(10., 6 * static_cast<PetscReal>(edge) / static_cast<PetscReal>(n) - 6);
+  };
+  Mat A;
   OK(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 3, nullptr, &A));
   for (PetscInt i = 0; i < n; ++i) {
     if (i > 0) {
