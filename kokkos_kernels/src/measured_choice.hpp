@@ -119,12 +119,21 @@ bool only_tile_products(const LineSet &lines, const Bands<Scalar, Memory> &bands
          tile_products_fit(lines.rows, std::max(1, bands.half_bandwidth()), bands.block);
 }
 
-/// Whether the lines are too few to fill a device, and long enough to be split.
+/// Whether the lines are too few to fill a device with one thread per line, and long enough to be split.
 template <class Scalar, class Memory>
 bool few_long_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
-  return by_teams(bands) ? lines.rows > 4096 && lines.lines() < 264
-                         : lines.rows >= 128 && lines.lines() < 16384 && !in_flight(lines, bands);
+  return !by_teams(bands) && lines.rows >= 128 && lines.lines() < 16384 && !in_flight(lines, bands);
+}
+
+/// Whether there are so few lines with a one_pass kernel that one_pass is faster than partition for all
+/// lengths of which a tile fits. On an H100, for 512 to 16384 rows and 32 to 256 lines, one_pass takes 0.16 to
+/// 0.97 of the time. The exceptions are interleaved: 1.5 with 128 lines of 16384 rows of one general
+/// tridiagonal matrix, and 1.25 to 1.6 with classes of 2048 rows.
+template <class Scalar, class Memory>
+bool few_team_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
+{
+  return by_teams(bands) && lines.lines() < 264;
 }
 
 /// Whether a few rows of a shared matrix are equal. The test takes no time; a wrong result only changes the
@@ -143,11 +152,13 @@ bool seems_constant(const Bands<Scalar, Memory> &bands)
   return true;
 }
 
-/// Most runs of lines at one stride for which auto chooses partition: it needs a launch per run.
+/// Most runs of lines at one stride for which auto chooses partition. Each run is at least a launch of 2 to 5
+/// microseconds more. A limit by reasoning: that many launches take as long as copying 10^7 unknowns.
 inline constexpr std::int64_t most_runs = 8;
 
 /// Whether partition is faster with dot products (a few microseconds) than with a correction (memory
-/// traffic).
+/// traffic). 64 lines of 10^6 rows: 27 to 51% of copy bandwidth with a correction, 41 to 51% with dot products;
+/// below 4 * 10^6 unknowns the correction was faster (H200, examples/benchmark/history.md).
 inline bool pieces_are_many(const LineSet &lines)
 {
   return lines.rows * lines.lines() >= (1 << 22);
@@ -156,7 +167,7 @@ inline bool pieces_are_many(const LineSet &lines)
 /// Rows of a segment of partition. With one thread per segment, filling a device with threads comes before
 /// long segments; classes are stored as one matrix per line. With a team per tile of segments, segments
 /// have the best length for the kernel. One pentadiagonal stencil with many interleaved segments has longer
-/// ones, with fewer boundaries.
+/// ones, with fewer boundaries: 73% of copy bandwidth with 2048 rows, 64% with 1024 (H200).
 template <class Scalar, class Memory>
 std::int64_t longest_piece(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {

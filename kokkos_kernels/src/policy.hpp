@@ -160,7 +160,7 @@ private:
     if (problem_.prefers_tile_products() && try_first(All::tile_products, measured)) return;
     const bool  device = is_device_space<Exec>;
     std::string reason = device ? measured : whole;
-    if (device && problem_.fastest() != Algorithm::thomas) {
+    if (device && problem_.prefers_teams()) {
       if (judge_.attempt(All::one_pass, sound, "a tile of lines fits the scratch of a team")) return;
       reason = selection_.failure;
       if (!selection_.factored && try_partition(true)) return;
@@ -231,9 +231,11 @@ private:
     const std::int64_t bytes =
       lines.lines() * problem_.unknowns * numbers * static_cast<std::int64_t>(sizeof(Scalar));
     if (!is_device_space<Exec> || bytes > (std::int64_t(1) << 33)) return 0;
-    if (classes) return no_tile && by_teams(bands) && few_long_lines(lines, bands) ? piece : 0;
-    if (only_tile_products(lines, bands) && !no_tile) return 0;
+    const bool few = few_team_lines(lines, bands);
+    if (classes) return no_tile && few && n > 4096 ? piece : 0;
+    if ((few || only_tile_products(lines, bands)) && !no_tile) return 0;
     if (few_long_lines(lines, bands) || (no_tile && n > 2048 && by_teams(bands))) return piece;
+    if (no_tile && few) return fitting;
     return problem_.fastest() == Algorithm::partition ? fitting : 0;
   }
 
