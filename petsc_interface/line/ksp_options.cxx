@@ -73,7 +73,7 @@ PetscErrorCode ReadView(KSP ksp, RibbonOptionItems PetscOptionsObject)
   KSP_Line *line = context(ksp);
   PetscFunctionBegin;
   PetscCall(PetscViewerDestroy(&line->viewer));
-  PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve says how its lines came out", "KSPLineView",
+  PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve prints how many lines were refined, and the worst lines", "KSPLineView",
                                &line->viewer, &line->format, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -207,13 +207,13 @@ constexpr auto pc_line_options = std::make_tuple(
          "PCLineSetProbe", kept<&PC_Line::probe>, PCLineProbes),
   Option("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)",
          "PCLineSetZeroPivot", kept<&PC_Line::zero_pivot>, NotBelowOne),
-  Option("-pc_line_shift_type", "What becomes of singular lines", "PCLineSetShiftType",
+  Option("-pc_line_shift_type", "Treatment of singular lines", "PCLineSetShiftType",
          kept<&PC_Line::shift_type>, PCLineShiftTypes),
   Option("-pc_line_shift_amount",
          "First shift of nonzero, relative to the largest entry of a row (0: 100 machine epsilon)",
          "PCLineSetShiftAmount", kept<&PC_Line::shift>, NotBelowOne),
   SpecialOption<PC>{ReadView},
-  Option("-pc_line_compare", "Run the serial reference beside each application and say where they part",
+  Option("-pc_line_compare", "Compare every application with a serial reference",
          "PCLineSetCompare", kept<&PC_Line::compare>, NotABool));
 
 } // namespace
