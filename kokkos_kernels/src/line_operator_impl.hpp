@@ -8,7 +8,7 @@
 #include <ribbon/algorithm/name.hpp>
 #include <ribbon/complex_float.hpp>
 #include <ribbon/line_operator.hpp>
-#include <ribbon/line_operator/product.hpp>
+#include <ribbon/line_operator/product_runs.hpp>
 #include <ribbon/matrix/transpose.hpp>
 
 #include <algorithm>

@@ -10,9 +10,8 @@
 #include "../distributed/whole_lines.hpp"
 #include "sub_bands.hpp"
 
-#include <ribbon/distributed/halo_product.hpp>
 #include <ribbon/line_operator.hpp>
-#include <ribbon/line_operator/product.hpp>
+#include <ribbon/line_operator/product_runs.hpp>
 
 #include <stdexcept>
 
@@ -190,7 +189,8 @@ private:
     Halo<Scalar> halo;
     PetscFunctionBegin;
     PetscCall(halo_.exchange(exec, u, in, &halo));
-    PetscCallCXX(halo_product(exec, B_, halo, terms.alpha, u, in, beta, terms.v, terms.lines, w, out));
+    PetscCallCXX(
+      band_product(exec, B_, nullptr, 0, terms.alpha, u, in, beta, terms.v, terms.lines, w, out, halo));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/bands.hpp>
+#include <ribbon/line_operator/halo.hpp>
 #include <ribbon/line_set.hpp>
 
 namespace ribbon {
@@ -15,8 +16,7 @@ struct SameValue {
   }
 };
 
-/// One work item for every row of every line, in the order of memory.
-/// w = alpha B u + beta v.
+/// w = alpha B u + beta v, one work item for every row of every line in the order of memory.
 template <class Scalar, class Memory>
 struct BandProductKernel {
   typename Bands<Scalar, Memory>::values_type B;
@@ -29,10 +29,18 @@ struct BandProductKernel {
   LineSet                                     in, added, out;
   Scalar                                      alpha, beta;
   bool                                        contiguous;
+  Halo<Scalar>                                halo = {}; ///< of lines that are not periodic
 
   KOKKOS_FUNCTION std::int64_t matrix(std::int64_t line) const
   {
     return class_of_line ? class_of_line[line % classified] : matrices == 1 ? 0 : line % matrices;
+  }
+  /// Element (line, row) of the halo: null if there is none.
+  KOKKOS_FUNCTION const Scalar *beyond(std::int64_t l, std::int64_t row) const
+  {
+    const std::int64_t M = in.lines();
+    if (row < 0) return halo.left ? halo.left + (row + kl) * M + l : nullptr;
+    return halo.right ? halo.right + (row - in.rows) * M + l : nullptr;
   }
   /// Row i of B times map(u, row) of line l.
   template <class Map>
@@ -44,37 +52,29 @@ struct BandProductKernel {
     Scalar        sum(0);
     for (int d = -kl; d <= ku; ++d) {
       std::int64_t j = i + d;
-      if (j < 0 || j >= n) {
-        if (!periodic) continue;
-        j = (j % n + n) % n;
+      if ((j < 0 || j >= n) && !periodic) {
+        if (const Scalar *value = beyond(l, j)) add_product(sum, B(c, stored, d + kl), map(*value, j));
+        continue;
       }
+      if (j < 0 || j >= n) j = (j % n + n) % n;
       add_product(sum, B(c, stored, d + kl), map(line[j * in.row_stride], j));
     }
     return sum;
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  /// Computes row i of line l.
+  KOKKOS_FUNCTION void compute(std::int64_t l, std::int64_t i) const
   {
-    const std::int64_t n = in.rows, l = contiguous ? k / n : k % in.lines(),
-                       i = contiguous ? k % n : k / in.lines();
-    Scalar sum           = alpha * row(l, i, SameValue());
+    Scalar sum = alpha * row(l, i, SameValue());
     if (beta != Scalar(0)) add_product(sum, beta, v[added(l, i)]);
     w[out(l, i)] = sum;
   }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t n = in.rows;
+    if (contiguous) compute(k / n, k % n);
+    else compute(k % in.lines(), k / in.lines());
+  }
 };
-
-/// w = alpha B u + beta v. Asynchronous on exec. w must not overlap u; v may be w if it has its places.
-/// @param class_of_line  of line l % classified; null: line l has matrix l % B.matrices()
-template <class Scalar, class Exec>
-void band_product(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &B,
-                  const int *class_of_line, std::int64_t classified, Scalar alpha, const Scalar *u,
-                  const LineSet &in, Scalar beta, const Scalar *v, const LineSet &added, Scalar *w,
-                  const LineSet &out)
-{
-  Kokkos::parallel_for("ribbon::band_product", indices(exec, in.rows * in.lines()),
-                       BandProductKernel<Scalar, typename Exec::memory_space>{
-                         B.values, class_of_line, classified, B.matrices(), B.repeats, B.kl(), B.ku(),
-                         B.periodic, u, v, w, in, added, out, alpha, beta, out.is_contiguous()});
-}
 
 /// y = w + beta v, for every row of every line in the order of memory.
 template <class Scalar>
