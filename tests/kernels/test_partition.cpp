@@ -167,18 +167,21 @@ TEST(Partition, RefusesRightHandSidesThatBeginWithinARun)
 
 TEST(Partition, AutoTakesItOnADeviceForFewRunsOfLines)
 {
-  const auto bands = toeplitz(5000, {-1, 2.5, -1}, false);
-  for (const std::int64_t runs : {1, 2, 9})
-    for (const bool whole : {false, true}) {
-      ribbon::LineSolverOptions options;
-      options.whole_lines = whole;
-      const auto report = ribbon::LineSolver<double, Exec>(Exec(), LineSet{5000, 2, runs, 3, 1, 5000 * 3, 0},
-                                                           to_device(bands), options)
-                            .report();
-      EXPECT_TRUE(report.ok());
-      EXPECT_EQ(report.algorithm.find("partition") == 0, ribbon::is_device_space<Exec> && !whole && runs < 9)
-        << report.algorithm << ", " << runs << " runs";
-    }
+  for (const std::int64_t rows : {5000, 100000})
+    for (const std::int64_t runs : {1, 2, 9})
+      for (const bool whole : {false, true}) {
+        const bool                device = ribbon::is_device_space<Exec>, fits = rows == 5000;
+        ribbon::LineSolverOptions options;
+        options.whole_lines = whole;
+        const auto report =
+          ribbon::LineSolver<double, Exec>(Exec(), LineSet{rows, 2, runs, 3, 1, rows * 3, 0},
+                                           to_device(toeplitz(rows, {-1, 2.5, -1}, false)), options)
+            .report();
+        EXPECT_TRUE(report.ok());
+        EXPECT_EQ(report.used == ribbon::Algorithm::partition, device && !fits && !whole && runs < 9)
+          << report.algorithm << ", " << rows << " rows, " << runs << " runs";
+        EXPECT_EQ(report.used == ribbon::Algorithm::one_pass, device && fits) << report.algorithm;
+      }
 }
 
 TEST(Partition, AnIndependentSolverHasTheSameFactorsAndWorkspaceOfItsOwn)

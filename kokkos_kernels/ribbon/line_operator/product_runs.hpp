@@ -22,7 +22,8 @@ struct ProductRunsKernel {
 
   ProductRunsKernel(const BandProductKernel<Scalar, Memory> &p) : product(p), run(p.in.lines())
   {
-    for (const LineSet &set : {p.in, p.out, p.beta != Scalar(0) ? p.added : p.in})
+    const LineSet sets[] = {p.in, p.out, p.beta != Scalar(0) ? p.added : p.in};
+    for (const LineSet &set : sets)
       if (set.count1 > 1) run = std::gcd(run, set.count0);
   }
 
