@@ -46,11 +46,11 @@ struct Cube {
 
 static PetscErrorCode ReadOptions(Options *o)
 {
-  PetscBool listed;
+  PetscBool listed, has_n;
 
   PetscFunctionBeginUser;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Throughput of compact finite differences", NULL);
-  PetscCall(PetscOptionsInt("-n", "Points along each direction", NULL, o->n, &o->n, NULL));
+  PetscCall(PetscOptionsInt("-n", "Points along each direction", NULL, o->n, &o->n, &has_n));
   PetscCall(
     PetscOptionsRangeInt("-derivative", "First or second", NULL, o->derivative, &o->derivative, NULL, 1, 2));
   PetscCall(PetscOptionsIntArray("-orders", "4, 6, 8 or 10", NULL, o->orders, &o->count, &listed));
@@ -59,6 +59,8 @@ static PetscErrorCode ReadOptions(Options *o)
   PetscCall(PetscOptionsBool("-view", "View the matrices", NULL, o->view, &o->view, NULL));
   PetscCall(PetscOptionsString("-json", "File for the rows", NULL, o->json, o->json, sizeof(o->json), NULL));
   PetscOptionsEnd();
+  PetscCheck(!has_n || o->n >= 16, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n %" PetscInt_FMT ": takes 16 points at least", o->n);
   if (!listed) o->count = 2;
   for (PetscInt k = 0; k < o->count; k++)
     PetscCheck(o->orders[k] % 2 == 0 && o->orders[k] >= 4 && o->orders[k] <= 10, PETSC_COMM_WORLD,
@@ -237,7 +239,11 @@ int main(int argc, char **argv)
     PetscCall(
       Measure(o, cube, schemes[(o.derivative == 1 ? FIRST_4 : SECOND_4) + (o.orders[k] - 4) / 2], &table));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (o.json[0] && rank == 0) PetscCallCXX(std::ofstream(o.json) << table.dump(1) << "\n");
+  if (o.json[0] && rank == 0) {
+    std::ofstream file(o.json);
+    file << table.dump(1) << std::endl;
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "-json %s: cannot be written", o.json);
+  }
   PetscCall(VecDestroy(&cube.u));
   PetscCall(VecDestroy(&cube.y));
   PetscCall(VecDestroy(&cube.z));

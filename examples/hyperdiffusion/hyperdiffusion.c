@@ -494,6 +494,10 @@ static PetscErrorCode CheckOptions(const Problem *p, const Request *r, PetscMPII
   PetscCheck(p->lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p->lines,
              (int)size);
+  PetscCheck(p->T > 0 && p->T <= PETSC_MAX_REAL, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-final_time %g: must be positive and finite", (double)p->T);
+  PetscCheck(p->D >= 0 && p->D <= PETSC_MAX_REAL, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-diffusivity %g: must be finite and not negative", (double)p->D);
   PetscCheck(p->step == SOLVE || p->batch != DENSE, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
              "-step %s steps vectors: -batch contiguous or interleaved, not dense", StepTypes[p->step]);
   PetscCheck(p->step == SOLVE || !r->listed, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,

@@ -47,23 +47,28 @@ static PetscErrorCode CheckOptions(const Options &o, PetscInt sizes)
 static PetscErrorCode ReadOptions(Options *o)
 {
   Model    &model = o->model;
-  PetscInt  sizes = 3, components = 3, flow = 0;
+  PetscInt  n[4] = {}, sizes = 4, components = 4, flow = 0;
+  PetscReal drift[4] = {};
   PetscBool has_n, has_drift;
 
   PetscFunctionBeginUser;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Vortex of Taylor and Green", NULL);
-  PetscCall(PetscOptionsIntArray("-n", "Points along x, y and z", NULL, model.n, &sizes, &has_n));
+  PetscCall(PetscOptionsIntArray("-n", "Points along x, y and z", NULL, n, &sizes, &has_n));
   PetscCall(
     PetscOptionsReal("-viscosity", "1 / Reynolds number", NULL, model.viscosity, &model.viscosity, NULL));
   PetscCall(PetscOptionsEList("-flow", "Initial state", NULL, Flows, 2, Flows[flow], &flow, NULL));
-  PetscCall(
-    PetscOptionsRealArray("-drift", "Velocity that is added", NULL, model.drift, &components, &has_drift));
+  PetscCall(PetscOptionsRealArray("-drift", "Velocity that is added", NULL, drift, &components, &has_drift));
   PetscCall(PetscOptionsReal("-final_time", "The end", NULL, o->end, &o->end, NULL));
   PetscCall(PetscOptionsReal("-cfl", "Time step relative to the spacing", NULL, o->cfl, &o->cfl, NULL));
   PetscCall(PetscOptionsReal("-report", "Time between two rows", NULL, o->interval, &o->interval, NULL));
   PetscCall(PetscOptionsString("-csv", "File for the rows", NULL, o->csv, o->csv, sizeof(o->csv), NULL));
   PetscOptionsEnd();
   if (!has_n) sizes = 3;
+  if (!has_drift) components = 3;
+  PetscCheck(components == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
+             "-drift: takes three numbers, not %" PetscInt_FMT, components);
+  for (int d = 0; d < 3 && has_n; ++d) model.n[d] = n[d];
+  for (int d = 0; d < 3; ++d) model.drift[d] = drift[d];
   if (sizes == 1) model.n[1] = model.n[2] = model.n[0];
   model.plane = static_cast<PetscBool>(flow == 1);
   PetscCall(CheckOptions(*o, sizes));

@@ -2,6 +2,7 @@
 /// ribbon-bench-chain: times of factorization and solves of the multifrontal solver for long banded matrices.
 /// References are a copy of the band, LAPACK's gbtrf and gbtrs on one core, and NVIDIA's libraries.
 #include "chain_bench.hpp"
+#include "write_json.hpp"
 
 #include <ribbon/schur_solver.hpp>
 
@@ -9,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <fstream>
 
 namespace bench {
 
@@ -265,13 +265,5 @@ int main(int argc, char **argv)
     return 1;
   }
   Kokkos::finalize();
-  if (!s.json.empty()) {
-    std::ofstream file(s.json);
-    file << table.dump(1) << '\n';
-    if (!file) {
-      std::fprintf(stderr, "ribbon-bench-chain: cannot write %s\n", s.json.c_str());
-      return 1;
-    }
-  }
-  return 0;
+  return bench::write_json("ribbon-bench-chain", s.json, table) ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 /// ribbon-bench-operators: times of y = A^-1 B u on batches of lines, compared with a copy of the same array
 /// and with a product and a solve, all in one run.
 #include "bench.hpp"
+#include "write_json.hpp"
 
 #include <ribbon/line_operator.hpp>
 
@@ -9,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <fstream>
 
 namespace bench {
 
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
   app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--unknowns", s.unknowns,
                  "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
-  app.add_option("--lines", s.lines, "lines in the batch instead");
+  app.add_option("--lines", s.lines, "lines in the batch instead")->check(CLI::NonNegativeNumber);
   app.add_option("--system", s.systems, "tri, penta, band3, band4")
     ->delimiter(',')
     ->check(CLI::IsMember({"tri", "penta", "band3", "band4"}));
@@ -165,10 +165,14 @@ int main(int argc, char **argv)
     ->delimiter(',')
     ->check(CLI::IsMember({"toeplitz", "general", "classes", "per_line"}));
   app.add_option("--sigma", s.sigmas, "A = I + sigma D with a difference operator D")->delimiter(',');
-  app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
-  app.add_option("--width", s.widths, "half-bandwidth of B with zeros; 0: that of A")->delimiter(',');
-  app.add_option("--rows-per-thread", s.rows_per_thread,
-                 "shape of one_pass: 16, 32, 64, 0 for the operator's choice");
+  app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',')->check(CLI::IsMember({0, 1}));
+  app.add_option("--width", s.widths, "half-bandwidth of B with zeros; 0: that of A")
+    ->delimiter(',')
+    ->check(CLI::NonNegativeNumber);
+  app
+    .add_option("--rows-per-thread", s.rows_per_thread,
+                "shape of one_pass: 16, 32, 64, 0 for the operator's choice")
+    ->check(CLI::IsMember({0, 16, 32, 64}));
   app.add_option("--repeat", s.repeat, "samples; the median counts");
   app.add_option("--rest", bench::rest_ms, "idle milliseconds before each sample");
   app.add_flag("--in-place", s.in_place, "y and u are one vector");
@@ -182,7 +186,6 @@ int main(int argc, char **argv)
   nlohmann::json table = s.in_float     ? bench::run<float>(s)
                          : s.in_complex ? bench::run<Kokkos::complex<double>>(s)
                                         : bench::run<double>(s);
-  if (!s.json.empty()) std::ofstream(s.json) << table.dump(1) << "\n";
   Kokkos::finalize();
-  return 0;
+  return bench::write_json("ribbon-bench-operators", s.json, table) ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include "bench.hpp"
 #include "hyperdiffusion.hpp"
 #include "make_table.hpp"
+#include "write_json.hpp"
 
 #include <ribbon/algorithm/name.hpp>
 #include <ribbon/line_solver.hpp>
@@ -12,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <fstream>
 
 namespace bench {
 
@@ -263,13 +263,5 @@ int main(int argc, char **argv)
     return 1;
   }
   Kokkos::finalize();
-  if (!s.json.empty()) {
-    std::ofstream file(s.json);
-    file << table.dump(1) << '\n';
-    if (!file) {
-      std::fprintf(stderr, "ribbon-bench: cannot write %s\n", s.json.c_str());
-      return 1;
-    }
-  }
-  return 0;
+  return bench::write_json("ribbon-bench", s.json, table) ? 0 : 1;
 }

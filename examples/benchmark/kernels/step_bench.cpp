@@ -2,6 +2,7 @@
 /// ribbon-bench-steps: times of many steps u <- A^-1 (B u + D p(u)) on batches of lines: all in one launch,
 /// one launch a step, and a product and the Thomas algorithm for every step, all in one run.
 #include "bench.hpp"
+#include "write_json.hpp"
 
 #include <ribbon/line_stepper.hpp>
 
@@ -9,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <fstream>
 
 namespace bench {
 
@@ -104,6 +104,8 @@ public:
   }
 
 private:
+  static constexpr int first_steps = 10; ///< whose states are compared
+
   void all_ways(const Case &c, const nlohmann::json &facts)
   {
     using Array     = VectorOf<Scalar>;
@@ -117,7 +119,9 @@ private:
     const double copy = median_ms(
       s_.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec_, y, u); });
     auto  terms = step.terms;
-    Array sums("bench::sums", s_.sums ? static_cast<std::size_t>(s_.steps / s_.sums * 3 * c.lines) : 0);
+    Array sums("bench::sums",
+               s_.sums ? static_cast<std::size_t>(std::max(s_.steps, first_steps) / s_.sums * 3 * c.lines)
+                       : 0);
     if (s_.sums) terms.sums = {sums.data(), s_.sums};
     bool first = true;
     for (const Way &way : ways) {
@@ -129,7 +133,7 @@ private:
         const auto                              run = [&](int steps) {
           stepper.step(exec_, steps, u.data(), c.layout(), y.data(), c.layout(), terms);
         };
-        run(10);
+        run(first_steps);
         if (first) Kokkos::deep_copy(expected, y);
         first              = false;
         const double error = difference(y, expected),
@@ -181,9 +185,10 @@ int main(int argc, char **argv)
     ->delimiter(',')
     ->check(CLI::IsMember({"toeplitz", "general", "classes"}));
   app.add_option("--sigma", s.sigmas, "A = I + sigma D with a difference operator D")->delimiter(',');
-  app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
+  app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',')->check(CLI::IsMember({0, 1}));
   app.add_option("--steps", s.steps, "steps of a call")->check(CLI::PositiveNumber);
-  app.add_option("--sums", s.sums, "sums over lines after every so many steps; 0: none");
+  app.add_option("--sums", s.sums, "sums over lines after every so many steps; 0: none")
+    ->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", s.repeat, "samples; the median counts");
   app.add_option("--rest", bench::rest_ms, "idle milliseconds before each sample");
   app.add_flag("--cubic", s.cubic, "semi-implicit steps with a cubic term, as for Cahn-Hilliard's equation");
@@ -193,7 +198,6 @@ int main(int argc, char **argv)
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
   const auto table = s.in_float ? bench::Run<float>(s)() : bench::Run<double>(s)();
-  if (!s.json.empty()) std::ofstream(s.json) << table.dump(1) << "\n";
   Kokkos::finalize();
-  return 0;
+  return bench::write_json("ribbon-bench-steps", s.json, table) ? 0 : 1;
 }
