@@ -284,8 +284,9 @@ CompactScheme<Scalar> compact_scheme(const CompactChoice &choice)
   B.interior = wide_row<Scalar>(e.B, back, B.lower, B.upper, factor);
   if (!choice.periodic) add_ends(choice, wide, factor, scheme);
   scheme.least_rows = std::max(2 * wide, reach) + 1;
-  // with rows of the ends alone, A is singular
-  if (!choice.periodic && choice.order == 4 && choice.derivative > 0) ++scheme.least_rows;
+  // with implicit rows of the ends and two rows between them, A is singular
+  if (has_end && choice.order == 4 && end_entries(choice.derivative, choice.ends).A.size() > 1)
+    ++scheme.least_rows;
   return scheme;
 }
 

@@ -4,6 +4,8 @@
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
 
+#include <ribbon_petsc/matcompact.h>
+
 namespace ribbon::petsc {
 
 /// A different number for every change of any splitting, so that factors cannot confuse two splittings.
@@ -41,11 +43,16 @@ PetscErrorCode DirectionSplitting::reset()
 
 PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
 {
-  PetscBool is_aij;
+  PetscBool is_aij, is_compact;
   PetscFunctionBegin;
   *aij = J;
   PetscCall(IsAIJ(J, &is_aij));
   if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)J, MATCOMPACT, &is_compact));
+  PetscCheck(
+    !is_compact, PetscObjectComm((PetscObject)J), PETSC_ERR_SUP,
+    "alternating directions need the entries of a matrix, and one of type compact stores none: take a "
+    "matrix of type aij");
   // not every type can be converted in place, nor can a matrix whose pattern changed
   PetscCall(MatDestroy(&converted_));
   PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &converted_));

@@ -49,6 +49,7 @@ struct Mat_Compact {
   // results of the last set-up
   bool           ready = false;
   DM             dm    = nullptr; ///< of that set-up; borrowed
+  PetscObjectId  dm_id = 0;       ///< another DM may get the address of a destroyed one
   ObjectVersion  coordinates;     ///< from which the spacing was computed
   CompactRequest request;
   PetscReal      used = 1; ///< spacing

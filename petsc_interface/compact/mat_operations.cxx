@@ -86,7 +86,8 @@ static constexpr NeedsEntries needs_entries[] = {
   {MATOP_DIAGONAL_SET, "MatDiagonalSet", "MatConvert() to type shell, which adds diagonals"},
   {MATOP_DIAGONAL_SCALE, "MatDiagonalScale", "MatConvert() to type shell, which scales operators"},
   {MATOP_TRANSPOSE, "MatTranspose", "MatCreateTranspose(), which multiplies by the transpose"},
-  {MATOP_ZERO_ENTRIES, "MatZeroEntries", "MatScale() with 0"}};
+  {MATOP_ZERO_ENTRIES, "MatZeroEntries",
+   "MatScale() with 0; an implicit time step needs a matrix of type aij"}};
 #undef RIBBON_ENTRIES
 
 static constexpr const NeedsEntries *row_of(MatOperation operation)

@@ -95,7 +95,7 @@ PetscErrorCode SpacingOfCoordinates(Mat A, DM dm, const CompactGrid &grid, int d
     ends[0] = PetscMin(ends[0], at(p)), ends[1] = PetscMin(ends[1], -at(p));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_REAL, MPIU_MIN, comm));
   const PetscReal step  = (-ends[1] - ends[0]) / static_cast<PetscReal>(grid.all[d] - 1);
-  const PetscReal close = static_cast<PetscReal>(1e-6) * step +
+  const PetscReal close = static_cast<PetscReal>(1e-8) * step +
                           10 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ends[0]), PetscAbsReal(ends[1]));
   int uniform = step > 0;
   for (PetscInt p = 0; p < points && uniform; ++p) {
@@ -130,8 +130,10 @@ PetscErrorCode IsUpToDate(Mat A, DM dm, bool *yes)
 {
   const Mat_Compact *mat = CompactOf(A);
   ObjectVersion      now;
+  PetscObjectId      id = 0;
   PetscFunctionBegin;
-  *yes = mat->ready && dm == mat->dm;
+  if (dm) PetscCall(PetscObjectGetId((PetscObject)dm, &id));
+  *yes = mat->ready && dm == mat->dm && id == mat->dm_id;
   if (!*yes || !mat->follows_coordinates()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VersionOfCoordinates(dm, &now));
   *yes = !(now != mat->coordinates);
@@ -202,7 +204,7 @@ PetscErrorCode CheckLines(Mat A, const CompactGrid &grid, int d)
   const Mat_Compact *mat  = CompactOf(A);
   const auto         rows = static_cast<long long>(mat->request.rows);
   PetscInt           own, columns;
-  std::string        wrong;
+  std::string        wrong, needs = "the stencil";
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(A, &own, &columns));
   const PetscInt points = grid.local[0] * grid.local[1] * grid.local[2];
@@ -213,12 +215,14 @@ PetscErrorCode CheckLines(Mat A, const CompactGrid &grid, int d)
              static_cast<long long>(own), static_cast<long long>(columns), static_cast<long long>(points),
              static_cast<long long>(grid.dof));
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_SIZ, wrong));
-  PetscCheck(
-    rows >= mat->request.scheme.least_rows, comm, PETSC_ERR_ARG_SIZ,
-    "Mat compact: lines of %lld rows along %s: %s needs at least %lld", rows, MatCompactDirections[d],
-    mat->given.has_stencil() ? "the stencil"
-                             : (option_of(A, "order") + format(" %d", static_cast<int>(mat->order))).c_str(),
-    static_cast<long long>(mat->request.scheme.least_rows));
+  if (!mat->given.has_stencil())
+    needs = option_of(A, "order") + format(" %d", static_cast<int>(mat->order)) +
+            (mat->request.scheme.periodic || mat->derivative == 0
+               ? ""
+               : " with " + option_of(A, "ends") + format(" %d", static_cast<int>(mat->ends)));
+  PetscCheck(rows >= mat->request.scheme.least_rows, comm, PETSC_ERR_ARG_SIZ,
+             "Mat compact: lines of %lld rows along %s: %s needs at least %lld", rows,
+             MatCompactDirections[d], needs.c_str(), static_cast<long long>(mat->request.scheme.least_rows));
   if (mat->given.metric.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(static_cast<long long>(mat->given.metric.size()) == rows, comm, PETSC_ERR_ARG_SIZ,
              "MatCompactSetMetric: n is %lld, and lines along %s have %lld rows",
@@ -297,7 +301,8 @@ PetscErrorCode SetUpCompact(Mat A)
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(EnsureKokkos());
   for (auto &lines : mat->lines) lines.reset();
-  mat->dm = dm, mat->ready = false;
+  mat->dm = dm, mat->dm_id = 0, mat->ready = false;
+  if (dm) PetscCall(PetscObjectGetId((PetscObject)dm, &mat->dm_id));
   PetscCall(ReadGrid(A, dm, &grid));
   PetscCheck(d<grid.dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "Mat compact: %s %s, and the DMDA has %" PetscInt_FMT " dimension%s",

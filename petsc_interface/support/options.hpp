@@ -124,7 +124,7 @@ std::string NameComplaint(const char *const *names, int value, const char *outsi
 ///     PCLineSetOmega, -pc_line_omega: 2. is not in [0, 2)     a number
 ///     -mat_multifrontal_refine -1: at least 0                 a number, if the complaint begins with a colon
 ///     PCLineSetLhs: 9 is no PCLineLhs                         others
-std::string OptionSentence(const OptionText &option, const char *value, bool is_number,
+std::string OptionSentence(const OptionText &option, const char *prefix, const char *value, bool is_number,
                            const std::string &complaint);
 
 inline PetscClassId ClassIdOf(PC)
@@ -159,7 +159,7 @@ PetscErrorCode CheckOption(Object object, const Option<Object, T> &option, T val
   else if constexpr (is_int) PetscCall(PetscSNPrintf(text, sizeof text, "%" PetscInt_FMT, value));
   else PetscCall(PetscSNPrintf(text, sizeof text, "%d", static_cast<int>(value)));
   SETERRQ(PetscObjectComm((PetscObject)object), PETSC_ERR_ARG_OUTOFRANGE, "%s",
-          OptionSentence(option, text, is_real || is_int, complaint).c_str());
+          OptionSentence(option, ((PetscObject)object)->prefix, text, is_real || is_int, complaint).c_str());
 }
 
 /// The body of a public Set, which has no effect on an object of another type. Logically collective.

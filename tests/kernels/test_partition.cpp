@@ -3,6 +3,8 @@
 // sides. Also its reports, and independent solvers.
 #include "batch.hpp"
 
+#include <ribbon/algorithm/name.hpp>
+
 #include <gtest/gtest.h>
 
 #include <limits>

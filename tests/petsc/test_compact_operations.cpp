@@ -176,7 +176,8 @@ TEST_F(CompactOperations, EntriesAreRefusedWithAWayOut)
   OK(VecGetOwnershipRange(e.z, &row, nullptr));
   expect_error(MatGetRow(A, row, &n, nullptr, nullptr), "MatGetRow" + begin + dense);
   expect_error(MatNorm(A, NORM_1, &norm), "MatNorm" + begin + dense);
-  expect_error(MatZeroEntries(A), "MatZeroEntries" + begin + "MatScale() with 0");
+  expect_error(MatZeroEntries(A), "MatZeroEntries" + begin +
+                                    "MatScale() with 0; an implicit time step needs a matrix of type aij");
   expect_error(MatTranspose(A, MAT_INITIAL_MATRIX, &B),
                "MatTranspose" + begin + "MatCreateTranspose(), which multiplies by the transpose");
   expect_error(MatDiagonalScale(A, e.w, nullptr),

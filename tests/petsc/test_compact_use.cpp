@@ -79,7 +79,8 @@ TEST_F(CompactUse, DMCreatesMatricesOfTheType)
   }
   OK(MatCompactSetDirection(A, MAT_COMPACT_X)); // lines of 5 rows
   error_of(A, u, y);
-  EXPECT_EQ(last_error(), "Mat compact: lines of 5 rows along x: -mat_compact_order 8 needs at least 7");
+  EXPECT_EQ(last_error(), "Mat compact: lines of 5 rows along x: -mat_compact_order 8 with "
+                          "-mat_compact_ends 3 needs at least 7");
   reset_options();
   MatDestroy(&A);
   Vec g = f;

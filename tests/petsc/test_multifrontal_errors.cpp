@@ -66,8 +66,8 @@ TEST_F(MultifrontalOptions, BadValuesAreOneSentence)
 {
   Mat A = RandomChain{60, 1, 1}.matrix();
   for (const auto &[name, text] : std::vector<std::pair<std::string, std::string>>{
-         {"leaf_size", "-mat_multifrontal_leaf_size -3: at least 0"},
-         {"refine", "-mat_multifrontal_refine -3: at least 0"}}) {
+         {"leaf_size", "-chain_mat_multifrontal_leaf_size -3: at least 0"},
+         {"refine", "-chain_mat_multifrontal_refine -3: at least 0"}}) {
     const Option    bad("-chain_mat_multifrontal_" + name, "-3");
     const ByOptions by(A);
     EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }), text);
