@@ -117,6 +117,14 @@ struct CompactMat {
   }
 };
 
+/// The message of the first product.
+inline std::string error_of(Mat A, Vec u, Vec y)
+{
+  last_error().clear();
+  EXPECT_NE(static_cast<int>(MatMult(A, u, y)), 0);
+  return last_error();
+}
+
 /// A scheme with its place in the table.
 struct CompactCase {
   PetscInt            derivative, order;
