@@ -84,8 +84,8 @@ int main(int argc, char **argv)
   PetscCall(CheckParts(part_count, parts));
   PetscCall(CheckList("-grids", grid_count, grids, 12));
   PetscCall(CheckList("-points", a.count, a.points, 4));
-  PetscCheck(a.tolerance >= 1e-4 && a.tolerance < 0.5, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-phase_error %g: is not in [1e-4, 0.5)", (double)a.tolerance);
+  PetscCheck(a.tolerance == 0 || (a.tolerance >= 1e-4 && a.tolerance < 0.5), PETSC_COMM_WORLD,
+             PETSC_ERR_ARG_OUTOFRANGE, "-phase_error %g: is not 0 or in [1e-4, 0.5)", (double)a.tolerance);
   PetscCheck(modes % 2 == 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-modes %" PetscInt_FMT ": must be even", modes);
   PetscCall(IsChosen(part_count, parts, "wavenumbers", &yes));

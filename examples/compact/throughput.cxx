@@ -59,8 +59,8 @@ static PetscErrorCode ReadOptions(Options *o)
   PetscCall(PetscOptionsBool("-view", "View the matrices", NULL, o->view, &o->view, NULL));
   PetscCall(PetscOptionsString("-json", "File for the rows", NULL, o->json, o->json, sizeof(o->json), NULL));
   PetscOptionsEnd();
-  PetscCheck(!has_n || o->n >= 16, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-n %" PetscInt_FMT ": takes 16 points at least", o->n);
+  PetscCheck(!has_n || o->n >= 12, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n %" PetscInt_FMT ": must be 12 at least", o->n);
   if (!listed) o->count = 2;
   for (PetscInt k = 0; k < o->count; k++)
     PetscCheck(o->orders[k] % 2 == 0 && o->orders[k] >= 4 && o->orders[k] <= 10, PETSC_COMM_WORLD,
@@ -92,8 +92,6 @@ static PetscErrorCode CreateCube(const Options &o, Cube *cube)
   cube->on_device =
     static_cast<PetscBool>(name.find("cuda") != name.npos || name.find("kokkos") != name.npos);
   cube->n = o.n ? o.n : cube->on_device ? 512 : 128;
-  PetscCheck(cube->n >= 12, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-n %" PetscInt_FMT ": must be 12 at least", cube->n);
   PetscCall(DMDASetSizes(cube->da, cube->n, cube->n, cube->n));
   PetscCall(DMSetUp(cube->da));
   PetscCall(DMCreateGlobalVector(cube->da, &cube->u));
