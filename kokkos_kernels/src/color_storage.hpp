@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -153,6 +156,9 @@ void MulticolorRelaxation<Scalar, Exec>::Storage::order_by_color(const Exec     
     unknowns_of.push_back(found);
     first_slice.push_back(first_slice.back() + (found + lanes - 1) / lanes);
   }
+  if (std::accumulate(unknowns_of.begin(), unknowns_of.end(), std::int64_t(0)) != unknowns)
+    throw std::invalid_argument("ribbon::MulticolorRelaxation: the colour of an unknown is not below " +
+                                std::to_string(count));
 }
 
 template <class Scalar, class Exec>

@@ -38,7 +38,8 @@ KOKKOS_INLINE_FUNCTION int invert_block(int B, Scalar (&a)[Most * Most])
     invert_dense(
       B, [&](int i, int j) -> Scalar & { return a[j * B + i]; }, order,
       [&](const Scalar &pivot, int) {
-        if (!(magnitude(pivot) >= smallest)) smallest = magnitude(pivot);
+        // pivots after one of zero are not finite
+        if (smallest != 0 && !(magnitude(pivot) >= smallest)) smallest = magnitude(pivot);
       });
     if (smallest <= 100 * unit_roundoff<Scalar>()) return fault_zero;
     bool finite = true;

@@ -244,6 +244,7 @@ template <class Exec>
 void color_grid(const Exec &exec, const GridColoring &grid, std::int64_t unknowns,
                 const ColorArray<Exec> &colors)
 {
+  if (unknowns == 0) return;
   if constexpr (is_device_space<Exec>)
     Kokkos::parallel_for("ribbon::color_grid", indices(exec, unknowns), GridColors{grid, colors.data()});
   else {

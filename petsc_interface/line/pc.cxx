@@ -179,6 +179,8 @@ static PetscErrorCode PCSetUp_Line(PC pc)
   auto *line      = static_cast<PC_Line *>(pc->data);
   bool  refreshed = false;
   PetscFunctionBegin;
+  PetscCheck(pc->pmat->assembled, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PC line: Pmat is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscErrorCode error = RefreshLine(pc, line, &refreshed);
   if (!error && !refreshed) {
     PetscCall(PCReset_Line(pc)); // after an error below no data of the last matrix remain

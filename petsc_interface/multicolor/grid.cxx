@@ -52,7 +52,10 @@ PetscErrorCode GridOfPattern(const UnknownRows &rows, UnknownGrid *grid)
   PetscFunctionBegin;
   source.rows = rows.aij(), source.block = rows.own_block();
   PetscCall(MatGetSize(rows.aij(), &all, nullptr));
-  if (all == rows.block()) { // one unknown is no grid
+  grid->source = "pattern of the matrix";
+  if (all == 0) PetscFunctionReturn(PETSC_SUCCESS); // a grid of one point colours nothing
+  if (all == rows.block()) {                        // one unknown is no grid
+    grid->source  = "";
     grid->why_not = "the matrix has one unknown";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -62,10 +65,13 @@ PetscErrorCode GridOfPattern(const UnknownRows &rows, UnknownGrid *grid)
     grid->why_not =
       map.why_not.empty() ? "its numbering shows a grid on each rank, but not over all ranks" : map.why_not;
   }
-  for (int d = 0; d < 3; ++d) grid->points.size[d] = grid->all[d] = map.natural[d];
+  // colours count the dimensions with several points, which come first
+  grid->dimensions = 0;
+  for (std::int64_t points : map.natural)
+    if (points > 1)
+      grid->points.size[grid->dimensions] = grid->all[grid->dimensions] = points, ++grid->dimensions;
+  grid->dimensions   = PetscMax(grid->dimensions, 1);
   grid->points.shift = rows.first();
-  grid->dimensions   = 1 + (map.natural[1] > 1) + (map.natural[2] > 1);
-  grid->source       = "pattern of the matrix";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -47,20 +47,24 @@ PetscErrorCode BlockSize(PC pc, PetscInt *block)
 }
 
 /// The sentence of a matrix that cannot be relaxed.
-std::string describe(const UnknownRows &rows, PetscReal shift, const ribbon::MulticolorReport &report)
+std::string describe(PC pc, const UnknownRows &rows, PetscReal shift, const ribbon::MulticolorReport &report)
 {
-  const auto        row   = static_cast<long long>((rows.first() + report.unknown) * rows.block());
-  const std::string where = rows.block() == 1
-                              ? format("row %lld", row)
-                              : format("rows %lld to %lld, a block,", row, row + rows.block() - 1);
+  const char       *prefix = ((PetscObject)pc)->prefix;
+  const std::string option = std::string("-") + (prefix ? prefix : "") + "pc_multicolor_diagonal_shift";
+  const auto        row    = static_cast<long long>((rows.first() + report.unknown) * rows.block());
+  const std::string where =
+    rows.block() == 1 ? format("row %lld", row) : format("rows %lld to %lld", row, row + rows.block() - 1);
   if (report.status == ribbon::FactorStatus::not_finite)
-    return format(
-      "PC multicolor: %s has an entry that is not a finite number, or an inverse diagonal that is not",
-      where.c_str());
-  const std::string shifted = shift == 0 ? "; -pc_multicolor_diagonal_shift adds to it"
-                                         : format(", with -pc_multicolor_diagonal_shift %g", (double)shift);
-  return format("PC multicolor: zero pivot: the diagonal of %s is %s%s", where.c_str(),
-                rows.block() == 1 ? "zero, or not stored" : "singular", shifted.c_str());
+    return format("PC multicolor: %s: an entry, or one of the inverse diagonal, is not a finite number",
+                  where.c_str());
+  const std::string added = shift == 0 ? "" : format(", with %s %g,", option.c_str(), (double)shift),
+                    cure  = shift == 0 ? "; " + option + " adds to it" : "";
+  return format("PC multicolor: zero pivot: the diagonal%s of %s%s is %s%s",
+                rows.block() == 1 ? "" : " block", where.c_str(), added.c_str(),
+                rows.block() > 1 ? "singular"
+                : shift == 0     ? "zero, or not stored"
+                                 : "zero",
+                cure.c_str());
 }
 
 /// Reports a matrix that cannot be relaxed to PETSc, with the same sentence on all ranks.
@@ -70,7 +74,7 @@ PetscErrorCode ReportFailure(PC pc, PC_Multicolor *mc)
   const auto    &report = mc->sweeps->report();
   int            status = static_cast<int>(report.status);
   PetscFunctionBegin;
-  mc->failure = report.ok() ? "" : describe(mc->rows, mc->shift, report);
+  mc->failure = report.ok() ? "" : describe(pc, mc->rows, mc->shift, report);
   PetscCall(AgreeOnSentence(comm, &mc->failure, &status));
   const bool zero = status == static_cast<int>(ribbon::FactorStatus::zero_pivot);
   PetscCall(PCSetFailedReason(pc, mc->failure.empty() ? PC_NOERROR
@@ -233,6 +237,8 @@ static PetscErrorCode PCSetUp_Multicolor(PC pc)
   PC_Multicolor *mc        = context(pc);
   bool           refreshed = false;
   PetscFunctionBegin;
+  PetscCheck(pc->pmat->assembled, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PC multicolor: Pmat is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(EnsureKokkos());
   PetscErrorCode error = Refresh(pc, mc, &refreshed);
   if (!error && !refreshed) {
