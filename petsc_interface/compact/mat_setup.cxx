@@ -21,8 +21,7 @@ struct CompactGrid {
 /// The name of an option with the prefix of the matrix.
 std::string option_of(Mat A, const char *name)
 {
-  const char *prefix = ((PetscObject)A)->prefix;
-  return std::string("-") + (prefix ? prefix : "") + "mat_compact_" + name;
+  return petsc::option_of((PetscObject)A, (std::string("mat_compact_") + name).c_str());
 }
 
 PetscErrorCode ReadGrid(Mat A, DM dm, CompactGrid *grid)

@@ -73,8 +73,9 @@ PetscErrorCode ReadView(KSP ksp, RibbonOptionItems PetscOptionsObject)
   KSP_Line *line = context(ksp);
   PetscFunctionBegin;
   PetscCall(PetscViewerDestroy(&line->viewer));
-  PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve prints how many lines were refined, and the worst lines", "KSPLineView",
-                               &line->viewer, &line->format, nullptr));
+  PetscCall(PetscOptionsViewer("-ksp_line_view",
+                               "Every solve prints how many lines were refined, and the worst lines",
+                               "KSPLineView", &line->viewer, &line->format, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,12 +40,6 @@ RefinedOutside::~RefinedOutside()
   set_refined(line_, true);
 }
 
-std::string ribbon::petsc::option_of(PC pc, const char *name)
-{
-  const char *prefix = ((PetscObject)pc)->prefix;
-  return std::string("-") + (prefix ? prefix : "") + name;
-}
-
 PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
 {
   const auto *line    = static_cast<const PC_Line *>(pc->data);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sweep.hpp"
+#include "../support/session.hpp"
 
 PETSC_INTERN PetscErrorCode PCCreate_Line(PC pc);
 
@@ -189,7 +190,10 @@ private:
 /// Prints one warning if neither the PC nor its KSP refines applications in single precision.
 PetscErrorCode WarnOfUnrefined(PC pc);
 /// The name of an option with the prefix of its PC: -mg_levels_pc_line_precision.
-std::string option_of(PC pc, const char *name);
+inline std::string option_of(PC pc, const char *name)
+{
+  return option_of((PetscObject)pc, name);
+}
 /// Compares the columns of one solve with the reference, if -pc_line_compare is set.
 PetscErrorCode CompareColumns(PC_Line *line, Mat B, Mat X, bool transposed);
 /// Prints and resets the largest difference between the solves of an application and the reference, if

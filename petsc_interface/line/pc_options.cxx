@@ -213,8 +213,8 @@ constexpr auto pc_line_options = std::make_tuple(
          "First shift of nonzero, relative to the largest entry of a row (0: 100 machine epsilon)",
          "PCLineSetShiftAmount", kept<&PC_Line::shift>, NotBelowOne),
   SpecialOption<PC>{ReadView},
-  Option("-pc_line_compare", "Compare every application with a serial reference",
-         "PCLineSetCompare", kept<&PC_Line::compare>, NotABool));
+  Option("-pc_line_compare", "Compare every application with a serial reference", "PCLineSetCompare",
+         kept<&PC_Line::compare>, NotABool));
 
 } // namespace
 

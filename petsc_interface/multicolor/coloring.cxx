@@ -354,8 +354,8 @@ PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring want
   if (wanted == PC_MULTICOLOR_COLORING_AUTO || wanted == PC_MULTICOLOR_COLORING_GRID)
     PetscCall(OnGrid<Exec>(pc, rows, cut, colors, found, &why_not));
   PetscCheck(found->count > 0 || wanted != PC_MULTICOLOR_COLORING_GRID, comm, PETSC_ERR_SUP,
-             "PC multicolor: -%spc_multicolor_coloring grid: %s",
-             ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", why_not.c_str());
+             "PC multicolor: %s grid: %s", option_of((PetscObject)pc, "pc_multicolor_coloring").c_str(),
+             why_not.c_str());
   if (!found->on_grid) {
     PetscCall(NoColors<Exec>(rows, colors));
     PetscCall(OnGraph<Exec>(rows, wanted, cut, *colors, found));

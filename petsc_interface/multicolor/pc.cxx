@@ -49,8 +49,7 @@ PetscErrorCode BlockSize(PC pc, PetscInt *block)
 /// The sentence of a matrix that cannot be relaxed.
 std::string describe(PC pc, const UnknownRows &rows, PetscReal shift, const ribbon::MulticolorReport &report)
 {
-  const char       *prefix = ((PetscObject)pc)->prefix;
-  const std::string option = std::string("-") + (prefix ? prefix : "") + "pc_multicolor_diagonal_shift";
+  const std::string option = option_of((PetscObject)pc, "pc_multicolor_diagonal_shift");
   const auto        row    = static_cast<long long>((rows.first() + report.unknown) * rows.block());
   const std::string where =
     rows.block() == 1 ? format("row %lld", row) : format("rows %lld to %lld", row, row + rows.block() - 1);

@@ -24,10 +24,9 @@ std::string NameComplaint(const char *const *names, int value, const char *outsi
   return outside ? outside : std::string("is no ") + names[n];
 }
 
-std::string OptionSentence(const OptionText &option, const char *prefix, const char *value, bool is_number,
-                           const std::string &complaint)
+std::string OptionSentence(const OptionText &option, const std::string &key, const char *value,
+                           bool is_number, const std::string &complaint)
 {
-  const std::string key = std::string("-") + (prefix ? prefix : "") + (option.key + 1);
   if (!is_number) return std::string(option.function) + ": " + value + " " + complaint;
   if (complaint[0] == ':') return key + " " + value + complaint;
   return std::string(option.function) + ", " + key + ": " + value + " " + complaint;

@@ -12,7 +12,7 @@
 /// Get by hand.
 #pragma once
 
-#include "compat.h"
+#include "session.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -120,12 +120,12 @@ std::string MethodName(const char *function, const char *verb);
 int CountNames(const char *const *names);
 /// The end of the message for a value that is not in a list of names; empty if it is.
 std::string NameComplaint(const char *const *names, int value, const char *outside);
-/// One sentence about a value that is not allowed:
+/// One sentence about a value that is not allowed, for `key`, the option with its prefix:
 ///     PCLineSetOmega, -pc_line_omega: 2. is not in [0, 2)     a number
 ///     -mat_multifrontal_refine -1: at least 0                 a number, if the complaint begins with a colon
 ///     PCLineSetLhs: 9 is no PCLineLhs                         others
-std::string OptionSentence(const OptionText &option, const char *prefix, const char *value, bool is_number,
-                           const std::string &complaint);
+std::string OptionSentence(const OptionText &option, const std::string &key, const char *value,
+                           bool is_number, const std::string &complaint);
 
 inline PetscClassId ClassIdOf(PC)
 {
@@ -158,8 +158,10 @@ PetscErrorCode CheckOption(Object object, const Option<Object, T> &option, T val
   if constexpr (is_real) PetscCall(PetscSNPrintf(text, sizeof text, "%g", static_cast<double>(value)));
   else if constexpr (is_int) PetscCall(PetscSNPrintf(text, sizeof text, "%" PetscInt_FMT, value));
   else PetscCall(PetscSNPrintf(text, sizeof text, "%d", static_cast<int>(value)));
-  SETERRQ(PetscObjectComm((PetscObject)object), PETSC_ERR_ARG_OUTOFRANGE, "%s",
-          OptionSentence(option, ((PetscObject)object)->prefix, text, is_real || is_int, complaint).c_str());
+  SETERRQ(
+    PetscObjectComm((PetscObject)object), PETSC_ERR_ARG_OUTOFRANGE, "%s",
+    OptionSentence(option, option_of((PetscObject)object, option.key + 1), text, is_real || is_int, complaint)
+      .c_str());
 }
 
 /// The body of a public Set, which has no effect on an object of another type. Logically collective.

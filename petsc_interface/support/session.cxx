@@ -176,4 +176,9 @@ PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+std::string option_of(PetscObject object, const char *name)
+{
+  return std::string("-") + (object->prefix ? object->prefix : "") + name;
+}
+
 } // namespace ribbon::petsc

@@ -61,4 +61,8 @@ PetscErrorCode AgreeOnSentence(MPI_Comm comm, std::string *what, int *number);
 /// error. The text is that of the lowest rank with an error. Collective.
 PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::string &what);
 
+/// An option with the prefix of an object.
+/// @param name  without the dash
+std::string option_of(PetscObject object, const char *name);
+
 } // namespace ribbon::petsc
