@@ -128,7 +128,7 @@ bool few_long_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 
 /// Whether there are so few lines with a one_pass kernel that one_pass is faster than partition for all
 /// lengths of which a tile fits. On an H100, for 512 to 16384 rows and 32 to 256 lines, one_pass takes 0.16 to
-/// 0.97 of the time. The exceptions are interleaved: 1.5 with 128 lines of 16384 rows of one general
+/// 1.03 of the time. The exceptions are interleaved: 1.5 with 128 lines of 16384 rows of one general
 /// tridiagonal matrix, and 1.25 to 1.6 with classes of 2048 rows.
 template <class Scalar, class Memory>
 bool few_team_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
@@ -157,8 +157,8 @@ bool seems_constant(const Bands<Scalar, Memory> &bands)
 inline constexpr std::int64_t most_runs = 8;
 
 /// Whether partition is faster with dot products (a few microseconds) than with a correction (memory
-/// traffic). 64 lines of 10^6 rows: 27 to 51% of copy bandwidth with a correction, 41 to 51% with dot products;
-/// below 4 * 10^6 unknowns the correction was faster (H200, examples/benchmark/history.md).
+/// traffic). 64 lines of 10^6 rows: 20 to 43% of copy bandwidth with a correction, 41 to 51% with dot products
+/// (H200, examples/benchmark/history.md).
 inline bool pieces_are_many(const LineSet &lines)
 {
   return lines.rows * lines.lines() >= (1 << 22);
