@@ -300,11 +300,6 @@ PetscErrorCode OnGraph(UnknownRows &rows, PCMulticolorColoring wanted, PCMultico
   const bool exact     = cut == PC_MULTICOLOR_CUT_EXACT && rows.ranks() > 1;
   bool       symmetric = true;
   PetscFunctionBegin;
-  PetscCheck(
-    !exact || wanted != PC_MULTICOLOR_COLORING_GREEDY, PetscObjectComm((PetscObject)rows.aij()),
-    PETSC_ERR_SUP,
-    "PC multicolor: -pc_multicolor_coloring greedy colours the rows of one rank, and -pc_multicolor_cut "
-    "exact needs colours over all ranks: take jp");
   if (!exact) {
     PetscCall(OnOwnGraph<Exec>(rows, wanted, colors, found));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -351,6 +346,12 @@ PetscErrorCode ColorUnknowns(PC pc, UnknownRows &rows, PCMulticolorColoring want
   std::string    why_not;
   PetscFunctionBegin;
   *found = {};
+  PetscCheck(wanted != PC_MULTICOLOR_COLORING_GREEDY || cut != PC_MULTICOLOR_CUT_EXACT || rows.ranks() == 1,
+             comm, PETSC_ERR_SUP,
+             "PC multicolor: %s greedy colours the rows of one rank, and %s exact needs colours over all "
+             "ranks: take jp",
+             option_of((PetscObject)pc, "pc_multicolor_coloring").c_str(),
+             option_of((PetscObject)pc, "pc_multicolor_cut").c_str());
   if (wanted == PC_MULTICOLOR_COLORING_AUTO || wanted == PC_MULTICOLOR_COLORING_GRID)
     PetscCall(OnGrid<Exec>(pc, rows, cut, colors, found, &why_not));
   PetscCheck(found->count > 0 || wanted != PC_MULTICOLOR_COLORING_GRID, comm, PETSC_ERR_SUP,

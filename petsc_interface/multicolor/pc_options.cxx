@@ -124,9 +124,10 @@ PetscErrorCode ReadDirection(PC pc, RibbonOptionItems PetscOptionsObject)
                                   cut, sizeof cut, nullptr));
   PetscCall(PetscStrcasecmp(cut, "exact", &set));
   PetscCheck(!set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "PC multicolor: -pc_multicolor_local_%s contradicts -pc_multicolor_cut exact: take "
-             "-pc_multicolor_%s for sweeps over all ranks",
-             local, local);
+             "PC multicolor: %s_%s contradicts %s exact: take %s_%s for sweeps over all ranks",
+             option_of((PetscObject)pc, "pc_multicolor_local").c_str(), local,
+             option_of((PetscObject)pc, "pc_multicolor_cut").c_str(),
+             option_of((PetscObject)pc, "pc_multicolor").c_str(), local);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,8 +224,9 @@ PetscErrorCode PCMulticolorSetIterations(PC pc, PetscInt its, PetscInt lits)
   PetscValidLogicalCollectiveInt(pc, its, 2);
   PetscValidLogicalCollectiveInt(pc, lits, 3);
   PetscCheck(its > 0 && lits > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "PCMulticolorSetIterations, -pc_multicolor_%s: %" PetscInt_FMT " is not positive",
-             its > 0 ? "lits" : "its", its > 0 ? lits : its);
+             "PCMulticolorSetIterations, %s: %" PetscInt_FMT " is not positive",
+             option_of((PetscObject)pc, its > 0 ? "pc_multicolor_lits" : "pc_multicolor_its").c_str(),
+             its > 0 ? lits : its);
   PetscTryMethod(pc, "PCMulticolorSetIterations_C", (PC, PetscInt, PetscInt), (pc, its, lits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -198,9 +198,11 @@ TEST_F(PCMulticolorUse, RefusesWhatItCannotDo)
   }
   {
     MulticolorPC m(A);
-    reset_options("-pc_multicolor_local_forward -pc_multicolor_cut exact");
-    EXPECT_TRUE(
-      contains(error_of([&] { return PCSetFromOptions(m.pc); }), "contradicts -pc_multicolor_cut exact"));
+    OK(PCSetOptionsPrefix(m.pc, "my_"));
+    reset_options("-my_pc_multicolor_local_forward -my_pc_multicolor_cut exact");
+    EXPECT_EQ(error_of([&] { return PCSetFromOptions(m.pc); }),
+              "PC multicolor: -my_pc_multicolor_local_forward contradicts -my_pc_multicolor_cut exact: take "
+              "-my_pc_multicolor_forward for sweeps over all ranks");
     reset_options();
   }
   OK(MatDestroy(&A));
