@@ -102,15 +102,6 @@ struct Problem {
     return is_for_tile_products(bands) &&
            (only_tile_products(lines, bands) || fastest() == Algorithm::tile_products);
   }
-  /// Whether one_pass or partition is tried before thomas, which has one thread per line. Of one general
-  /// matrix of half-bandwidth 4, one_pass solves 256 contiguous lines of 1024 rows in 0.017 ms; partition took
-  /// 1.1 ms for 256 lines of 2048 rows, whose segments the table gave to thomas (H100). Above 256 lines the limit
-  /// is an estimate.
-  bool prefers_teams() const
-  {
-    return fastest() != Algorithm::thomas || (by_teams(bands) && lines.lines() < few_lines);
-  }
-
   /// Calls f(K) with the unrolled half-bandwidth for these bands.
   template <class F>
   void with_reach(const F &f) const

@@ -126,6 +126,20 @@ TEST(AutoTable, OnePassHasTheShapeOfTheTable)
   }
 }
 
+TEST(AutoTable, LinesOfWhichNoTileFitsAreSolvedInSegments)
+{
+  for (const auto &[rows, expected] : {std::pair(1024, "one_pass"), std::pair(2048, "partition")}) {
+    std::mt19937_64 g(6);
+    const auto      bands  = random_bands<double>(g, 1, rows, 4, false, Kind::dominant);
+    const auto      report = ribbon::LineSolver<double>(
+                          Exec(), lines_of(ribbon::choice::Layout::contiguous, rows, 1024), to_device(bands))
+                          .report();
+    EXPECT_TRUE(report.ok()) << report.reason;
+    EXPECT_EQ(report.algorithm.find(ribbon::is_device_space<Exec> ? expected : "thomas"), 0U)
+      << report.algorithm;
+  }
+}
+
 TEST(AutoTable, DevicesTakeWhatItSaysAndHostsTheirRule)
 {
   for (const Entry &entry : auto_table) {
