@@ -2,7 +2,7 @@
 /// @file cut_choices.hpp  Options and costs of the ways to solve lines that span ranks.
 #pragma once
 
-#include <ribbon_petsc/ribbon.h>
+#include <ribbon_petsc/pcline.h>
 
 #include <algorithm>
 #include <cmath>

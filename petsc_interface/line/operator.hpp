@@ -8,7 +8,7 @@
 
 #include <ribbon/lines_from_csr.hpp>
 #include <ribbon/line_solver.hpp>
-#include <ribbon_petsc/ribbon.h>
+#include <ribbon_petsc/pcline.h>
 
 #include <memory>
 

@@ -8,7 +8,7 @@
 #include "symmetric_copy.hpp"
 #include "zero_free_copy.hpp"
 
-#include <ribbon_petsc/ribbon.h>
+#include <ribbon_petsc/matsolvermultifrontal.h>
 
 namespace ribbon::petsc {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <petscksp.h>
-#include <ribbon_petsc/ribbon.h>
+#include <ribbon_petsc/pcline.h>
 
 /*MC
    KSPLINE = "line" - A direct solve of a batch of lines, with iterative refinement until every line meets the
