@@ -175,6 +175,6 @@ def tables(quick=False):
              rows=preconditioners()),
         dict(id="gmres", title="Without multigrid: GMRES(30), convection at 30°, by Peclet number", dim=2, solver=GMRES, columns=columns("convection", "peclet", [1, 100, 10**4, 10**6], angle=30),
              rows=preconditioners(convection=True)),
-        dict(id="points_2d", title="Point smoothers and lines, by ratio", dim=2, solver=MULTIGRID, columns=moderate, rows=point_smoothers()),
-        dict(id="points_3d", title="Point smoothers and lines, three dimensions, by ratio", dim=3, solver=MULTIGRID, columns=moderate, rows=point_smoothers()),
+        dict(id="points_2d", title="Points and lines in 2D, by ratio", dim=2, solver=MULTIGRID, columns=moderate, rows=point_smoothers()),
+        dict(id="points_3d", title="Points and lines in 3D, by ratio", dim=3, solver=MULTIGRID, columns=moderate, rows=point_smoothers()),
     ]
