@@ -66,7 +66,7 @@ TEST_F(CompactUse, DMCreatesMatricesOfTheType)
     EXPECT_TRUE(contains(text, "direction: y, lines of 40 rows, spacing 0.16110")) << text;
     EXPECT_TRUE(contains(text, "ends: order 3\n")) << text;
     EXPECT_TRUE(
-      contains(text, ranks == 1 ? ", fused with the product\n" : "kernel: sub-lines on their ranks, solved "))
+      contains(text, ranks == 1 ? ", fused with the product\n" : ": sub-lines on their ranks, solved "))
       << text;
   }
   OK(MatCompactSetDirection(A, MAT_COMPACT_X)); // lines of 5 rows
