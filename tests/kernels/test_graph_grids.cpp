@@ -1,88 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines along the largest couplings of a sparse matrix.
-#include "graph.hpp"
-
-#include <ribbon/lines_from_graph.hpp>
-
-#include <gtest/gtest.h>
+// Lines along the largest couplings of grids and rings, and the convergence with lines as preconditioner.
+#include "graph_lines.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 using namespace test;
 
 namespace {
-
-using Line  = std::vector<Row>;
-using Lines = std::set<Line>;
-
-/// Lines in either direction are equal.
-Line oriented(Line line)
-{
-  if (line.front() > line.back()) std::reverse(line.begin(), line.end());
-  return line;
-}
-Lines as_set(const ribbon::LinesOfGraph &found)
-{
-  Lines lines;
-  for (std::size_t l = 0; l + 1 < found.begin.size(); ++l)
-    lines.insert(oriented({found.order.begin() + found.begin[l], found.order.begin() + found.begin[l + 1]}));
-  return lines;
-}
-Lines grid_lines(Row nx, Row ny, Row nz, int d, const std::vector<Row> &to)
-{
-  const Row n[3] = {nx, ny, nz}, stride[3] = {1, nx, nx * ny};
-  Lines     lines;
-  for (Row i = 0; i < nx * ny * nz; ++i) {
-    if (i / stride[d] % n[d] != 0) continue;
-    Line line;
-    for (Row k = 0; k < n[d]; ++k) line.push_back(to[static_cast<std::size_t>(i + k * stride[d])]);
-    lines.insert(oriented(line));
-  }
-  return lines;
-}
-
-/// Every row is on one line, lines are not empty and in order, neighbours couple, and no lines remain that
-/// could be joined.
-template <class Scalar, class Index>
-void expect_sound(Host<Scalar, Index> &A, const ribbon::LinesOfGraph &found, int block = 1)
-{
-  const Row n = A.rows / block;
-  ASSERT_EQ(static_cast<Row>(found.order.size()), n);
-  ASSERT_FALSE(found.begin.empty());
-  EXPECT_EQ(found.begin.front(), 0);
-  EXPECT_EQ(found.begin.back(), n);
-  std::vector<int>              seen(static_cast<std::size_t>(n), 0);
-  std::set<std::pair<Row, Row>> coupled;
-  for (const auto &[at, a] : A.entries)
-    if (ribbon::magnitude(a) > 0) coupled.insert({at.first / block, at.second / block});
-  for (Row i : found.order) {
-    ASSERT_TRUE(i >= 0 && i < n);
-    ++seen[static_cast<std::size_t>(i)];
-  }
-  EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
-  Row before = -1;
-  for (std::size_t l = 0; l + 1 < found.begin.size(); ++l) {
-    ASSERT_LT(found.begin[l], found.begin[l + 1]);
-    const Row first = found.order[static_cast<std::size_t>(found.begin[l])];
-    EXPECT_LT(before, first);
-    EXPECT_LE(first, found.order[static_cast<std::size_t>(found.begin[l + 1] - 1)]);
-    before = first;
-    for (auto k = static_cast<std::size_t>(found.begin[l]);
-         k + 1 < static_cast<std::size_t>(found.begin[l + 1]); ++k)
-      EXPECT_TRUE(coupled.count({found.order[k], found.order[k + 1]}) +
-                    coupled.count({found.order[k + 1], found.order[k]}) >
-                  0)
-        << found.order[k] << " and " << found.order[k + 1];
-  }
-}
 
 TEST(LinesOfGraph, StrongDirectionOfAGridInAnyNumbering)
 {
@@ -220,76 +150,6 @@ TEST(LinesOfGraph, RingsAreCutOnce)
   }
 }
 
-TEST(LinesOfGraph, FewRowsAndNothingCoupled)
-{
-  Host<> none(0);
-  auto   found = ribbon::lines_from_graph(none.csr());
-  EXPECT_EQ(found.lines(), 0);
-  EXPECT_EQ(found.begin, std::vector<Row>{0});
-  Host<> one(1);
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(one.csr())), (Lines{{0}})); // a row without an entry
-  one.entries[{0, 0}] = 3;
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(one.csr())), (Lines{{0}}));
-  Host<> diagonal(6);
-  for (Row i = 0; i < 6; ++i) diagonal.entries[{i, i}] = static_cast<double>(i); // includes a zero
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(diagonal.csr())), (Lines{{0}, {1}, {2}, {3}, {4}, {5}}));
-}
-
-TEST(LinesOfGraph, EntriesThatAreNoNumbersOrNoCouplings)
-{
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  Host<>       A(12);
-  auto         pair = [&A](Row i, double diagonal, double a, double b) {
-    A.entries[{i, i}] = A.entries[{i + 1, i + 1}] = diagonal;
-    A.entries[{i, i + 1}]                         = a;
-    A.entries[{i + 1, i}]                         = b;
-  };
-  pair(0, 2, nan, nan);
-  pair(2, 2, inf, -inf);
-  pair(4, 2, 0, 0);       // stored zeros
-  pair(6, 1, 1e-9, 1e-9); // nearly zero
-  pair(8, 0, 1, 1);       // zero diagonals
-  pair(10, nan, 0, 1);    // one-sided
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())),
-            (Lines{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8, 9}, {10, 11}}));
-  // Upwind: every row couples only to the row before it. The scales of rows have no effect.
-  Host<> upwind(40);
-  for (Row i = 0; i < 40; ++i) {
-    const double scale     = std::pow(10., static_cast<double>(i * 7 % 13) - 6);
-    upwind.entries[{i, i}] = scale;
-    if (i > 0) upwind.entries[{i, i - 1}] = -scale;
-  }
-  EXPECT_EQ(ribbon::lines_from_graph(upwind.renumbered(shuffled(40, 9)).csr()).lines(), 1);
-  // Columns outside the matrix.
-  Host<> wide(2);
-  wide.entries = {{{0, 0}, 1.}, {{0, 5}, -9.}, {{1, 0}, -1.}, {{1, 1}, 1.}};
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(wide.csr())), (Lines{{0, 1}}));
-}
-
-TEST(LinesOfGraph, Thresholds)
-{
-  // Two pairs with a coupling between them that is a tenth as strong.
-  Host<> A = grid(4, 1, 1, [](int, Row x, Row, Row) { return x == 1 ? 0.1 : 1.; });
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), (Lines{{0, 1}, {2, 3}}));
-  ribbon::LinesOfGraphOptions options;
-  options.threshold = 0.05;
-  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr(), options)), (Lines{{0, 1, 2, 3}}));
-  options.anisotropy = 4;
-  Host<> B           = grid(6, 6, 1, constant(1, 1));
-  EXPECT_EQ(ribbon::lines_from_graph(B.csr(), options).lines(), 36);
-}
-
-TEST(LinesOfGraph, Errors)
-{
-  Host<>                      A(7);
-  ribbon::LinesOfGraphOptions options;
-  options.block = 2;
-  EXPECT_THROW(ribbon::lines_from_graph(A.csr(), options), std::invalid_argument);
-  options.block     = 1;
-  options.threshold = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(ribbon::lines_from_graph(A.csr(), options), std::invalid_argument);
-}
-
 TEST(LinesOfGraph, Blocks)
 {
   // Two unknowns per point that couple with each other a thousand times as strongly as the points do.
@@ -385,43 +245,6 @@ TEST(LinesOfGraph, LongerLinesPreconditionBetter)
     EXPECT_LT(4 * all, 3 * jacobi);
     RecordProperty("iterations",
                    std::to_string(jacobi) + " " + std::to_string(some) + " " + std::to_string(all));
-  }
-}
-
-template <class Scalar, class Index>
-void random_graphs(unsigned seed)
-{
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
-  std::mt19937                           random(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  const Row                              n = 1 + static_cast<Row>(random() % 60);
-  Host<Scalar, Index>                    A(n);
-  const std::size_t                      entries = random() % static_cast<std::size_t>(6 * n + 1);
-  for (std::size_t k = 0; k < entries; ++k) {
-    const Row i = static_cast<Row>(random() % static_cast<unsigned>(n)),
-              j = static_cast<Row>(random() % static_cast<unsigned>(n));
-    A.entries[{i, j}] =
-      random() % 8 == 0
-        ? Scalar(0)
-        : Scalar(static_cast<ribbon::real_t<Scalar>>(uniform(random) * std::pow(10, 2 * uniform(random))));
-  }
-  ribbon::LinesOfGraphOptions options;
-  options.threshold  = random() % 2 == 0 ? 0.25 : 0;
-  options.anisotropy = random() % 3 == 0 ? 2 : 0;
-  const auto found   = ribbon::lines_from_graph(A.csr(), options);
-  expect_sound(A, found);
-  const auto again = ribbon::lines_from_graph(A.csr(), options);
-  EXPECT_EQ(found.order, again.order);
-  EXPECT_EQ(found.begin, again.begin);
-}
-
-TEST(LinesOfGraph, RandomGraphs)
-{
-  for (unsigned seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
-    random_graphs<double, std::int32_t>(seed);
-    random_graphs<float, std::int64_t>(seed + 1000);
-    random_graphs<Kokkos::complex<double>, std::int32_t>(seed + 2000);
-    random_graphs<double, std::int64_t>(seed + 3000);
   }
 }
 
