@@ -303,4 +303,6 @@ protected:
   }
 };
 
+class PCMulticolorUse : public MulticolorTest { };
+
 } // namespace test
