@@ -2,7 +2,9 @@
 /// @file ways.hpp  The ways to apply a compact operator:
 ///
 ///     WholeCompact      lines on one rank: one LineOperator
-///     PiecesCompact     lines that span ranks: halo of B, and sub-lines that a reduced system couples
+///     PiecesCompact     lines that span ranks: sub-lines that a reduced system couples. One message to each
+///                       neighbour if only neighbours exchange (cut_operator.hpp); otherwise, and for
+///                       transposed products, one for rows of u and one for the reduced system
 ///     GatheredCompact   lines that span ranks, each gathered to one rank
 #pragma once
 
@@ -149,12 +151,15 @@ public:
     const auto bands = [&](Factor factor) {
       return sub_bands(exec, request, factor, request.first(), lines_.rows, transposed);
     };
+    Input A;
+    PetscCallCXX(A = bands(Factor::A));
     PetscCallCXX(B_ = bands(Factor::B));
     for (const LineChain::Piece &piece : request.chain->pieces)
       if (piece.rows < B_.half_bandwidth()) *why_not = "rows of B reach further than a sub-line";
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(
-      cut_.set_up(exec, request.chain, lines_, bands(Factor::A), periodic, {}, LineSolverOptions(), why_not));
+    if (!transposed) PetscCall(Join(exec, request, A));
+    if (at_once_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(cut_.set_up(exec, request.chain, lines_, A, periodic, {}, LineSolverOptions(), why_not));
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCallCXX(halo_ = HaloExchange<Exec>(exec, request.chain, lines_.lines(), periodic, B_.kl(), B_.ku()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,15 +178,48 @@ public:
       PetscCall(Multiply(exec, terms, w, at, terms.beta, y, lines_));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(Multiply(exec, terms, u, lines_, Scalar(0), w, at));
-    PetscCall(cut_.solve(exec, w, at, w, at));
+    if (at_once_) PetscCall(cut_.apply(exec, operator_, terms.alpha, u, lines_, w, at));
+    else {
+      PetscCall(Multiply(exec, terms, u, lines_, Scalar(0), w, at));
+      PetscCall(cut_.solve(exec, w, at, w, at));
+    }
     if (!in_y) PetscCallCXX(add_lines(exec, w, at, terms.beta, terms.v, terms.lines, y, lines_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  std::string facts() const override { return "sub-lines on their ranks, solved " + cut_.facts(); }
+  std::string facts() const override
+  {
+    return "sub-lines on their ranks, solved " + cut_.facts() +
+           (!at_once_              ? ""
+            : operator_.is_fused() ? ", fused with the product in one exchange"
+                                   : ", with the product in one exchange");
+  }
 
 private:
+  using Input = Bands<Scalar, typename Exec::memory_space>;
+
+  /// Prepares products in one exchange, if this is possible on all ranks. Collective on the chain.
+  PetscErrorCode Join(const Exec &exec, const CompactRequest &request, const Input &A)
+  {
+    CutSolver<Exec> cut;
+    std::string     why_not;
+    int             number = 0;
+    PetscFunctionBegin;
+    for (const LineChain::Piece &piece : request.chain->pieces)
+      if (piece.rows < CutOperator<Scalar, Exec>::least_rows(A, B_)) PetscFunctionReturn(PETSC_SUCCESS);
+    cut.carry(CutOperator<Scalar, Exec>::carried(A, B_));
+    PetscCall(
+      cut.set_up(exec, request.chain, lines_, A, request.scheme.periodic, {}, LineSolverOptions(), &why_not));
+    if (!why_not.empty() || !cut.carries()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCallCXX(operator_ = CutOperator<Scalar, Exec>(exec, cut.sub_lines(), lines_, A, B_,
+                                                       LineSolverOptions(), why_not));
+    PetscCall(AgreeOnSentence(request.chain->comm, &why_not, &number));
+    if (!why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(cut.connect(exec, &operator_));
+    cut_ = std::move(cut), at_once_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /// w = alpha B u + beta v.
   PetscErrorCode Multiply(const Exec &exec, const OperatorTerms<Scalar> &terms, const Scalar *u,
                           const LineSet &in, Scalar beta, Scalar *w, const LineSet &out)
@@ -194,12 +232,14 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  LineSet                                    lines_;
-  bool                                       transposed_ = false;
-  Bands<Scalar, typename Exec::memory_space> B_; ///< of the sub-lines, with entries in rows of neighbours
-  CutSolver<Exec>                            cut_;
-  HaloExchange<Exec>                         halo_;
-  LineWorkspace<Exec>                        work_;
+  LineSet                   lines_;
+  bool                      transposed_ = false;
+  Input                     B_; ///< of the sub-lines, with entries in rows of neighbours
+  CutSolver<Exec>           cut_;
+  bool                      at_once_ = false; ///< in one exchange
+  CutOperator<Scalar, Exec> operator_;
+  HaloExchange<Exec>        halo_; ///< if not at_once_
+  LineWorkspace<Exec>       work_;
 };
 
 template <class Exec>

@@ -28,6 +28,7 @@ struct CutPlace {
   bool                             periodic = false;
   int                              S        = 1; ///< unknowns of a group of separators
   std::int64_t                     lines    = 0; ///< that are factored
+  int                              carried  = 0; ///< other values of a line in a message between neighbours
 
   PetscMPIInt  size() const { return chain->size(); }
   PetscMPIInt  left() const { return chain->left(periodic); }
@@ -35,6 +36,8 @@ struct CutPlace {
   bool         has_left() const { return left() != MPI_PROC_NULL; }
   bool         has_right() const { return right() != MPI_PROC_NULL; }
   std::int64_t separators() const { return periodic ? size() : size() - 1; }
+  /// Values of a line in a message between neighbours.
+  int words() const { return S + carried; }
 };
 
 template <class Exec>
@@ -50,14 +53,18 @@ public:
   /// Allocates buffers for this number of lines: that of the factored lines, or, with takes_columns(), a
   /// multiple.
   virtual void reserve(const Exec &exec, std::int64_t lines) = 0;
-  /// CutLines::forward() writes the right-hand sides of this sub-line there.
-  Scalar *ends() const { return ends_.data(); }
-  /// Sends ends() after exec has written them.
+  /// The messages to the left (carried values, S contributions) and to the right (S contributions, carried
+  /// values). Value c of line l is at c lines + l.
+  Scalar *message() const { return ends_.data(); }
+  /// CutLines::forward() writes the contributions of this sub-line there.
+  Scalar *ends(std::int64_t lines) const { return ends_.data() + place_.carried * lines; }
+  /// Sends the messages after exec has written them.
   virtual PetscErrorCode send(const Exec &exec, std::int64_t lines) = 0;
   /// Waits for the messages of other ranks, and solves: z() is complete, on exec.
   virtual PetscErrorCode reduce(const Exec &exec, std::int64_t lines) = 0;
-  /// Solution on the left of this sub-line (`of_left`), or in its separators. Value s of line l is at s
-  /// lines + l.
+  /// Solution on the left of this sub-line (`of_left`), or in its separators, and then the carried values: rows
+  /// left of the sub-line, or its separators' rows and the first rows of the right neighbour. Value s of line
+  /// l is at s lines + l.
   virtual const Scalar *z(bool of_left, std::int64_t lines) const = 0;
   /// Whether several right-hand sides of a line are solved at once.
   virtual bool         takes_columns() const { return true; }
@@ -82,7 +89,7 @@ protected:
   /// l.
   LineSet reduced_lines(std::int64_t rows, std::int64_t lines) const
   {
-    LineSet set{rows, lines, 1, place_.S * lines, 1, 0, 0};
+    LineSet set{rows, lines, 1, place_.words() * lines, 1, 0, 0};
     set.components = place_.S, set.component_stride = lines;
     return set;
   }
@@ -162,13 +169,13 @@ public:
   }
   void reserve(const Exec &exec, std::int64_t lines) override
   {
-    const std::size_t both = Base::words(2 * place_.S * lines);
+    const std::size_t both = Base::words(2 * place_.words() * lines);
     ends_ = MessageBuffer<Exec>(exec, both), all_ = MessageBuffer<Exec>(exec, both);
     z_ = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", both);
   }
   PetscErrorCode send(const Exec &exec, std::int64_t lines) override
   {
-    const std::int64_t each = place_.S * lines;
+    const std::int64_t each = place_.words() * lines;
     const auto         n    = static_cast<PetscMPIInt>(each);
     const MPI_Comm     comm = place_.chain->comm;
     PetscFunctionBegin;
@@ -181,23 +188,20 @@ public:
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
   {
-    const std::int64_t each = place_.S * lines;
-    const LineSet      set  = this->reduced_lines(place_.has_left() + place_.has_right(), lines);
+    const LineSet set = this->reduced_lines(place_.has_left() + place_.has_right(), lines);
     PetscFunctionBegin;
     PetscCall(this->Wait());
     PetscCall(all_.from_mpi(exec));
-    for (bool of_left : {true, false}) {
-      const std::int64_t at = of_left ? 0 : each;
+    for (bool of_left : {true, false})
       if (of_left ? place_.has_left() : place_.has_right())
-        PetscCallCXX(
-          add(exec, each, ends_.data() + at, all_.data() + at, const_cast<Scalar *>(z(of_left, lines))));
-    }
+        PetscCallCXX(join_messages(exec, {lines, place_.S, place_.carried, of_left}, ends_.data(),
+                                   all_.data(), const_cast<Scalar *>(z(of_left, lines))));
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const Scalar *z(bool of_left, std::int64_t lines) const override
   {
-    return z_.data() + (of_left || !place_.has_left() ? 0 : place_.S * lines);
+    return z_.data() + (of_left || !place_.has_left() ? 0 : place_.words() * lines);
   }
   std::string who() const override { return "by neighbours"; }
 };

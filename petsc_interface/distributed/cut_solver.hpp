@@ -7,6 +7,7 @@
 #include "cut_exchange.hpp"
 
 #include <ribbon/distributed/cut_lines.hpp>
+#include <ribbon/distributed/cut_operator.hpp>
 
 #include <stdexcept>
 #include <utility>
@@ -19,6 +20,10 @@ class CutSolver {
   using Input  = Bands<Scalar, Memory>;
 
 public:
+  /// Before set_up(): messages between neighbours carry rows of a CutOperator, and dot products are not used.
+  void carry(int rows) { carried_ = rows; }
+  /// Whether they do: only neighbours exchange.
+  bool carries() const { return place_.carried > 0; }
   /// Factors. If these lines must be solved in another way, `why_not` says why on all ranks of the chain.
   /// Collective on the chain.
   /// @param lines  sub-lines of this rank
@@ -32,7 +37,7 @@ public:
     PetscFunctionBegin;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &strided, 1, MPI_INT, MPI_MAX, chain->comm));
     has_stride_to_spare_ = !strided;
-    PetscCall(factor(exec, std::move(chain), lines, bands, periodic, how, true, options, why_not));
+    PetscCall(factor(exec, std::move(chain), lines, bands, periodic, how, carried_ == 0, options, why_not));
     if (why_not->empty()) PetscCall(Probe(exec, lines, how.cut, why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -50,16 +55,17 @@ public:
     PetscFunctionBegin;
     piece.m = lines.rows, piece.lines = lines.lines(), piece.K = std::max(1, bands.half_bandwidth()),
     piece.B    = bands.block;
-    place_     = {std::move(chain), periodic, piece.S(), lines.lines()};
+    place_     = {std::move(chain), periodic, piece.S(), lines.lines(), carried_};
     piece.left = place_.has_left(), piece.right = place_.has_right();
     for (PetscMPIInt q = 0; q < place_.size(); ++q)
       if (place_.chain->pieces[static_cast<std::size_t>(q)].rows < piece.K &&
           (periodic || q + 1 < place_.size()))
         *why_not = "couplings reach further than a sub-line";
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands)
-                                   : std::vector<Scalar>(),
-                       &us));
+    PetscCall(Pass(
+      true, piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands) : std::vector<Scalar>(),
+      &us));
+    if (!piece.left) us.assign(static_cast<std::size_t>(place_.S * place_.S), Scalar(0));
     try {
       cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, dots, options, *why_not);
     } catch (const std::invalid_argument &e) {
@@ -76,7 +82,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  const LineChain &chain() const { return *place_.chain; }
+  const LineChain              &chain() const { return *place_.chain; }
+  const CutLines<Scalar, Exec> &sub_lines() const { return cut_; }
   /// Whether the terms that are left out are below rounding.
   bool is_exact() const { return exact_; }
   /// Whether several right-hand sides of a line are solved at once, on all ranks of the chain.
@@ -120,6 +127,34 @@ public:
     PetscCall(Backward(exec, b, in, x, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /// Exchanges the coefficients that neighbours need. Collective on the chain.
+  PetscErrorCode connect(const Exec &exec, CutOperator<Scalar, Exec> *op) const
+  {
+    std::vector<Scalar> left, right;
+    PetscFunctionBegin;
+    PetscCall(Pass(true, op->of_right(), &left));
+    PetscCall(Pass(false, op->of_left(), &right));
+    PetscCallCXX(op->take(exec, left, right));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// x = alpha A^-1 B u by one message to each neighbour. u is not x. Collective on the chain.
+  PetscErrorCode apply(const Exec &exec, const CutOperator<Scalar, Exec> &op, Scalar alpha, const Scalar *u,
+                       const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->forward, 0, 0, 0, 0));
+    PetscCallCXX(reserve(exec, in.lines()));
+    PetscCallCXX(op.forward(exec, alpha, u, in, x, out, exchange_->message()));
+    PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
+    PetscCall(Exchange(&CutExchange<Exec>::send, exec, in.lines()));
+    PetscCall(Exchange(&CutExchange<Exec>::reduce, exec, in.lines()));
+    PetscCall(PetscLogEventBegin(events->backward, 0, 0, 0, 0));
+    PetscCallCXX(op.backward(exec, z(true, out.lines()), z(false, out.lines()), x, out));
+    PetscCall(PetscLogEventEnd(events->backward, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /// Solution of the last solve on the left of this sub-line (`of_left`), or in its separators. Value s of
   /// line l is at s lines + l.
   const Scalar *z(bool of_left, std::int64_t lines) const { return exchange_->z(of_left, lines); }
@@ -135,7 +170,7 @@ private:
     PetscCall(GetEvents(&events));
     PetscCall(PetscLogEventBegin(events->forward, 0, 0, 0, 0));
     PetscCallCXX(reserve(exec, in.lines()));
-    PetscCallCXX(cut_.forward(exec, b, in, x, out, exchange_->ends()));
+    PetscCallCXX(cut_.forward(exec, b, in, x, out, exchange_->ends(in.lines())));
     PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -242,17 +277,19 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Exchanges coefficients: receives those that the left neighbour has for this rank.
-  PetscErrorCode FromLeft(const std::vector<Scalar> &to_right, std::vector<Scalar> *from_left) const
+  /// Sends coefficients to the right neighbour (`to_right`) or the left one, and receives those of the other;
+  /// none where there is no other.
+  PetscErrorCode Pass(bool to_right, const std::vector<Scalar> &sent, std::vector<Scalar> *received) const
   {
+    const PetscMPIInt to   = to_right ? place_.right() : place_.left(),
+                      from = to_right ? place_.left() : place_.right();
     PetscMPIInt out, in = 0;
     PetscFunctionBegin;
-    PetscCall(PetscMPIIntCast(static_cast<PetscInt>(to_right.size()), &out));
-    PetscCallMPI(MPI_Sendrecv(&out, 1, MPI_INT, place_.right(), 0, &in, 1, MPI_INT, place_.left(), 0, comm(),
-                              MPI_STATUS_IGNORE));
-    from_left->resize(static_cast<std::size_t>(place_.has_left() ? in : place_.S * place_.S), Scalar(0));
-    PetscCallMPI(MPI_Sendrecv(to_right.data(), out, MPIU_SCALAR, place_.right(), 1, from_left->data(), in,
-                              MPIU_SCALAR, place_.left(), 1, comm(), MPI_STATUS_IGNORE));
+    PetscCall(PetscMPIIntCast(static_cast<PetscInt>(sent.size()), &out));
+    PetscCallMPI(MPI_Sendrecv(&out, 1, MPI_INT, to, 0, &in, 1, MPI_INT, from, 0, comm(), MPI_STATUS_IGNORE));
+    received->resize(static_cast<std::size_t>(in));
+    PetscCallMPI(MPI_Sendrecv(sent.data(), out, MPIU_SCALAR, to, 1, received->data(), in, MPIU_SCALAR, from,
+                              1, comm(), MPI_STATUS_IGNORE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -264,14 +301,17 @@ private:
                is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
     int number         = 0;
     PetscFunctionBegin;
+    place_.carried   = 0;
     asks_neighbours_ = how.cut == PC_LINE_CUT_DROP ||
                        (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
     exact_ = !asks_neighbours_ || decayed || R.separators == 1;
     const PCLineCutExchange way =
       is_auto ? CutCost(place_.S, sizeof(Scalar)).best(place_.size(), static_cast<double>(place_.lines))
               : how.exchange;
-    if (asks_neighbours_) exchange_ = std::make_shared<NeighbourExchange<Exec>>(place_);
-    else if (way == PC_LINE_CUT_EXCHANGE_EVERY_RANK)
+    if (asks_neighbours_) {
+      place_.carried = carried_;
+      exchange_      = std::make_shared<NeighbourExchange<Exec>>(place_);
+    } else if (way == PC_LINE_CUT_EXCHANGE_EVERY_RANK)
       exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
     else exchange_ = std::make_shared<DealtExchange<Exec>>(place_);
     why_not->clear();
@@ -303,6 +343,7 @@ private:
   CutPlace                           place_;
   CutLines<Scalar, Exec>             cut_;
   std::shared_ptr<CutExchange<Exec>> exchange_;
+  int                                carried_ = 0; ///< rows that messages carry, if neighbours exchange
   bool                               asks_neighbours_ = false, exact_ = true, has_stride_to_spare_ = true;
   std::int64_t                       room_        = 0; ///< lines that the buffers can hold
   double                             probe_error_ = 0, rcond_ = 1;

@@ -14,6 +14,11 @@ using Compact = Petsc;
 
 inline const PetscReal turn = 2 * PETSC_PI;
 
+inline std::string compact_view(Mat A)
+{
+  return printed([A](PetscViewer viewer) { return MatView(A, viewer); });
+}
+
 /// A DMDA on [0, 2 pi]^dim with uniform coordinates.
 struct CompactDMDA {
   DM       da = nullptr;

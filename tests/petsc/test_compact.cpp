@@ -163,8 +163,9 @@ TEST_F(Compact, TransposeIsTheAdjoint)
 
 TEST_F(Compact, LinesThatSpanRanksGiveTheNumbersOfOneRank)
 {
-  // sub-lines of 3 or 4 rows are gathered if rows of B reach further
-  for (PetscInt n : {14, 41, 150})
+  // sub-lines of 3 or 4 rows are gathered if rows of B reach further; of those of 400 rows only neighbours
+  // exchange, once
+  for (PetscInt n : {14, 41, 150, 400})
     for (PetscInt dof : {1, 3})
       for_all_schemes([&](const CompactCase &c, bool periodic) {
         SCOPED_TRACE(testing::Message() << n << " rows, dof " << dof);
@@ -178,10 +179,26 @@ TEST_F(Compact, LinesThatSpanRanksGiveTheNumbersOfOneRank)
       });
 }
 
+TEST_F(Compact, LongSubLinesAreMultipliedInOneExchange)
+{
+  for (bool periodic : {true, false})
+    for (PetscInt order : {4, 10})
+      for (PetscInt n : {40, 400}) { // 10 rows of each of four ranks: their ends couple
+        const CompactDMDA grid({3, n}, 1, periodic, {1, ranks});
+        CompactMat        mat(grid, MAT_COMPACT_Y, 1, order);
+        OK(MatMult(mat.A, mat.u, mat.y));
+        const std::string text = compact_view(mat.A);
+        if (ranks > 1 && rank == 0) {
+          EXPECT_EQ(contains(text, "in one exchange"), n == 400 || (ranks == 2 && !periodic)) << text;
+        }
+        OK(MatMultTranspose(mat.A, mat.u, mat.y)); // two exchanges
+      }
+}
+
 TEST_F(Compact, AddsAVectorInPlaceOrNot)
 {
   for (bool periodic : {true, false})
-    for (PetscInt n : {14, 60})
+    for (PetscInt n : {14, 60, 400})
       for (bool transposed : {false, true}) {
         const CompactDMDA grid({4, n}, 2, periodic, {1, ranks});
         CompactMat        mat(grid, MAT_COMPACT_Y, 1, 6);

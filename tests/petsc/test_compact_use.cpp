@@ -8,11 +8,6 @@ using CompactUse = Petsc;
 
 namespace {
 
-std::string view_of(Mat A)
-{
-  return printed([A](PetscViewer viewer) { return MatView(A, viewer); });
-}
-
 /// y of another order than that of `mat`, which is not changed.
 Vec product_of_order(const CompactDMDA &grid, const CompactMat &mat, PetscInt order)
 {
@@ -60,7 +55,7 @@ TEST_F(CompactUse, DMCreatesMatricesOfTheType)
   OK(VecCopy(f, u));
   OK(MatMult(A, u, y));
   EXPECT_LE(difference(y, exact), 0.03);
-  const std::string text = view_of(A);
+  const std::string text = compact_view(A);
   if (rank == 0) {
     EXPECT_TRUE(contains(text, "derivative 1, order 8\n")) << text;
     EXPECT_TRUE(contains(text, "direction: y, lines of 40 rows, spacing 0.16110")) << text;
@@ -200,7 +195,7 @@ TEST_F(CompactUse, ViewsBeforeAndAfterASetUp)
   const CompactDMDA grid({40}, 1, true);
   const CompactMat  mat(grid, MAT_COMPACT_X, 0, 6);
   OK(MatCompactSetStaggered(mat.A, MAT_COMPACT_STAGGERED_FORWARD));
-  std::string text = view_of(mat.A);
+  std::string text = compact_view(mat.A);
   if (rank == 0) {
     EXPECT_TRUE(contains(text, "scheme: interpolation, order 6, staggered forward\n")) << text;
     EXPECT_TRUE(contains(text, "direction: x (not set up)\n")) << text;
@@ -208,7 +203,7 @@ TEST_F(CompactUse, ViewsBeforeAndAfterASetUp)
   OK(MatCompactSetStaggered(mat.A, MAT_COMPACT_STAGGERED_NONE));
   OK(MatMult(mat.A, mat.u, mat.y));
   OK(MatMultTranspose(mat.A, mat.u, mat.y));
-  text = view_of(mat.A);
+  text = compact_view(mat.A);
   if (rank == 0) {
     EXPECT_TRUE(contains(text, "scheme: filter 0.45, order 6\n")) << text;
     EXPECT_TRUE(contains(text, "ends: periodic\n")) << text;

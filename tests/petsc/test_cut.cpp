@@ -297,7 +297,7 @@ TEST_F(PCLineCuts, RanksThatSeeDifferentGridsRaiseOneError)
   OK(MatDestroy(&A));
 }
 
-/// On devices each thread corrects some rows of a line; on hosts it corrects a line, or a row of all lines.
+/// On devices each thread corrects some rows of a line; on hosts it corrects a line, or a tile of lines.
 TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
 {
   using Kernels = ribbon::CutKernels<double, Kokkos::HostSpace>;
@@ -307,7 +307,7 @@ TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
     for (int K : {1, 2})
       for (std::int64_t m : {5, 300, 1000})
         for (bool right : {false, true}) {
-          const std::int64_t    lines = 3;
+          const std::int64_t    lines = m == 300 ? 520 : 3; // a tile has 512
           const ribbon::LineSet set   = contiguous ? ribbon::LineSet::contiguous(m, lines, m + 1)
                                                    : ribbon::LineSet::interleaved(m, lines);
           Kernels::Parts        parts;
@@ -330,8 +330,8 @@ TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
                                       0,     m,         set.is_contiguous(), false},
             flat = each;
           flat.x = y.data(), flat.flat = true;
-          for (std::int64_t k = 0; k < (each.along ? lines : m); ++k) each(k);
-          for (std::int64_t k = 0; k < flat.threads(); ++k) flat(k);
+          for (std::int64_t k = 0; k < each.items(); ++k) each(k);
+          for (std::int64_t k = 0; k < flat.items(); ++k) flat(k);
           for (std::size_t e = 0; e < x.size(); ++e)
             ASSERT_NEAR(x[e], y[e], 1e-14)
               << e << " of " << m << ", K " << K << (contiguous ? ", contiguous" : "");

@@ -109,9 +109,11 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
   };
 
   /// x = y - V zl - W zr in the rows that the spikes reach, and the separators. `along`: one thread per
-  /// line; otherwise one thread per row of all lines. With `flat`, each thread has a few rows of one line.
+  /// line; otherwise one thread for a tile of neighbouring lines, whose zl and zr then stay in cache. With
+  /// `flat`, each thread has a few rows of one line.
   struct CorrectKernel {
     static constexpr int some = 8, side = 32; ///< rows of a thread; neighbouring threads on a line
+    static constexpr int tile = 512;          ///< lines
     Parts                parts;
     const Scalar        *zl, *zr; ///< value s of line l at s lines + l
     Scalar              *x;
@@ -121,7 +123,7 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
     KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
       if (flat) return correct_some(k);
-      if (!along) return correct_row(first + k);
+      if (!along) return correct_tile(k);
       const Spikes &s = parts.spikes;
       if (s.matrices > 1 || s.S > 1 || out.row_stride != 1) return correct(k, first, 1, rows);
       // fast path: one word of V and W per row, one separator per line
@@ -132,6 +134,10 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
       for (std::int64_t i = first; i < left; ++i) at[i] -= s.V(i) * zl[k];
       for (std::int64_t i = right; i < end; ++i) at[i] -= s.W(i - n + s.right_rows) * zr[k];
       if (n < last) at[n] = zr[k];
+    }
+    std::int64_t items() const
+    {
+      return flat ? threads() : along ? out.lines() : tiles_of_run() * out.count1;
     }
     /// Threads of the flat kernel. Each has several rows of one line, because a division of 64-bit integers
     /// takes a device longer than a row. Neighbouring threads access neighbouring addresses.
@@ -149,16 +155,17 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
       if (along) correct(whole, first + rest / side * (some * side) + rest % side, side, some);
       else correct(rest, first + whole * some, 1, some);
     }
-    /// All lines of a row: they are neighbours in memory in most layouts.
-    KOKKOS_INLINE_FUNCTION void correct_row(std::int64_t i) const
+    KOKKOS_INLINE_FUNCTION std::int64_t tiles_of_run() const { return (out.count0 + tile - 1) / tile; }
+    KOKKOS_INLINE_FUNCTION void         correct_tile(std::int64_t k) const
     {
       const CutPiece    &piece = parts.piece;
       const Spikes      &s     = parts.spikes;
-      const std::int64_t n = s.n, M = out.lines(), count = out.count0, stride = out.stride0;
-      for (std::int64_t s1 = 0; s1 < out.count1; ++s1)
+      const std::int64_t n = s.n, M = out.lines(), stride = out.stride0, per_run = tiles_of_run(),
+                         begin = k % per_run * tile, l0 = k / per_run * out.count0 + begin,
+                         count = out.count0 - begin < tile ? out.count0 - begin : tile;
+      for (std::int64_t i = first; i < first + rows; ++i)
         for (int a = 0; a < piece.B; ++a) {
-          const std::int64_t l0 = s1 * count;
-          Scalar *const      at = x + out.begin(l0) + i * out.row_stride + a * out.component_stride;
+          Scalar *const at = x + out.begin(l0) + i * out.row_stride + a * out.component_stride;
           if (i >= n) {
             const Scalar *const z = zr + ((i - n) * piece.B + a) * M + l0;
             for (std::int64_t l = 0; l < count; ++l) at[l * stride] = z[l];
@@ -189,7 +196,7 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
     {
       const CutPiece    &piece = parts.piece;
       const Spikes      &s     = parts.spikes;
-      const int          S = piece.S(), B = piece.B;
+      const int          S = s.S, B = piece.B;
       const std::int64_t n = piece.n(), M = out.lines(), c = s.matrices == 1 ? 0 : parts.A.of(l),
                          last = first + rows, end = begin + count * step < last ? begin + count * step : last;
       Scalar *at = x + out.begin(l) + begin * out.row_stride;
@@ -207,5 +214,26 @@ struct CutKernels : CutSpikeKernels<Scalar, Memory> {
     }
   };
 };
+
+/// x -= V zl + W zr, and x = zr in the separators. Asynchronous on exec.
+/// @param zl, zr  value s of line l at s lines + l: one for each column of the spikes
+template <class Scalar, class Exec>
+void correct_ends(const Exec                                                            &exec,
+                  const typename CutKernels<Scalar, typename Exec::memory_space>::Parts &parts,
+                  const Scalar *zl, const Scalar *zr, Scalar *x, const LineSet &out)
+{
+  const CutPiece                                                         &piece = parts.piece;
+  typename CutKernels<Scalar, typename Exec::memory_space>::CorrectKernel kernel{
+    parts, zl, zr, x, out, 0, piece.m, out.is_contiguous(), is_device_space<Exec>};
+  const std::int64_t left = parts.spikes.left_rows, right = parts.spikes.right_rows + piece.m - piece.n();
+  const auto         run = [&](std::int64_t first, std::int64_t rows) {
+    kernel.first = first, kernel.rows = rows;
+    if (rows > 0)
+      Kokkos::parallel_for("ribbon::cut_lines::correct", light_indices(exec, kernel.items()), kernel);
+  };
+  if (left + right >= piece.m) return run(0, piece.m);
+  run(0, left);
+  run(piece.m - right, right);
+}
 
 } // namespace ribbon

@@ -175,22 +175,7 @@ public:
                 Scalar *x, const LineSet &out) const
   {
     if (way_ == CutWay::known) return dots_.between(exec, b, in, zl, zr, x, out);
-    const CutPiece                 &piece = parts_.piece;
-    typename Kernels::CorrectKernel kernel{
-      parts_, zl, zr, x, out, 0, piece.m, out.is_contiguous(), is_device_space<Exec>};
-    const std::int64_t left = left_rows(), right = right_rows() + piece.m - piece.n();
-    const auto         run = [&](std::int64_t first, std::int64_t rows) {
-      kernel.first = first, kernel.rows = rows;
-      if (rows > 0)
-        Kokkos::parallel_for("ribbon::cut_lines::correct",
-                                     light_indices(exec, kernel.flat    ? kernel.threads()
-                                                         : kernel.along ? out.lines()
-                                                                        : rows),
-                                     kernel);
-    };
-    if (left + right >= piece.m) return run(0, piece.m);
-    run(0, left);
-    run(piece.m - right, right);
+    correct_ends(exec, parts_, zl, zr, x, out);
   }
 
   const typename Kernels::Parts &parts() const { return parts_; }

@@ -63,17 +63,37 @@ void spread_separators(const Exec &exec, const EndsLayout &at, std::int64_t sepa
                        ReducedSolution<Scalar>{at, separators, z, to});
 }
 
-template <class Scalar>
-struct AddKernel {
-  const Scalar        *a, *b;
-  Scalar              *z;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k) const { z[k] = a[k] + b[k]; }
+/// The messages between a sub-line and its neighbours: those to the left hold `carried` rows and S
+/// contributions, those to the right S contributions and `carried` rows. Value c of line l is at c lines + l.
+struct NeighbourMessages {
+  std::int64_t lines;
+  int          S, carried;
+  bool         of_left; ///< the neighbour
 };
-/// z = a + b. Asynchronous on exec.
+
+template <class Scalar>
+struct JoinKernel {
+  NeighbourMessages    at;
+  const Scalar        *own, *theirs; ///< to the left, then to the right; of the left, then of the right
+  Scalar              *z;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t all = (at.S + at.carried) * at.lines, ends = at.S * at.lines,
+                       rows = at.carried * at.lines, next = k - ends;
+    if (at.of_left) z[k] = k < ends ? own[rows + k] + theirs[k] : theirs[k];
+    else if (k < ends) z[k] = own[all + k] + theirs[all + rows + k];
+    // the last S of the own rows are the separators, which are followed by rows of the neighbour
+    else z[k] = next < ends ? own[all + rows + next] : theirs[all + next - ends];
+  }
+};
+/// z = the sums of the contributions of a sub-line and of a neighbour, and the rows left of the sub-line, or
+/// its separators' rows and the first rows of the neighbour. Asynchronous on exec.
 template <class Scalar, class Exec>
-void add(const Exec &exec, std::int64_t n, const Scalar *a, const Scalar *b, Scalar *z)
+void join_messages(const Exec &exec, const NeighbourMessages &at, const Scalar *own, const Scalar *theirs,
+                   Scalar *z)
 {
-  Kokkos::parallel_for("ribbon::cut::add", indices(exec, n), AddKernel<Scalar>{a, b, z});
+  Kokkos::parallel_for("ribbon::cut::join_messages", indices(exec, (at.S + at.carried) * at.lines),
+                       JoinKernel<Scalar>{at, own, theirs, z});
 }
 
 } // namespace ribbon
