@@ -237,7 +237,8 @@ private:
     if (few_long_lines(lines, bands)) return piece;
     // On an H100, for 2048 unknowns per line, partition takes 0.09 (4096 lines) to 0.53 (65536 lines) of the
     // time of thomas with blocks of 4, and 0.02 to 0.13 with K = 4 and 1024 to 8192 lines.
-    if (no_tile && by_teams(bands)) return fitting;
+    // Segments of 2048 rows may have been rejected before.
+    if (no_tile && by_teams(bands)) return std::min<std::int64_t>(fitting, 1024);
     return problem_.fastest() == Algorithm::partition ? fitting : 0;
   }
 
