@@ -126,9 +126,6 @@ public:
   }
 
   bool is_fused() const { return interior_.is_fused(); }
-  /// Rows at either end that backward() changes.
-  std::int64_t left_rows() const { return parts_.spikes.left_rows; }
-  std::int64_t right_rows() const { return parts_.spikes.right_rows; }
 
   /// Writes y to x, and the message. u is not x. Asynchronous on exec.
   void forward(const Exec &exec, Scalar alpha, const Scalar *u, const LineSet &in, Scalar *x,
