@@ -157,7 +157,8 @@ public:
     for (const LineChain::Piece &piece : request.chain->pieces)
       if (piece.rows < B_.half_bandwidth()) *why_not = "rows of B reach further than a sub-line";
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    if (!transposed) PetscCall(Join(exec, request, A));
+    if (transposed) apart_ = "a transposed operator";
+    else PetscCall(Join(exec, request, A));
     if (at_once_) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(cut_.set_up(exec, request.chain, lines_, A, periodic, {}, LineSolverOptions(), why_not));
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +191,7 @@ public:
   std::string facts() const override
   {
     return "sub-lines on their ranks, solved " + cut_.facts() +
-           (!at_once_              ? ""
+           (!at_once_              ? ", two exchanges: " + apart_
             : operator_.is_fused() ? ", fused with the product in one exchange"
                                    : ", with the product in one exchange");
   }
@@ -198,23 +199,24 @@ public:
 private:
   using Input = Bands<Scalar, typename Exec::memory_space>;
 
-  /// Prepares products in one exchange, if this is possible on all ranks. Collective on the chain.
+  /// Prepares products in one exchange, or says in `apart_` why this is not possible. Collective on the chain.
   PetscErrorCode Join(const Exec &exec, const CompactRequest &request, const Input &A)
   {
     CutSolver<Exec> cut;
-    std::string     why_not;
     int             number = 0;
     PetscFunctionBegin;
     for (const LineChain::Piece &piece : request.chain->pieces)
-      if (piece.rows < CutOperator<Scalar, Exec>::least_rows(A, B_)) PetscFunctionReturn(PETSC_SUCCESS);
+      if (piece.rows < CutOperator<Scalar, Exec>::least_rows(A, B_)) apart_ = "sub-lines are short";
+    if (!apart_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     cut.carry(CutOperator<Scalar, Exec>::carried(A, B_));
     PetscCall(
-      cut.set_up(exec, request.chain, lines_, A, request.scheme.periodic, {}, LineSolverOptions(), &why_not));
-    if (!why_not.empty() || !cut.carries()) PetscFunctionReturn(PETSC_SUCCESS);
+      cut.set_up(exec, request.chain, lines_, A, request.scheme.periodic, {}, LineSolverOptions(), &apart_));
+    if (apart_.empty() && !cut.carries()) apart_ = "not only neighbours exchange";
+    if (!apart_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCallCXX(operator_ = CutOperator<Scalar, Exec>(exec, cut.sub_lines(), lines_, A, B_,
-                                                       LineSolverOptions(), why_not));
-    PetscCall(AgreeOnSentence(request.chain->comm, &why_not, &number));
-    if (!why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+                                                       LineSolverOptions(), apart_));
+    PetscCall(AgreeOnSentence(request.chain->comm, &apart_, &number));
+    if (!apart_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(cut.connect(exec, &operator_));
     cut_ = std::move(cut), at_once_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,6 +239,7 @@ private:
   Input                     B_; ///< of the sub-lines, with entries in rows of neighbours
   CutSolver<Exec>           cut_;
   bool                      at_once_ = false; ///< in one exchange
+  std::string               apart_;           ///< why not
   CutOperator<Scalar, Exec> operator_;
   HaloExchange<Exec>        halo_; ///< if not at_once_
   LineWorkspace<Exec>       work_;

@@ -35,6 +35,7 @@ struct PC_Line {
   PCLineCut         cut          = PC_LINE_CUT_AUTO;
   PCLineCutExchange cut_exchange = PC_LINE_CUT_EXCHANGE_AUTO;
   PCLineAlgorithm   algorithm    = PC_LINE_ALGORITHM_AUTO;
+  PetscInt          switch_rows  = 0;
   PCLineProbe       probe        = PC_LINE_PROBE_AUTO;
   PetscReal         zero_pivot   = 0;       ///< 0: 100 machine epsilon
   PetscViewer       viewer       = nullptr; ///< every set-up prints its report there

@@ -18,8 +18,20 @@ const char *const PCLineCuts[]      = {"auto",  "exact",     "drop",         "lo
 const char *const PCLineProbes[]    = {"auto", "always", "never", "PCLineProbe", "PC_LINE_PROBE_", nullptr};
 const char *const PCLineCutExchanges[] = {
   "auto", "every_rank", "dealt_out", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
-const char *const PCLineAlgorithms[] = {
-  "auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
+const char *const PCLineAlgorithms[] = {"auto",
+                                        "one_pass",
+                                        "thomas",
+                                        "pivoted",
+                                        "partition",
+                                        "tile_products",
+                                        "factored_reduction",
+                                        "cyclic_reduction",
+                                        "parallel_cyclic_reduction",
+                                        "cr_pcr",
+                                        "toeplitz_cr",
+                                        "PCLineAlgorithm",
+                                        "PC_LINE_ALGORITHM_",
+                                        nullptr};
 const char *const PCLinePrecisions[] = {
   "same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
 const char *const PCLineShiftTypes[] = {"none",           "nonzero", "pin", "PCLineShiftType",
@@ -163,6 +175,11 @@ const char *NotPositive(PetscInt n)
   return n > 0 ? nullptr : "is not positive";
 }
 
+const char *Negative(PetscInt n)
+{
+  return n < 0 ? "is negative" : nullptr;
+}
+
 const char *NotBelowOne(PetscReal x)
 {
   return x >= 0 && x < 1 ? nullptr : "is not in [0, 1)";
@@ -197,6 +214,9 @@ constexpr auto pc_line_options = std::make_tuple(
   Option("-pc_line_cut_exchange", "Who solves the reduced systems of lines that span ranks",
          "PCLineSetCutExchange", kept<&PC_Line::cut_exchange>, PCLineCutExchanges),
   Option("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", kept<&PC_Line::algorithm>, PCLineAlgorithms),
+  Option("-pc_line_switch_rows",
+         "Equations of a line that are left where cr_pcr changes to parallel cyclic reduction (0: chosen)",
+         "PCLineSetSwitchRows", kept<&PC_Line::switch_rows>, Negative),
   Option("-pc_line_precision",
          "What lines are factored and solved in: PETSc's precision, or single, "
          "whose solves are refined, or not",
@@ -263,6 +283,7 @@ RIBBON_OPTION(pc_line_options, PC, PCLine, LhsTol, PetscReal)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Cut, PCLineCut)
 RIBBON_OPTION(pc_line_options, PC, PCLine, CutExchange, PCLineCutExchange)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Algorithm, PCLineAlgorithm)
+RIBBON_OPTION(pc_line_options, PC, PCLine, SwitchRows, PetscInt)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Precision, PCLinePrecision)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Probe, PCLineProbe)
 RIBBON_OPTION(pc_line_options, PC, PCLine, ZeroPivot, PetscReal)

@@ -156,12 +156,13 @@ PetscErrorCode CheckCut(MPI_Comm comm, const PC_Line *line, const LineDirection 
 /// The options of the PC for the lines of one direction.
 void set_options(const PC_Line *line, LineRequest *request)
 {
-  request->lhs               = line->lhs;
-  request->cut               = {line->cut, line->cut_exchange};
-  request->solver.algorithm  = PCLineAlgorithms[line->algorithm];
-  request->solver.probe      = PCLineProbes[line->probe];
-  request->solver.zero_pivot = static_cast<double>(line->zero_pivot);
-  request->lhs_tol           = static_cast<double>(line->lhs_tol);
+  request->lhs                = line->lhs;
+  request->cut                = {line->cut, line->cut_exchange};
+  request->solver.algorithm   = PCLineAlgorithms[line->algorithm];
+  request->solver.probe       = PCLineProbes[line->probe];
+  request->solver.switch_rows = static_cast<int>(PetscMin(line->switch_rows, PETSC_MPI_INT_MAX));
+  request->solver.zero_pivot  = static_cast<double>(line->zero_pivot);
+  request->lhs_tol            = static_cast<double>(line->lhs_tol);
   if (line->shift_type == PC_LINE_SHIFT_NONZERO)
     request->shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
   // a search of every matrix, so only if it is needed

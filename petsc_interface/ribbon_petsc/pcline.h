@@ -26,7 +26,10 @@
       drop is exact to rounding, otherwise exact; local if it is unknown which sub-lines belong together)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves the reduced systems of lines that
       span ranks (default auto: the cheapest by a model)
-.  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
+.  -pc_line_algorithm <auto,one_pass,thomas,pivoted,partition,tile_products,factored_reduction,
+      cyclic_reduction,parallel_cyclic_reduction,cr_pcr,toeplitz_cr> - the kernel (default auto)
+.  -pc_line_switch_rows <rows> - cr_pcr changes to parallel cyclic reduction where at most this many equations
+      of a line are left (default 0: chosen)
 .  -pc_line_precision <same,single,single_unrefined> - precision of the factors and solves along lines
       (default same: PETSc's precision; single: single precision with refined solves)
 .  -pc_line_probe <auto,always,never> - how factors are judged (default auto: by certificates, and by test
@@ -94,7 +97,14 @@ typedef enum {
   PC_LINE_ALGORITHM_AUTO,
   PC_LINE_ALGORITHM_ONE_PASS,
   PC_LINE_ALGORITHM_THOMAS,
-  PC_LINE_ALGORITHM_PIVOTED
+  PC_LINE_ALGORITHM_PIVOTED,
+  PC_LINE_ALGORITHM_PARTITION,
+  PC_LINE_ALGORITHM_TILE_PRODUCTS,
+  PC_LINE_ALGORITHM_FACTORED_REDUCTION,
+  PC_LINE_ALGORITHM_CYCLIC_REDUCTION,
+  PC_LINE_ALGORITHM_PARALLEL_CYCLIC_REDUCTION,
+  PC_LINE_ALGORITHM_CR_PCR,
+  PC_LINE_ALGORITHM_TOEPLITZ_CR
 } PCLineAlgorithm;
 typedef enum {
   PC_LINE_PRECISION_SAME,
@@ -303,6 +313,8 @@ PETSC_EXTERN PetscErrorCode PCLineSetCutExchange(PC, PCLineCutExchange);
 PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
 PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
+PETSC_EXTERN PetscErrorCode PCLineSetSwitchRows(PC, PetscInt rows);
+PETSC_EXTERN PetscErrorCode PCLineGetSwitchRows(PC, PetscInt *rows);
 /*@
    PCLineSetPrecision - Sets the precision of the factors and solves along lines
 

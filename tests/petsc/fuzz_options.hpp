@@ -54,7 +54,10 @@ inline Options draw_options(Draw *draw)
   o.cut      = aside.of<const char *>({"auto", "exact", "local"});
   o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out"});
   if (draw->one_in(6)) o.cut = "error";
-  if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
+  if (sometimes())
+    o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted", "partition", "tile_products",
+                                          "factored_reduction", "cyclic_reduction",
+                                          "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});
   if (draw->one_in(6)) o.shift = draw->of<const char *>({"nonzero", "pin"});
   if (draw->one_in(6)) o.lhs_tol = 1e-15;
@@ -80,13 +83,14 @@ inline bool is_to_the_point(const std::string &text, const Options &o, const Pro
   if (!p.error.empty() && contains(text, p.error)) return true;
   const bool named =
     o.direction == "x" || o.direction == "y" || o.direction == "z" || contains(o.direction, ",");
+  const std::string named_algorithm = "PC line: -pc_line_algorithm " + o.algorithm + ": ";
   const struct {
     const char *part;
     bool        may_be;
   } sentences[] = {
     {"PC line: lines span ranks: ", (o.cut == "error" || o.cut == "exact") && ranks > 1},
     {"PC line: -pc_line_lhs shared, but lines ", o.lhs == "shared"},
-    {"PC line: -pc_line_algorithm one_pass: ", o.algorithm == "one_pass"},
+    {named_algorithm.c_str(), o.algorithm != "auto" && o.algorithm != "thomas" && o.algorithm != "pivoted"},
     {" needs a grid, but ", named && !p.da},
     {": the grid has ", named},
     {" have one row each; the grid has lines of more along ", named},

@@ -86,8 +86,8 @@ TEST_F(OptionTables, PCLineChoices)
   p.check(PCLineSetCutExchange, PCLineGetCutExchange, PC_LINE_CUT_EXCHANGE_AUTO,
           PC_LINE_CUT_EXCHANGE_DEALT_OUT, after(PC_LINE_CUT_EXCHANGE_DEALT_OUT),
           "PCLineSetCutExchange: 3 is no PCLineCutExchange");
-  p.check(PCLineSetAlgorithm, PCLineGetAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED,
-          after(PC_LINE_ALGORITHM_PIVOTED), "PCLineSetAlgorithm: 4 is no PCLineAlgorithm");
+  p.check(PCLineSetAlgorithm, PCLineGetAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_TOEPLITZ_CR,
+          after(PC_LINE_ALGORITHM_TOEPLITZ_CR), "PCLineSetAlgorithm: 11 is no PCLineAlgorithm");
   p.check(PCLineSetPrecision, PCLineGetPrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED,
           after(PC_LINE_PRECISION_SINGLE_UNREFINED), "PCLineSetPrecision: 3 is no PCLinePrecision");
   p.check(PCLineSetProbe, PCLineGetProbe, PC_LINE_PROBE_AUTO, PC_LINE_PROBE_NEVER, after(PC_LINE_PROBE_NEVER),
@@ -103,6 +103,8 @@ TEST_F(OptionTables, PCLineNumbers)
                      "PCLineSetOmega, -pc_line_omega: 2. is not in [0, 2)");
   p.check<PetscInt>(PCLineSetIterations, PCLineGetIterations, 1, 3, 0,
                     "PCLineSetIterations, -pc_line_iterations: 0 is not positive");
+  p.check<PetscInt>(PCLineSetSwitchRows, PCLineGetSwitchRows, 0, 64, -1,
+                    "PCLineSetSwitchRows, -pc_line_switch_rows: -1 is negative");
   p.check<PetscReal>(PCLineSetLhsTol, PCLineGetLhsTol, 0, 0.25, 1,
                      "PCLineSetLhsTol, -pc_line_lhs_tol: 1. is not in [0, 1)");
   p.check<PetscReal>(PCLineSetZeroPivot, PCLineGetZeroPivot, 0, 0.5, -0.5,
