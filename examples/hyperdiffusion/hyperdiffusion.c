@@ -17,13 +17,16 @@ A plain PETSc program. It runs with any PC. Options:\n\
                                 batch. PCs that are not direct precondition GMRES to 1e-12.\n\
                                 Each solver first does a step of a few lines, so that the start of\n\
                                 libraries is not timed\n\
-  -refine R                     also R resolutions from 16 points on, each twice as fine\n\
-  -amplitudes F -refinement F   files for the data of plots\n\n";
+  -waves W                      all lines start as W waves (default: 1 to 4 in turn)\n\
+  -refine R                     also R resolutions from 16 points on, each twice as fine, and the slope\n\
+                                of a line through the logarithms of their errors in the L2 norm\n\
+  -refine_steps K -refine_time T   steps and final time of each\n\
+  -amplitudes F -refinement F -space_time F   files for the data of plots\n\n";
 
 /* u^(n+1) solves (I + s) u^(n+1) = (I - s) u^n with s = dt D / 2 times the fourth difference, or times minus
    the second one. With v = (u^(n+1) + u^n) / 2 this is (I + s) v = u^n and u^(n+1) = 2 v - u^n: one solve and
    one update per step. See A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch (2019), eqs. 5-7. Line m starts
-   as cos(2 pi k x), k = 1 + m mod 4. */
+   as cos(2 pi k x), k = 1 + m mod 4, or as -waves says. */
 
 #include "hyperdiffusion.h"
 
@@ -36,11 +39,12 @@ static const char *const StepTypes[] = {"solve", "compact", "ts", "StepType", ""
 typedef struct {
   PetscLogDouble setup, solve, copy; /* copy: of the unknowns, once */
   PetscReal      error;              /* largest |u - exact| at the final time */
+  PetscReal      mean;               /* root of the mean of (u - exact)^2 (the same paper, eq. 15) */
 } Result;
 
 static PetscReal Exact(const Problem *p, PetscInt line, PetscInt i, PetscReal t)
 {
-  const PetscReal k    = 2 * PETSC_PI * (PetscReal)(1 + line % 4);
+  const PetscReal k    = 2 * PETSC_PI * (PetscReal)(p->waves ? p->waves : 1 + line % 4);
   const PetscReal rate = p->D * k * k * (p->op == DIFFUSION ? 1 : k * k);
   return PetscCosReal(k * (PetscReal)i / (PetscReal)p->points) * PetscExpReal(-rate * t);
 }
@@ -145,21 +149,22 @@ static PetscErrorCode DestroyState(State *s)
   PetscFunctionReturn(0);
 }
 
-/* Reads the state on the host: largest error at time t, and the amplitudes of the first four lines. */
-static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, PetscReal *error,
+/* Reads the state on the host: errors at time t, and the amplitudes of the first four lines. */
+static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Result *result,
                               PetscReal amplitude[4])
 {
   const PetscScalar *a;
-  PetscReal          worst = 0;
+  PetscReal          worst = 0, sum = 0;
   PetscInt           l, i;
 
   PetscFunctionBeginUser;
   if (p->batch == DENSE) PetscCall(MatDenseGetArrayRead(s->U, &a));
   else PetscCall(VecGetArrayRead(s->u, &a));
-  for (l = 0; error && l < p->mine; l++)
+  for (l = 0; result && l < p->mine; l++)
     for (i = 0; i < p->points; i++) {
       const PetscReal e = PetscAbsScalar(a[Place(p, l, i)] - Exact(p, p->first + l, i, t));
       if (!(e <= worst)) worst = e;
+      sum += e * e;
     }
   for (l = 0; amplitude && l < 4; l++) {
     amplitude[l] = 0;
@@ -169,7 +174,10 @@ static PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Pet
   }
   if (p->batch == DENSE) PetscCall(MatDenseRestoreArrayRead(s->U, &a));
   else PetscCall(VecRestoreArrayRead(s->u, &a));
-  if (error) PetscCall(MPIU_Allreduce(&worst, error, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  if (!result) PetscFunctionReturn(0);
+  PetscCall(MPIU_Allreduce(&worst, &result->error, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(MPIU_Allreduce(&sum, &result->mean, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  result->mean = PetscSqrtReal(result->mean / ((PetscReal)p->lines * (PetscReal)p->points));
   PetscFunctionReturn(0);
 }
 
@@ -340,23 +348,47 @@ static PetscErrorCode PrintAmplitudes(const Problem *p, const State *s, PetscInt
   PetscFunctionReturn(0);
 }
 
-/* All steps. Without a file of amplitudes, a TS takes them in one TSSolve(). */
-static PetscErrorCode Integrate(const Problem *p, const Method *m, const char *amplitude_file,
-                                PetscBool progress, State *s)
+/* The first line of rank 0. */
+static PetscErrorCode PrintLine(const Problem *p, const State *s, PetscInt step, FILE *file)
+{
+  const PetscScalar *a;
+  PetscInt           i;
+
+  PetscFunctionBeginUser;
+  if (step % (1 + p->steps / 101) != 0) PetscFunctionReturn(0);
+  if (p->batch == DENSE) PetscCall(MatDenseGetArrayRead(s->U, &a));
+  else PetscCall(VecGetArrayRead(s->u, &a));
+  for (i = 0; i < p->points; i++)
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%g,%g,%.9g\n", (double)(p->T * step / p->steps),
+                           (double)i / (double)p->points, (double)PetscRealPart(a[Place(p, 0, i)])));
+  if (p->batch == DENSE) PetscCall(MatDenseRestoreArrayRead(s->U, &a));
+  else PetscCall(VecRestoreArrayRead(s->u, &a));
+  PetscFunctionReturn(0);
+}
+
+/* What is written after some of the steps, and its columns. */
+typedef struct {
+  const char *file, *columns;
+  PetscErrorCode (*print)(const Problem *, const State *, PetscInt, FILE *);
+} Record;
+
+/* All steps. Without a record, a TS takes them in one TSSolve(). */
+static PetscErrorCode Integrate(const Problem *p, const Method *m, const Record *record, PetscBool progress,
+                                State *s)
 {
   FILE    *file = NULL;
   PetscInt step;
 
   PetscFunctionBeginUser;
-  if (p->step == STEPPER && !amplitude_file) {
+  if (p->step == STEPPER && !record) {
     PetscCall(TSSolve(m->ts, s->u));
     PetscCall(Finish(p, s->u, s->U));
     PetscFunctionReturn(0);
   }
-  if (amplitude_file) PetscCall(PetscFOpen(PETSC_COMM_WORLD, amplitude_file, "w", &file));
-  if (amplitude_file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "time,k,amplitude,theory\n"));
+  if (record) PetscCall(PetscFOpen(PETSC_COMM_WORLD, record->file, "w", &file));
+  if (record) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%s\n", record->columns));
   for (step = 0; step <= p->steps; step++) {
-    if (amplitude_file) PetscCall(PrintAmplitudes(p, s, step, file));
+    if (record) PetscCall(record->print(p, s, step, file));
     if (step == p->steps) break;
     PetscCall(Step(p, m, s));
     if (progress && (step + 1) % PetscMax(1, p->steps / 5) == 0)
@@ -383,7 +415,7 @@ static PetscErrorCode SetUp(const Problem *p, const char *solver, DM da, State *
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress,
+static PetscErrorCode Run(Problem *p, const char *solver, const Record *record, PetscBool progress,
                           Result *result)
 {
   Method             m = {NULL, NULL, NULL};
@@ -401,12 +433,12 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   PetscCall(PetscTime(&t0));
   PetscCall(SetUp(p, solver, da, &s, &m));
   PetscCall(PetscTime(&t1));
-  PetscCall(Integrate(p, &m, amplitude_file, progress, &s));
+  PetscCall(Integrate(p, &m, record, progress, &s));
   PetscCall(PetscTime(&t2));
   result->setup = t1 - t0;
   result->solve = t2 - t1;
   if (m.ksp) PetscCall(KSPGetConvergedReason(m.ksp, &reason));
-  PetscCall(Measure(p, &s, p->T, &result->error, NULL));
+  PetscCall(Measure(p, &s, p->T, result, NULL));
   PetscCall(TimeCopies(p, &s, &result->copy));
   if (reason < 0)
     PetscCall(
@@ -419,49 +451,63 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *solver, const char *filename)
+/* The values of the options. */
+typedef struct {
+  char     *solvers[16];
+  char      amplitudes[PETSC_MAX_PATH_LEN], refinement[PETSC_MAX_PATH_LEN], space_time[PETSC_MAX_PATH_LEN];
+  PetscInt  count, refine, refine_steps;
+  PetscReal refine_time;
+  PetscBool listed, has_amplitudes, has_refinement, has_space_time;
+} Request;
+
+/* The default step is so small that the error in space dominates. */
+static PetscErrorCode Refine(Problem p, const Request *request)
 {
-  FILE       *file = NULL;
-  PetscReal   last = 0;
-  PetscInt    r;
-  PetscMPIInt size;
-  Result      result;
+  const PetscInt resolutions = request->refine;
+  FILE          *file        = NULL;
+  PetscReal      last = 0, n = (PetscReal)resolutions, x = 0, y = 0, xx = 0, xy = 0;
+  PetscInt       r;
+  PetscMPIInt    size;
+  Result         result;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   p.lines = PetscMax(size, PetscMin(p.lines, 8));
-  p.steps = 400; /* a time step so small that the error in space dominates */
-  p.T     = 2e-5;
-  if (filename) PetscCall(PetscFOpen(PETSC_COMM_WORLD, filename, "w", &file));
-  if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "points,error\n"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%8s %12s %8s\n", "points", "error", "slope"));
+  p.steps = request->refine_steps;
+  p.T     = request->refine_time;
+  if (request->has_refinement) PetscCall(PetscFOpen(PETSC_COMM_WORLD, request->refinement, "w", &file));
+  if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "points,error,l2_error\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%8s %12s %12s %8s\n", "points", "error", "L2 error", "slope"));
   for (r = 0; r < resolutions; r++) {
     p.points = 16 << r;
-    PetscCall(Run(&p, solver, NULL, PETSC_FALSE, &result));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT " %12.3e", p.points, (double)result.error));
-    if (r > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f", (double)PetscLog2Real(result.error / last)));
+    PetscCall(Run(&p, request->solvers[0], NULL, PETSC_FALSE, &result));
+    const PetscReal a = PetscLog2Real((PetscReal)p.points), b = PetscLog2Real(result.mean);
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT " %12.3e %12.3e", p.points,
+                          (double)result.error, (double)result.mean));
+    if (r > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f", (double)(b - last)));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
     if (file)
-      PetscCall(
-        PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%g\n", p.points, (double)result.error));
-    last = result.error;
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%g,%g\n", p.points,
+                             (double)result.error, (double)result.mean));
+    last = b;
+    x += a;
+    y += b;
+    xx += a * a;
+    xy += a * b;
   }
+  if (resolutions > 1)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "fitted slope of the L2 error: %.4f\n",
+                          (double)((n * xy - x * y) / (n * xx - x * x))));
   if (file) PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
   PetscFunctionReturn(0);
 }
 
-/* The values of the options. */
-typedef struct {
-  char     *solvers[16];
-  char      amplitudes[PETSC_MAX_PATH_LEN], refinement[PETSC_MAX_PATH_LEN];
-  PetscInt  count, refine;
-  PetscBool listed, has_amplitudes, has_refinement;
-} Request;
-
 static PetscErrorCode ReadOptions(Problem *p, Request *r)
 {
   PetscFunctionBeginUser;
-  r->count = 16;
+  r->count        = 16;
+  r->refine_steps = 400;
+  r->refine_time  = 2e-5;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Hyperdiffusion", NULL);
   PetscCall(PetscOptionsBoundedInt("-lines", "Lines in the batch", NULL, p->lines, &p->lines, NULL, 1));
   PetscCall(PetscOptionsBoundedInt("-points", "Points per line", NULL, p->points, &p->points, NULL, 5));
@@ -477,6 +523,14 @@ static PetscErrorCode ReadOptions(Problem *p, Request *r)
                              StepTypes, (PetscEnum)p->step, (PetscEnum *)&p->step, NULL));
   PetscCall(
     PetscOptionsStringArray("-solvers", "PC types to compare", NULL, r->solvers, &r->count, &r->listed));
+  PetscCall(PetscOptionsBoundedInt("-waves", "Waves on every line (0: 1 to 4 in turn)", NULL, p->waves,
+                                   &p->waves, NULL, 0));
+  PetscCall(PetscOptionsBoundedInt("-refine_steps", "Time steps of a resolution", NULL, r->refine_steps,
+                                   &r->refine_steps, NULL, 1));
+  PetscCall(PetscOptionsReal("-refine_time", "Final time of a resolution", NULL, r->refine_time,
+                             &r->refine_time, NULL));
+  PetscCall(PetscOptionsString("-space_time", "File for the first line after about 100 of the steps", NULL,
+                               r->space_time, r->space_time, sizeof(r->space_time), &r->has_space_time));
   PetscCall(PetscOptionsBoundedInt("-refine", "Resolutions of the refinement study", NULL, r->refine,
                                    &r->refine, NULL, 0));
   PetscCall(PetscOptionsString("-amplitudes", "File for the decay of the first four lines", NULL,
@@ -496,6 +550,9 @@ static PetscErrorCode CheckOptions(const Problem *p, const Request *r, PetscMPII
              (int)size);
   PetscCheck(p->T > 0 && p->T <= PETSC_MAX_REAL, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-final_time %g: must be positive and finite", (double)p->T);
+  PetscCheck(r->refine_time > 0 && r->refine_time <= PETSC_MAX_REAL, PETSC_COMM_WORLD,
+             PETSC_ERR_ARG_OUTOFRANGE, "-refine_time %g: must be positive and finite",
+             (double)r->refine_time);
   PetscCheck(p->D >= 0 && p->D <= PETSC_MAX_REAL, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-diffusivity %g: must be finite and not negative", (double)p->D);
   PetscCheck(p->step == SOLVE || p->batch != DENSE, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP,
@@ -507,7 +564,7 @@ static PetscErrorCode CheckOptions(const Problem *p, const Request *r, PetscMPII
 
 int main(int argc, char **argv)
 {
-  Problem     p = {1024, 256, 20, 1, 2e-4, CONTIGUOUS, HYPERDIFFUSION, SOLVE, 0, 0};
+  Problem     p = {1024, 256, 20, 0, 1, 2e-4, CONTIGUOUS, HYPERDIFFUSION, SOLVE, 0, 0};
   Request     r = {0};
   PetscInt    k;
   PetscMPIInt size;
@@ -538,12 +595,19 @@ int main(int argc, char **argv)
                           (double)result.error, 100 * result.copy * (double)p.steps / result.solve));
   }
   if (r.has_amplitudes) {
-    Problem few = p;
-    few.lines   = PetscMax(PetscMax(4, size), PetscMin(p.lines, 8));
-    few.steps   = 400;
-    PetscCall(Run(&few, r.solvers[0], r.amplitudes, PETSC_FALSE, &result));
+    Problem few        = p;
+    few.lines          = PetscMax(PetscMax(4, size), PetscMin(p.lines, 8));
+    few.steps          = 400;
+    const Record decay = {r.amplitudes, "time,k,amplitude,theory", PrintAmplitudes};
+    PetscCall(Run(&few, r.solvers[0], &decay, PETSC_FALSE, &result));
   }
-  if (r.refine > 0) PetscCall(Refine(p, r.refine, r.solvers[0], r.has_refinement ? r.refinement : NULL));
+  if (r.has_space_time) {
+    Problem few        = p;
+    few.lines          = size;
+    const Record lines = {r.space_time, "time,x,u", PrintLine};
+    PetscCall(Run(&few, r.solvers[0], &lines, PETSC_FALSE, &result));
+  }
+  if (r.refine > 0) PetscCall(Refine(p, &r));
   for (k = 0; r.listed && k < r.count; k++) PetscCall(PetscFree(r.solvers[k]));
   PetscCall(PetscFinalize());
   return 0;

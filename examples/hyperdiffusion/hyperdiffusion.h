@@ -11,7 +11,7 @@ typedef enum { DIFFUSION, HYPERDIFFUSION } Operator;
 typedef enum { SOLVE, COMPACT, STEPPER } StepType;
 
 typedef struct {
-  PetscInt  lines, points, steps;
+  PetscInt  lines, points, steps, waves; /* waves of every line at the start; 0: 1 to 4 in turn */
   PetscReal D, T;
   Batch     batch;
   Operator  op;
