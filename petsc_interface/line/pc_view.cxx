@@ -77,7 +77,7 @@ std::string in_precision(const PC_Line *line, const Held &h)
   if (line->precision == PC_LINE_PRECISION_SAME) return "";
   if (!h.first->facts.rounded) return ", not in single precision: lines span ranks";
   if (line->precision == PC_LINE_PRECISION_SINGLE_UNREFINED) return ", in single precision, not refined";
-  return format(", in single precision, solves are refined %d times", h.first->facts.refinements);
+  return format(", in single precision, solves are refined %d times, or by KSP line", h.first->facts.refinements);
 }
 
 /// Solutions have the accuracy of the precision of solves, divided by the condition. Collective.
