@@ -34,3 +34,35 @@ PetscErrorCode CreateStepMatrix(const Problem *p, DM da, Mat *A);
 PetscErrorCode CreateStepper(const Problem *p, DM da, Mat J, TS *ts);
 /* Makes the factors by a first step of a copy of u. The next step of the TS is the first one of u. */
 PetscErrorCode PrepareStepper(const Problem *p, TS ts, Vec u, Vec copy);
+
+typedef struct {
+  PetscLogDouble setup, solve, copy; /* copy: of the unknowns, once */
+  PetscReal      error;              /* largest |u - exact| at the final time */
+  PetscReal      mean;               /* root of the mean of (u - exact)^2 (cuPentBatch, eq. 15) */
+} Result;
+
+/* The unknowns, as a vector or as a dense matrix with a line per column. */
+typedef struct {
+  Vec u, v;
+  Mat U, V;
+} State;
+/* I + s, or J with u' = J u for a TS, for this number of lines. */
+PetscErrorCode Assemble(const Problem *p, MPI_Comm comm, PetscInt lines, Mat *A);
+PetscErrorCode CreateState(const Problem *p, Mat A, State *s);
+PetscErrorCode DestroyState(State *s);
+/* Reads the state on the host: errors at time t, and the amplitudes of the first four lines. Null: not
+   wanted. */
+PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Result *result, PetscReal amplitude[4]);
+
+/* What is written after some of the steps, and its columns. */
+typedef struct {
+  const char *file, *columns;
+  PetscErrorCode (*print)(const Problem *, const State *, PetscInt, FILE *);
+} Record;
+/* Columns time, k, amplitude, theory: the decay of the first four lines. */
+PetscErrorCode PrintAmplitudes(const Problem *p, const State *s, PetscInt step, FILE *file);
+/* Columns time, x, u: the first line of rank 0. */
+PetscErrorCode PrintLine(const Problem *p, const State *s, PetscInt step, FILE *file);
+
+/* Runs the problem. solver: TYPE or TYPE:PACKAGE of a PC, or null for that of the options. */
+PetscErrorCode Run(Problem *p, const char *solver, const Record *record, PetscBool progress, Result *result);
