@@ -92,8 +92,8 @@ public:
   /// Describes how these lines are solved.
   std::string facts() const
   {
-    const long long rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(),
-                    m     = cut_.piece().m;
+    const long long rows = place_.separators() * place_.S, left = std::max(cut_.left_rows(), reach_[0]),
+                    right = std::max(cut_.right_rows(), reach_[1]), m = cut_.piece().m;
     const std::string how = !asks_neighbours_
                               ? format("exactly, reduced systems of %lld unknowns solved ", rows)
                             : exact_ ? "exactly "
@@ -128,13 +128,14 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// Exchanges the coefficients that neighbours need. Collective on the chain.
-  PetscErrorCode connect(const Exec &exec, CutOperator<Scalar, Exec> *op) const
+  PetscErrorCode connect(const Exec &exec, CutOperator<Scalar, Exec> *op)
   {
     std::vector<Scalar> left, right;
     PetscFunctionBegin;
     PetscCall(Pass(true, op->of_right(), &left));
     PetscCall(Pass(false, op->of_left(), &right));
     PetscCallCXX(op->take(exec, left, right));
+    reach_[0] = op->left_rows(), reach_[1] = op->right_rows();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// x = alpha A^-1 B u by one message to each neighbour. u is not x. Collective on the chain.
@@ -345,7 +346,8 @@ private:
   std::shared_ptr<CutExchange<Exec>> exchange_;
   int                                carried_ = 0; ///< rows that messages carry, if neighbours exchange
   bool                               asks_neighbours_ = false, exact_ = true, has_stride_to_spare_ = true;
-  std::int64_t                       room_        = 0; ///< lines that the buffers can hold
+  std::int64_t                       room_        = 0;  ///< lines that the buffers can hold
+  std::int64_t                       reach_[2]    = {}; ///< rows that a CutOperator changes
   double                             probe_error_ = 0, rcond_ = 1;
 };
 

@@ -195,6 +195,58 @@ TEST_F(Compact, LongSubLinesAreMultipliedInOneExchange)
       }
 }
 
+TEST_F(Compact, RowsOfAnyScaleAreNotMistakenForDecay)
+{
+  // Operators A^-1 B of which one row of both is multiplied. Four ranks have sub-lines of ten rows, which the ends of B
+  // just couple.
+  const PetscInt n = 40, half = n / 2, wide = 8, row = 15;
+  for (PetscReal scale : {1., 1e6, 1e12})
+    for (PetscReal a : {0.1, 0.01, 0.001}) {
+      std::vector<PetscScalar> A, B;
+      for (PetscInt i = 0; i < n; ++i) {
+        const PetscReal f = i == row ? scale : 1;
+        for (PetscReal entry : {a, PetscReal(1), a}) A.push_back(f * entry);
+        B.insert(B.end(), 2 * wide + 1, f);
+      }
+      const MatCompactRows left  = {1, &A[0], half, &A[0], &A[3 * half]},
+                           right = {wide, &B[0], half, &B[0], &B[(2 * wide + 1) * half]};
+      const CompactDMDA grid({n}, 1, false, {ranks});
+      CompactMat        mat(grid, MAT_COMPACT_X);
+      Mat               alone;
+      Vec               u, y;
+      PetscScalar      *v;
+      PetscReal         apart = 0;
+      OK(MatCompactSetStencil(mat.A, &left, &right));
+      OK(MatCreate(PETSC_COMM_SELF, &alone));
+      OK(MatSetSizes(alone, n, n, n, n));
+      OK(MatSetType(alone, MATCOMPACT));
+      OK(MatCompactSetGrid(alone, n, 1, 1, 1));
+      OK(MatCompactSetStencil(alone, &left, &right));
+      OK(MatSetUp(alone));
+      OK(MatCreateVecs(alone, &u, &y));
+      OK(VecGetArrayWrite(u, &v));
+      for (PetscInt i = 0; i < n; ++i) v[i] = std::sin(1 + static_cast<double>(i));
+      OK(VecRestoreArrayWrite(u, &v));
+      OK(VecGetArrayWrite(mat.u, &v));
+      for (PetscInt i = 0; i < grid.points(); ++i)
+        v[i] = std::sin(1 + static_cast<double>(grid.begin[0] + i));
+      OK(VecRestoreArrayWrite(mat.u, &v));
+      OK(MatMult(alone, u, y));
+      OK(MatMult(mat.A, mat.u, mat.y));
+      const PetscScalar *whole, *own;
+      OK(VecGetArrayRead(y, &whole));
+      OK(VecGetArrayRead(mat.y, &own));
+      for (PetscInt i = 0; i < grid.points(); ++i)
+        apart = PetscMax(apart, PetscAbsScalar(own[i] - whole[grid.begin[0] + i]));
+      OK(VecRestoreArrayRead(mat.y, &own));
+      OK(VecRestoreArrayRead(y, &whole));
+      EXPECT_LE(apart, 100 * PETSC_MACHINE_EPSILON) << "scale " << scale << ", off-diagonal " << a;
+      MatDestroy(&alone);
+      VecDestroy(&u);
+      VecDestroy(&y);
+    }
+}
+
 TEST_F(Compact, AddsAVectorInPlaceOrNot)
 {
   for (bool periodic : {true, false})
