@@ -32,7 +32,7 @@ PetscErrorCode CreateStepMatrix(const Problem *p, DM da, Mat *A);
 
 /* A TS for u' = J u on the grid of a DMDA. */
 PetscErrorCode CreateStepper(const Problem *p, DM da, Mat J, TS *ts);
-/* Makes the factors by a first step of a copy of u. The next step of the TS is the first one of u. */
+/* Runs one step on a copy of u, which creates the factors; then resets the TS to start from u. */
 PetscErrorCode PrepareStepper(const Problem *p, TS ts, Vec u, Vec copy);
 
 typedef struct {
@@ -50,11 +50,11 @@ typedef struct {
 PetscErrorCode Assemble(const Problem *p, MPI_Comm comm, PetscInt lines, Mat *A);
 PetscErrorCode CreateState(const Problem *p, Mat A, State *s);
 PetscErrorCode DestroyState(State *s);
-/* Reads the state on the host: errors at time t, and the amplitudes of the first four lines. Null: not
-   wanted. */
+/* Reads the state on the host: errors at time t, and the amplitudes of the first four lines. A null pointer
+   omits that result. */
 PetscErrorCode Measure(const Problem *p, const State *s, PetscReal t, Result *result, PetscReal amplitude[4]);
 
-/* What is written after some of the steps, and its columns. */
+/* A file that a run writes, its columns, and the function that prints after each step. */
 typedef struct {
   const char *file, *columns;
   PetscErrorCode (*print)(const Problem *, const State *, PetscInt, FILE *);

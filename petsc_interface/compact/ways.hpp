@@ -2,9 +2,9 @@
 /// @file ways.hpp  The ways to apply a compact operator:
 ///
 ///     WholeCompact      lines on one rank: one LineOperator
-///     PiecesCompact     lines that span ranks: sub-lines that a reduced system couples. One message to each
-///                       neighbour if only neighbours exchange (cut_operator.hpp); otherwise, and for
-///                       transposed products, one for rows of u and one for the reduced system
+///     PiecesCompact     lines that span ranks: sub-lines that a reduced system couples. One exchange if
+///                       the conditions of cut_operator.hpp hold; otherwise, and for transposed products, two:
+///                       rows of u, then the reduced system
 ///     GatheredCompact   lines that span ranks, each gathered to one rank
 #pragma once
 
@@ -24,7 +24,7 @@ template <class Exec>
 class CompactWay {
 public:
   virtual ~CompactWay() = default;
-  /// y = alpha A^-1 B u + beta v; v may be y. All have the places of the lines of the request.
+  /// y = alpha A^-1 B u + beta v; v may be y. All vectors have the layout of request.lines.
   virtual PetscErrorCode apply(const Exec &exec, const Scalar *u, Scalar *y,
                                const OperatorTerms<Scalar> &terms) = 0;
   virtual std::string    facts() const                             = 0;
@@ -66,7 +66,7 @@ private:
   ribbon::LineOperator<Scalar, Exec> operator_;
 };
 
-/// Memory of a vector with the places of lines, without gaps.
+/// Workspace for lines, stored without gaps.
 template <class Exec>
 class LineWorkspace {
 public:
@@ -248,7 +248,7 @@ private:
 template <class Exec>
 class GatheredCompact final : public CompactWay<Exec> {
 public:
-  /// @param why  lines are not applied by their sub-lines
+  /// @param why  the reason against sub-lines
   GatheredCompact(const Exec &exec, const CompactRequest &request, bool transposed, std::string why,
                   std::string *failure)
       : lines_(request.lines), why_(std::move(why)), gathered_(exec, request.chain, request.lines)

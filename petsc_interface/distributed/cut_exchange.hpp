@@ -28,7 +28,7 @@ struct CutPlace {
   bool                             periodic = false;
   int                              S        = 1; ///< unknowns of a group of separators
   std::int64_t                     lines    = 0; ///< that are factored
-  int                              carried  = 0; ///< other values of a line in a message between neighbours
+  int                              carried  = 0; ///< rows of u per line in a message between neighbours
 
   PetscMPIInt  size() const { return chain->size(); }
   PetscMPIInt  left() const { return chain->left(periodic); }
@@ -47,7 +47,7 @@ public:
   using Input  = Bands<Scalar, Memory>;
 
   virtual ~CutExchange() = default;
-  /// Factors the reduced systems of this rank. If some rank cannot factor, `why_not` says why. Collective
+  /// Factors the reduced systems of this rank. If this rank cannot factor, `why_not` says why. Collective
   /// on the chain.
   virtual PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) = 0;
   /// Allocates buffers for this number of lines: that of the factored lines, or, with takes_columns(), a

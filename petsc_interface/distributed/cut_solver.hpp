@@ -20,9 +20,9 @@ class CutSolver {
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  /// Before set_up(): messages between neighbours carry rows of a CutOperator, and dot products are not used.
+  /// Call before set_up(): requests that messages carry this many rows of u, and excludes dot products.
   void carry(int rows) { carried_ = rows; }
-  /// Whether they do: only neighbours exchange.
+  /// Whether messages carry rows; true only if neighbours alone exchange.
   bool carries() const { return place_.carried > 0; }
   /// Factors. If these lines must be solved in another way, `why_not` says why on all ranks of the chain.
   /// Collective on the chain.
@@ -156,8 +156,8 @@ public:
     PetscCall(PetscLogEventEnd(events->backward, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /// Solution of the last solve on the left of this sub-line (`of_left`), or in its separators. Value s of
-  /// line l is at s lines + l.
+  /// Solution of the last solve on the left of this sub-line (`of_left`), or in its separators, followed by the
+  /// carried rows. Value s of line l is at s lines + l.
   const Scalar *z(bool of_left, std::int64_t lines) const { return exchange_->z(of_left, lines); }
 
 private:
@@ -199,8 +199,8 @@ private:
   }
 
   /// Solves right-hand sides and measures their backward errors. If these are too large, `why_not` says so.
-  /// Dot products are inaccurate if an inverse is large: sub-lines are then corrected, if this is more
-  /// accurate. Collective on the chain.
+  /// Dot products are inaccurate if an inverse is large: sub-lines are then corrected, if this halves the
+  /// error. Collective on the chain.
   PetscErrorCode Probe(const Exec &exec, const LineSet &like, PCLineCut cut, std::string *why_not)
   {
     const double sound = 45 * static_cast<double>(unit_roundoff<Scalar>());
@@ -278,8 +278,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Sends coefficients to the right neighbour (`to_right`) or the left one, and receives those of the other;
-  /// none where there is no other.
+  /// Sends coefficients to the right neighbour (`to_right`) or the left one, and receives those of the other.
+  /// `received` is empty at an end of the line.
   PetscErrorCode Pass(bool to_right, const std::vector<Scalar> &sent, std::vector<Scalar> *received) const
   {
     const PetscMPIInt to   = to_right ? place_.right() : place_.left(),

@@ -10,8 +10,9 @@
 ///     between    R z = r, as for a solve; H rows of u travel in the same messages
 ///     backward   x = y + E ul + F ur - V zl - W zr, in the rows that these columns reach
 ///
-/// A rank contributes all terms with its own rows of u, also those through E and F of its neighbours. Terms
-/// from one end of a sub-line to the separators at its other end must be below rounding.
+/// A rank contributes every term that contains its rows of u, also those with E and F of its neighbours. Terms
+/// from one end of a sub-line to a separator at its other end must be below rounding, relative to the other
+/// terms of this separator.
 #pragma once
 
 #include <ribbon/distributed/cut_lines.hpp>
@@ -29,8 +30,8 @@ struct CutProductEndsKernel {
   using Words = Kokkos::View<Scalar *, Memory>;
   CutPiece      piece;
   int           H;
-  Words         to_left, to_right; ///< S x H, of the first rows of u; S x (K + H), of the last
-  Words         us, ls;            ///< S x S, of the first and of the last K rows of y
+  Words         to_left, to_right; ///< S x H, of the first rows of u; S x (S + H), of the last
+  Words         us, ls;            ///< S x S, of the first and of the last S rows of y
   Scalar        alpha;
   const Scalar *u, *y;
   LineSet       in, out;
@@ -75,7 +76,7 @@ public:
 
   CutOperator() = default;
 
-  /// H: rows that travel.
+  /// H: the rows of u that travel. The last S of them are the separators, so that H >= S.
   static int carried(const Input &A, const Input &B)
   {
     return std::max({1, A.half_bandwidth(), B.half_bandwidth()});
@@ -88,7 +89,7 @@ public:
 
   /// Factors the interior, and computes E and F. `why_not` says why this sub-line needs another way.
   /// @param cut   of A, without dot products
-  /// @param A, B  rows of the sub-line, not periodic, with the entries in columns of other sub-lines
+  /// @param A, B  rows of the sub-line, not periodic, including entries in columns of other sub-lines
   CutOperator(const Exec &exec, const CutLines<Scalar, Exec> &cut, const LineSet &lines, const Input &A,
               const Input &B, const LineSolverOptions &options, std::string &why_not)
       : parts_(cut.parts()), H_(carried(A, B))
@@ -154,7 +155,7 @@ public:
 private:
   using Host = Bands<Scalar, Kokkos::HostSpace>;
 
-  /// E and F: columns 0 .. H - 1 and H .. 2 H - 1 of n rows, word row 2 H + column.
+  /// E and F: columns 0 .. H - 1 and H .. 2 H - 1 of n rows, value (row, column) at row * 2 H + column.
   struct Columns {
     std::vector<Scalar> words;
     int                 H;
@@ -198,7 +199,7 @@ private:
       }
     const auto        words = upload(exec, "ribbon::cut_operator::columns", columns.words);
     const LineSet     set{n, 2 * H_, 1, 2 * H_, 1, 0, 0};
-    LineSolverOptions judged; // interior_ has the same matrix
+    LineSolverOptions judged; // interior_ has judged this matrix already
     judged.probe = "never";
     LineSolver<Scalar, Exec>(exec, set, A_i, judged).solve(exec, words.data(), set, words.data(), set);
     Kokkos::deep_copy(exec,
@@ -209,7 +210,7 @@ private:
     return columns;
   }
 
-  /// The matrices of the contributions, on the host but for ls and us.
+  /// Computes the matrices of the contributions on the host, and uploads us and ls.
   void contribute(const Host &A, const Host &B, const Columns &columns, const Exec &exec,
                   std::string &why_not)
   {
@@ -241,7 +242,7 @@ private:
     for (int a = 0; piece.right && a < S; ++a)
       for (int t = 0; t < S + H; ++t)
         own_[at(a, t, S + H)] = entry(B, n + a, n - H + t) - (t >= H ? through(ls, a, n - S, t) : Scalar(0));
-    // a term of a separator is small next to the others of its row, because rows may have any scale
+    // compared with the other terms of its separator only: rows of A and B may have any scale
     for (int a = 0; piece.left && piece.right && a < S; ++a) {
       Real to_left = 0, to_right = 0, at_left = 0, at_right = 0;
       for (int q = 0; q < H; ++q) {
@@ -287,7 +288,7 @@ private:
     spikes.S = all;
     exec.fence();
   }
-  /// Rows from an end in which a column of E or F has not decayed, as in SpikeSizes.
+  /// Rows, counted from an end, up to the last in which E or F exceeds the threshold of SpikeSizes.
   std::int64_t rows_reached(const Host &A, const Columns &columns, bool right) const
   {
     const std::int64_t n     = columns.n;
@@ -298,9 +299,9 @@ private:
         size[static_cast<std::size_t>(j)] =
           std::max(size[static_cast<std::size_t>(j)], magnitude(entry(A, i, j)));
     for (int c = right ? H_ : 0; c < (right ? 2 * H_ : H_); ++c)
-      for (bool beside_column : {false, true}) {
+      for (bool scaled : {false, true}) {
         const auto of = [&](std::int64_t i) {
-          return magnitude(columns(i, c)) * (beside_column ? size[static_cast<std::size_t>(i)] : Real(1));
+          return magnitude(columns(i, c)) * (scaled ? size[static_cast<std::size_t>(i)] : Real(1));
         };
         Real most = 0;
         for (std::int64_t i = 0; i < n; ++i) most = std::max(most, of(i));

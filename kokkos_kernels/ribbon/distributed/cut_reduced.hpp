@@ -68,14 +68,14 @@ void spread_separators(const Exec &exec, const EndsLayout &at, std::int64_t sepa
 struct NeighbourMessages {
   std::int64_t lines;
   int          S, carried;
-  bool         of_left; ///< the neighbour
+  bool         of_left; ///< whether the neighbour is the left one
 };
 
 template <class Scalar>
 struct JoinKernel {
-  NeighbourMessages    at;
-  const Scalar        *own, *theirs; ///< to the left, then to the right; of the left, then of the right
-  Scalar              *z;
+  NeighbourMessages at;
+  const Scalar *own, *theirs; ///< messages sent left, then right; received from the left, then from the right
+  Scalar       *z;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
     const std::int64_t all = (at.S + at.carried) * at.lines, ends = at.S * at.lines,
@@ -86,8 +86,8 @@ struct JoinKernel {
     else z[k] = next < ends ? own[all + rows + next] : theirs[all + next - ends];
   }
 };
-/// z = the sums of the contributions of a sub-line and of a neighbour, and the rows left of the sub-line, or
-/// its separators' rows and the first rows of the neighbour. Asynchronous on exec.
+/// z: S sums of the contributions of a sub-line and of a neighbour, then `carried` rows of u: those left of the
+/// sub-line (of_left), or its separators and the first rows of the right neighbour. Asynchronous on exec.
 template <class Scalar, class Exec>
 void join_messages(const Exec &exec, const NeighbourMessages &at, const Scalar *own, const Scalar *theirs,
                    Scalar *z)
