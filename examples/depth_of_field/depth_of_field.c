@@ -4,13 +4,13 @@ static char help[] =
 focus. A plain PETSc program; -pc_type line solves the lines. Options:\n\
   -width w -height h   pixels\n\
   -focus z             depth in focus (the balls are at 2.4, 4, 6.5, 10 and 16)\n\
-  -aperture a          largest blur in pixels of a picture of 1000 columns\n\
+  -aperture a          blur at infinity in pixels of a picture of 1000 columns\n\
   -sharp F -blurred F  files for the pictures (PPM)\n\n";
 
 /* Each row solves u - d/dx(c^2 du/dx) = u0 with zero flux at its ends, then each column likewise: an ADI step
    of the heat equation. c is the diameter of the circle of confusion in pixels; between two pixels the smaller
    one counts, so that sharp objects do not bleed. See M. Kass, A. Lefohn, J. Owens, Interactive depth of field
-   using simulated diffusion on a GPU, Pixar 2006, eqs. 1 to 8. */
+   using simulated diffusion on a GPU, 2006. */
 
 #include "scene.h"
 
@@ -198,8 +198,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsBoundedInt("-width", "Columns of pixels", NULL, p.width, &p.width, NULL, 2));
   PetscCall(PetscOptionsBoundedInt("-height", "Rows of pixels", NULL, p.height, &p.height, NULL, 2));
   PetscCall(PetscOptionsReal("-focus", "Depth in focus", NULL, p.focus, &p.focus, NULL));
-  PetscCall(
-    PetscOptionsReal("-aperture", "Largest blur in pixels of 1000", NULL, p.aperture, &p.aperture, NULL));
+  PetscCall(PetscOptionsReal("-aperture", "Blur at infinity in pixels of 1000 columns", NULL, p.aperture,
+                             &p.aperture, NULL));
   PetscCall(
     PetscOptionsString("-sharp", "File for the sharp picture", NULL, sharp, sharp, sizeof sharp, &has_sharp));
   PetscCall(PetscOptionsString("-blurred", "File for the blurred picture", NULL, blurred, blurred,
