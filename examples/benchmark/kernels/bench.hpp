@@ -2,6 +2,8 @@
 /// @file bench.hpp  Common parts of the benchmark and its peers: a case, its matrix, a timer.
 #pragma once
 
+#include "energy.hpp"
+
 #include <ribbon/bands.hpp>
 #include <ribbon/line_set.hpp>
 
@@ -81,7 +83,8 @@ struct Timing {
   double      milliseconds = -1;
   double      error        = 0; ///< largest difference from the first solver of the case, relative
   /// memory in addition to right-hand sides and solution: matrices or factors, and work space
-  std::size_t bytes = 0;
+  std::size_t bytes  = 0;
+  double      joules = -1; ///< of a call; < 0: not measured
 };
 
 /// Idle milliseconds before each sample. Devices lower their clocks after they have drawn their maximum
@@ -109,6 +112,26 @@ double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
   return t[t.size() / 2];
 }
 
+/// Energy of the device in a call of run(), with energy_seconds; -1 without.
+/// @throws std::runtime_error if the device does not report its energy
+template <class Run>
+double joules_per_call(const Run &run)
+{
+  if (energy_seconds <= 0) return -1;
+  const EnergyMeter meter;
+  run();
+  Kokkos::fence();
+  const double before = meter.joules();
+  const auto   start  = std::chrono::steady_clock::now();
+  double       calls  = 0;
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < energy_seconds) {
+    for (int k = 0; k < 20; ++k) run();
+    calls += 20;
+    Kokkos::fence();
+  }
+  return (meter.joules() - before) / calls;
+}
+
 /// The lines of n unknowns in a batch of about `unknowns` unknowns: a multiple of 256, unless that is too
 /// many.
 inline std::int64_t lines_of(double unknowns, int n)
@@ -125,13 +148,15 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c);
 template <class Scalar>
 void fill(const VectorOf<Scalar> &b);
 
-/// cuSPARSE's batched routines on the same right-hand sides. These routines need one matrix per line. Empty
-/// without CUDA.
+/// cuSPARSE's batched routines on the same right-hand sides. These routines need one matrix per line and
+/// overwrite it. Empty without CUDA.
+/// @param rewrites  the time includes that of copying the matrices
 std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
-                             int repeat);
-/// LAPACK dgttrf/dgttrs and dgbtrf/dgbtrs on one core, on as many lines as it solves in about a tenth of a
-/// second, scaled to the whole batch.
-std::vector<Timing> lapack(const Case &c);
+                             int repeat, bool rewrites = false);
+/// LAPACK dgttrf/dgttrs, dgbtrf/dgbtrs and, for tridiagonal stencils, dpttrf/dpttrs on as many lines as they solve in about a tenth of a second, scaled
+/// to the whole batch.
+/// @param threads  that solve lines at the same time
+std::vector<Timing> lapack(const Case &c, int threads = 1);
 
 /// max |x - y| / max |y|.
 template <class Scalar>

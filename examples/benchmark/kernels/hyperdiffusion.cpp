@@ -111,100 +111,167 @@ ribbon::Bands<double, Memory> implicit_half(std::int64_t points, std::int64_t li
   return bands;
 }
 
+/// How the systems of a step are solved.
 struct Scheme {
-  const char *name, *algorithm;
-  bool        per_line;
+  const char *id, *name, *algorithm;
+  bool        per_line; ///< factors of every line
+  bool        rewrites; ///< the matrices of every step are new
 };
-constexpr Scheme schemes[] = {{"one matrix", "auto", false},
-                              {"one matrix, a thread per line", "thomas", false},
-                              {"factors of every line, a thread per line", "thomas", true}};
+constexpr Scheme schemes[] = {
+  {"auto", "one matrix", "auto", false, false},
+  {"constant", "one matrix, a thread per line", "thomas", false, false},
+  {"per_line", "factors of every line, a thread per line", "thomas", true, false},
+  {"rewrite", "factors of every line, made in every step", "thomas", true, true},
+};
+
+/// Threads of LAPACK in the second of its rows: those of the publication.
+constexpr int lapack_threads = 8;
+
+/// Times the steps of one batch.
+class Batch {
+public:
+  Batch(const HyperdiffusionSettings &s, int points, std::int64_t lines, nlohmann::json &table)
+      : s_(s), n_(points), lines_(lines), power_(s.diffusion ? 1 : 2), D_(difference_row(s.diffusion)),
+        table_(table)
+  {
+    const double step = s.time_step > 0 ? s.time_step : s.diffusion ? 1e-5 : 1e-8;
+    const double root = 2 - 2 * std::cos(2 * pi * mode / n_);
+    sigma_            = step / 2 * std::pow(n_, 2 * power_);
+    const double rate = sigma_ * std::pow(root, power_);
+    factor_           = std::pow((1 - rate) / (1 + rate), s.steps);
+    // Bound of rounding errors of the matrix alone: its entries reach 16 sigma, the eigenvalue is about 1.
+    bound_          = 50 * s.steps * (1 + 16 * sigma_) * 2.2e-16;
+    const auto size = static_cast<std::size_t>(n_) * static_cast<std::size_t>(lines_);
+    c_              = Vector(Kokkos::view_alloc("bench::c", Kokkos::WithoutInitializing), size);
+    f_              = Vector(Kokkos::view_alloc("bench::f", Kokkos::WithoutInitializing), size);
+    wave_           = Vector("bench::wave", static_cast<std::size_t>(n_));
+    const auto host = Kokkos::create_mirror_view(wave_);
+    for (int i = 0; i < n_; ++i) host(static_cast<std::size_t>(i)) = std::cos(2 * pi * mode * i / n_);
+    Kokkos::deep_copy(wave_, host);
+    start(c_, lines_, wave_);
+  }
+
+  void run()
+  {
+    copy_ = median_ms(
+      s_.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec_, f_, c_); });
+    Timing alone{"right-hand side alone", median_ms(
+                                            s_.repeat, 4, [] {}, [&] { right_hand_side(); })};
+    row("right_hand_side", alone, 1);
+    for (const Scheme &scheme : schemes) steps(scheme);
+    if (s_.peers) peers(alone.milliseconds);
+  }
+
+private:
+  void right_hand_side() const
+  {
+    const std::size_t  centre = D_.size() / 2;
+    const ExplicitHalf half{c_.data(),
+                            f_.data(),
+                            n_,
+                            lines_,
+                            1 - sigma_ * D_[centre],
+                            -sigma_ * D_[centre + 1],
+                            power_ == 2 ? -sigma_ * D_[centre + 2] : 0};
+    Kokkos::parallel_for("bench::right_hand_side", Range(exec_, 0, half.items()), half);
+  }
+
+  /// @param copies  bytes of the row, in copies of the batch
+  void row(const char *scheme, const Timing &t, double copies)
+  {
+    const double size  = static_cast<double>(n_) * static_cast<double>(lines_);
+    const double rate  = size / t.milliseconds * 1e3;
+    const double share = 100 * copies * copy_ / t.milliseconds;
+    std::printf("%6d %9lld %10.3g | %-56s %10.4f %12.3e %7.1f %9.1e %10.3f", n_,
+                static_cast<long long>(lines_), sigma_, t.solver.c_str(), t.milliseconds, rate, share,
+                t.error, static_cast<double>(t.bytes) / 1e6);
+    if (t.joules >= 0) std::printf(" %8.2f J", t.joules / size * 1e9);
+    std::printf("\n");
+    std::fflush(stdout);
+    nlohmann::json cells = {{"points", n_},         {"lines", lines_},        {"sigma", sigma_},
+                            {"steps", s_.steps},    {"scheme", scheme},       {"solver", t.solver},
+                            {"ms", t.milliseconds}, {"unknowns_per_s", rate}, {"percent_of_copy", share},
+                            {"copy_ms", copy_},     {"decay_error", t.error}, {"bytes_held", t.bytes}};
+    if (t.joules >= 0) cells["joules_per_1e9_unknown_steps"] = t.joules / size * 1e9;
+    table_.push_back(cells);
+  }
+
+  void steps(const Scheme &scheme)
+  {
+    const auto                bands = implicit_half(n_, lines_, sigma_, D_, scheme.per_line);
+    ribbon::LineSolverOptions options{scheme.algorithm};
+    options.refactors = scheme.rewrites;
+    const ribbon::LineSolver<double, Exec> solver(exec_, ribbon::LineSet::interleaved(n_, lines_), bands,
+                                                  options);
+    Timing t{std::string(scheme.name) + " (" + solver.report().algorithm + ")"};
+    if (!solver.report().ok())
+      throw std::runtime_error(t.solver + " refuses " + std::to_string(n_) +
+                               " points: " + solver.report().reason);
+    const auto step = [&] {
+      right_hand_side();
+      if (scheme.rewrites) solver.factor_and_solve(exec_, bands, f_.data(), c_.data());
+      else solver.solve(exec_, f_.data(), c_.data());
+    };
+    t.milliseconds = median_ms(
+      s_.repeat, s_.steps, [&] { start(c_, lines_, wave_); }, step);
+    t.error  = decay_error(c_, lines_, wave_, factor_);
+    t.bytes  = solver.report().bytes;
+    t.joules = joules_per_call(step);
+    row(scheme.id, t, 2);
+    if (!(t.error <= bound_))
+      throw std::runtime_error(t.solver + ", " + std::to_string(n_) + " points: after " +
+                               std::to_string(s_.steps) + " steps the mode is " +
+                               std::to_string(t.error / bound_) +
+                               " times as far from theory as rounding allows");
+  }
+
+  /// Other libraries have no periodic systems: they solve open lines of the same size. The time of a step is
+  /// the sum of the times of the right-hand side, of the copies of the matrices that cuSPARSE overwrites, and
+  /// of the solves.
+  /// @param alone  milliseconds of the right-hand side
+  void peers(double alone)
+  {
+    Case c;
+    c.rows = n_, c.lines = lines_, c.half_bandwidth = power_, c.sigma = sigma_;
+    const double half_joules = joules_per_call([&] { right_hand_side(); });
+    for (Timing t : cusparse(c, f_, c_, f_, s_.repeat, true)) {
+      t.solver += ", open lines", t.error = 0, t.milliseconds += alone;
+      if (t.joules >= 0) t.joules += half_joules;
+      const bool gtsv = t.solver.find("cuThomas") != std::string::npos;
+      row(power_ == 2 || gtsv ? "cusparse" : "cusparse_other", t, 2);
+    }
+    for (int threads : {1, lapack_threads})
+      for (Timing t : lapack(c, threads)) {
+        if (power_ == 1 && t.solver.find("gttrs") == std::string::npos) continue;
+        t.solver += ", open lines, solve alone";
+        row(threads == 1 ? "lapack" : "lapack_threads", t, 2);
+      }
+  }
+
+  const HyperdiffusionSettings &s_;
+  int                           n_;
+  std::int64_t                  lines_;
+  int                           power_;
+  std::vector<double>           D_;
+  nlohmann::json               &table_;
+  double                        sigma_, factor_, bound_, copy_ = 0;
+  Exec                          exec_;
+  Vector                        c_, f_, wave_;
+};
 
 } // namespace
 
 nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
 {
-  const Exec          exec;
-  nlohmann::json      table     = nlohmann::json::array();
-  const char *const   what      = s.diffusion ? "diffusion" : "hyperdiffusion";
-  const int           power     = s.diffusion ? 1 : 2;
-  const double        time_step = s.time_step > 0 ? s.time_step : s.diffusion ? 1e-5 : 1e-8;
-  std::vector<double> D         = difference_row(s.diffusion);
+  nlohmann::json    table = nlohmann::json::array();
+  const char *const what  = s.diffusion ? "diffusion" : "hyperdiffusion";
   std::printf("%6s %9s %10s | %-56s %10s %12s %7s %9s %10s\n", "points", "lines", "sigma",
               (std::string("a step of ") + what).c_str(), "ms", "unknowns/s", "% copy", "decay", "MB held");
   for (int n : s.points) {
     if (n < 5)
       throw std::invalid_argument("--rows " + std::to_string(n) + ": a line of " + what +
                                   " has at least 5 points");
-    const std::int64_t lines = s.lines ? s.lines : lines_of(s.unknowns, n);
-    const auto         size  = static_cast<std::size_t>(n) * static_cast<std::size_t>(lines);
-    const double sigma = time_step / 2 * std::pow(n, 2 * power), root = 2 - 2 * std::cos(2 * pi * mode / n),
-                 decay  = sigma * std::pow(root, power);
-    const double factor = std::pow((1 - decay) / (1 + decay), s.steps);
-    // Bound of rounding errors of the matrix alone: its entries reach 16 sigma, the eigenvalue is about 1.
-    const double bound = 50 * s.steps * (1 + 16 * sigma) * 2.2e-16;
-    const Vector c(Kokkos::view_alloc("bench::c", Kokkos::WithoutInitializing), size),
-      f(Kokkos::view_alloc("bench::f", Kokkos::WithoutInitializing), size);
-    const Vector wave("bench::wave", static_cast<std::size_t>(n));
-    const auto   host = Kokkos::create_mirror_view(wave);
-    for (int i = 0; i < n; ++i) host(static_cast<std::size_t>(i)) = std::cos(2 * pi * mode * i / n);
-    Kokkos::deep_copy(wave, host);
-    const std::size_t  centre = D.size() / 2;
-    const ExplicitHalf half{c.data(),
-                            f.data(),
-                            n,
-                            lines,
-                            1 - sigma * D[centre],
-                            -sigma * D[centre + 1],
-                            power == 2 ? -sigma * D[centre + 2] : 0};
-    const auto         right_hand_side = [&] {
-      Kokkos::parallel_for("bench::right_hand_side", Range(exec, 0, half.items()), half);
-    };
-    const auto row = [&](const std::string &name, double ms, double copies, double error, std::size_t bytes) {
-      const double rate = static_cast<double>(size) / ms * 1e3;
-      std::printf("%6d %9lld %10.3g | %-56s %10.4f %12.3e %7.1f %9.1e %10.3f\n", n,
-                  static_cast<long long>(lines), sigma, name.c_str(), ms, rate, 100 * copies / ms, error,
-                  static_cast<double>(bytes) / 1e6);
-      std::fflush(stdout);
-      table.push_back({{"points", n},
-                       {"lines", lines},
-                       {"sigma", sigma},
-                       {"steps", s.steps},
-                       {"solver", name},
-                       {"ms", ms},
-                       {"unknowns_per_s", rate},
-                       {"percent_of_copy", 100 * copies / ms},
-                       {"decay_error", error},
-                       {"bytes_held", bytes}});
-    };
-    start(c, lines, wave);
-    const double copy = median_ms(
-      s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, f, c); });
-    row("right-hand side alone",
-        median_ms(
-          s.repeat, 4, [] {}, right_hand_side),
-        copy, 0, 0);
-    for (const Scheme &scheme : schemes) {
-      const ribbon::LineSolver<double, Exec> solver(exec, ribbon::LineSet::interleaved(n, lines),
-                                                    implicit_half(n, lines, sigma, D, scheme.per_line),
-                                                    {scheme.algorithm});
-      const std::string name = std::string(scheme.name) + " (" + solver.report().algorithm + ")";
-      if (!solver.report().ok())
-        throw std::runtime_error(name + " refuses " + std::to_string(n) +
-                                 " points: " + solver.report().reason);
-      const double ms = median_ms(
-        s.repeat, s.steps, [&] { start(c, lines, wave); },
-        [&] {
-          right_hand_side();
-          solver.solve(exec, f.data(), c.data());
-        });
-      const double error = decay_error(c, lines, wave, factor);
-      row(name, ms, 2 * copy, error, solver.report().bytes);
-      if (!(error <= bound))
-        throw std::runtime_error(name + ", " + std::to_string(n) + " points: after " +
-                                 std::to_string(s.steps) + " steps the mode is " +
-                                 std::to_string(error / bound) +
-                                 " times as far from theory as rounding allows");
-    }
+    Batch(s, n, s.lines ? s.lines : lines_of(s.unknowns, n), table).run();
   }
   return table;
 }

@@ -19,14 +19,16 @@ struct HyperdiffusionSettings {
   /// C_t = C_xx instead, with tridiagonal matrices
   bool diffusion = false;
   int  steps = 250, repeat = 10;
+  bool peers = true; ///< also by cuSPARSE and LAPACK
 };
 
 /// Times steps of C_t = - C_xxxx, or C_t = C_xx, on [0, 1), periodic, by centred differences and
 /// Crank-Nicolson (Gloster, O Naraigh & Pang, Comput. Phys. Commun. 241, 2019, sections II.B and III). A
-/// step has a kernel for the right-hand side and a pentadiagonal (diffusion: tridiagonal) solve. Three
-/// solvers are timed: `auto` with one matrix, a thread per line with one matrix, and a thread per line with
-/// factors of every line. All lines are interleaved and start from the same mode. The mode has to decay by
-/// the factor of the scheme.
+/// step has a kernel for the right-hand side and a pentadiagonal (diffusion: tridiagonal) solve. Four
+/// solvers are timed: `auto` with one matrix, a thread per line with one matrix (the *ConstantBatch codes), and
+/// a thread per line with factors of every line, kept (cuPentBatchConstant) or made in every step
+/// (cuPentBatchRewrite). All lines are interleaved and start from the same mode. The mode has to decay by the
+/// factor of the scheme. Peers: cuSPARSE gpsvInterleavedBatch (diffusion: gtsvInterleavedBatch), LAPACK.
 /// @return the table
 /// @throws std::invalid_argument for fewer than 5 points, std::runtime_error if a mode decays otherwise
 nlohmann::json hyperdiffusion(const HyperdiffusionSettings &settings);

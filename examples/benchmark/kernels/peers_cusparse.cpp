@@ -3,7 +3,7 @@
 
 #ifndef KOKKOS_ENABLE_CUDA
 namespace bench {
-std::vector<Timing> cusparse(const Case &, const Vector &, const Vector &, const Vector &, int)
+std::vector<Timing> cusparse(const Case &, const Vector &, const Vector &, const Vector &, int, bool)
 {
   return {};
 }
@@ -53,27 +53,37 @@ std::vector<Vector> diagonals(const Case &c)
 } // namespace
 
 std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
-                             int repeat)
+                             int repeat, bool rewrites)
 {
   if (c.periodic) return {}; // cuSPARSE has no periodic matrices
   std::vector<Timing> result;
   cusparseHandle_t    handle;
   check(cusparseCreate(&handle), "cusparseCreate");
+  check(cusparseSetStream(handle, Exec().cuda_stream()), "cusparseSetStream");
   const auto original = diagonals(c), work = diagonals(c);
   const int  n = c.rows, m = static_cast<int>(c.lines);
-  auto       d     = [&](int k) { return work[static_cast<std::size_t>(k)].data(); };
-  auto       reset = [&] {
-    for (std::size_t k = 0; k < work.size(); ++k) Kokkos::deep_copy(work[k], original[k]);
-    Kokkos::deep_copy(x, b);
+  auto       d = [&](int k) { return work[static_cast<std::size_t>(k)].data(); };
+  const Exec exec;
+  auto       rewrite = [&] {
+    for (std::size_t k = 0; k < work.size(); ++k) Kokkos::deep_copy(exec, work[k], original[k]);
+  };
+  auto reset = [&] {
+    if (!rewrites) rewrite();
+    Kokkos::deep_copy(exec, x, b);
   };
   auto time = [&](const std::string &name, const std::function<void(void *)> &solve, std::size_t bytes) {
     Kokkos::View<char *, Memory> buffer(Kokkos::view_alloc("bench::buffer", Kokkos::WithoutInitializing),
                                         bytes);
     Timing                       t;
-    t.solver       = name;
-    t.milliseconds = median_ms(std::min(repeat, 5), 1, reset, [&] { solve(buffer.data()); });
+    t.solver        = name;
+    const auto call = [&] {
+      if (rewrites) rewrite();
+      solve(buffer.data());
+    };
+    t.milliseconds = median_ms(std::min(repeat, 5), 1, reset, call);
     t.error        = difference(x, expected);
-    t.bytes        = bytes + work.size() * work[0].size() * sizeof(double);
+    if (rewrites) t.joules = joules_per_call(call);
+    t.bytes = bytes + work.size() * work[0].size() * sizeof(double);
     result.push_back(t);
   };
   std::size_t       bytes   = 0;

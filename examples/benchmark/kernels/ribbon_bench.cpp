@@ -23,6 +23,31 @@ double floor_bytes(const Case &c, std::size_t scalar)
   return static_cast<double>(scalar) * (2 + (c.per_line ? (2 * c.half_bandwidth + 1) * c.block : 0));
 }
 
+/// Copies of the right-hand sides to the device and of the solutions back, from and to pageable and
+/// page-locked memory of the host.
+template <class Array>
+std::vector<Timing> transfers(const Array &b, const Array &x, int repeat)
+{
+  const Exec exec;
+  const auto time = [&](const char *name, const auto &host) {
+    Timing t{name};
+    t.milliseconds = median_ms(
+      repeat, 1, [] {},
+      [&] {
+        Kokkos::deep_copy(exec, b, host);
+        Kokkos::deep_copy(exec, host, x);
+      });
+    return t;
+  };
+  std::vector<Timing> result{time("to the device and back, pageable", Kokkos::create_mirror(b))};
+#ifdef KOKKOS_ENABLE_CUDA
+  result.push_back(
+    time("to the device and back, page-locked", Kokkos::create_mirror(Kokkos::CudaHostPinnedSpace(), b)));
+#endif
+  fill(b);
+  return result;
+}
+
 struct Settings {
   std::vector<int>         rows{64, 128, 256, 512, 1024};
   double                   unknowns = is_cpu() ? 8e6 : 268435456.0;
@@ -31,7 +56,9 @@ struct Settings {
     algorithms{"auto", "thomas"};
   std::vector<double> sigmas{0.4};
   std::vector<int>    periodic{0};
-  int                 repeat = 10;
+  int                 repeat    = 10;
+  int                 threads   = 1; ///< of LAPACK
+  bool                transfers = false;
   bool        peers = true, in_place = false, factor_and_solve = false, in_float = false, in_complex = false;
   int         rows_per_thread = 0, lines_per_team = 0, rows_per_piece = 0, switch_rows = 0;
   std::string json;
@@ -115,7 +142,11 @@ nlohmann::json run(const Settings &s)
                 if (s.peers && c.has_peers()) {
                   for (const auto &t : cusparse(c, b, x, expected, s.repeat)) timings.push_back(t);
                   for (const auto &t : lapack(c)) timings.push_back(t);
+                  if (s.threads > 1)
+                    for (const auto &t : lapack(c, s.threads)) timings.push_back(t);
                 }
+              if (s.transfers)
+                for (const auto &t : transfers(b, x, s.repeat)) timings.push_back(t);
               for (const auto &t : timings) {
                 const double rate  = c.unknowns() / t.milliseconds * 1e3,
                              share = 100 * copy / t.milliseconds * floor_bytes(c, sizeof(Scalar)) /
@@ -210,6 +241,8 @@ int main(int argc, char **argv)
   app.add_flag("--complex", s.in_complex, "complex scalars in double precision, without cuSPARSE and LAPACK")
     ->excludes(in_float);
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
+  app.add_option("--lapack-threads", s.threads, "also LAPACK on this many threads")->check(CLI::PositiveNumber);
+  app.add_flag("--transfers", s.transfers, "also the copies of b to the device and of x to the host");
   app.add_option("--json", s.json, "also write the table to this file");
   app
     .add_option("--make-table", make.file,
@@ -222,10 +255,10 @@ int main(int argc, char **argv)
     app
       .add_flag("--hyperdiffusion",
                 "time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (only with --rows, "
-                "--lines or --unknowns, --repeat, --steps, --time-step, --json)")
+                "--lines or --unknowns, --repeat, --steps, --time-step, --energy, --no-peers, --json)")
       ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic",
                  "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place",
-                 "--factor-and-solve", "--float", "--complex", "--no-peers", "--make-table");
+                 "--factor-and-solve", "--float", "--complex", "--make-table");
   app
     .add_flag("--diffusion", step.diffusion,
               "with --hyperdiffusion: diffusion instead, the benchmark of cuThomasConstantBatch")
@@ -239,13 +272,18 @@ int main(int argc, char **argv)
   app.add_option("--steps", step.steps, "hyperdiffusion: time steps of a sample")
     ->check(CLI::PositiveNumber)
     ->needs("--hyperdiffusion");
+  app
+    .add_option("--energy", bench::energy_seconds,
+                "hyperdiffusion: also the energy of the device, over steps of at least this many seconds")
+    ->check(CLI::PositiveNumber)
+    ->needs("--hyperdiffusion");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
   nlohmann::json table;
   try {
     if (march->count() > 0) {
       if (rows->count() > 0) step.points = s.rows;
-      step.unknowns = s.unknowns, step.lines = s.lines, step.repeat = s.repeat;
+      step.unknowns = s.unknowns, step.lines = s.lines, step.repeat = s.repeat, step.peers = s.peers;
       table = bench::hyperdiffusion(step);
     } else if (make.file.empty())
       table = s.in_float     ? bench::run<float>(s)
