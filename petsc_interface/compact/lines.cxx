@@ -27,9 +27,13 @@ public:
       PetscCallCXX(pieces = std::make_unique<PiecesCompact<Exec>>());
       PetscCall(pieces->set_up(exec, request, transposed, &why_not));
       if (why_not.empty()) way = std::move(pieces);
-      else
-        PetscCallCXX(way =
-                       std::make_unique<GatheredCompact<Exec>>(exec, request, transposed, why_not, failure));
+      else {
+        Link link;
+        PetscCall(ChooseLink(request.chain->comm, request.transport, is_device_space<Exec>,
+                             lines_.unknowns() / request.chain->size(), Transfer<Exec>::stream(exec), &link));
+        PetscCallCXX(way = std::make_unique<GatheredCompact<Exec>>(exec, request, std::move(link), transposed,
+                                                                   why_not, failure));
+      }
     } else PetscCallCXX(way = std::make_unique<WholeCompact<Exec>>(exec, request, transposed, failure));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -5,6 +5,7 @@
 #include "../lines/chain.hpp"
 
 #include <ribbon/compact_scheme.hpp>
+#include <ribbon_petsc/transport.h>
 #include <ribbon/line_set.hpp>
 
 #include <memory>
@@ -21,6 +22,7 @@ struct CompactRequest {
   LineSet                lines;    ///< lines, or sub-lines, of this rank
   /// the ranks that hold sub-lines of the same lines; null: lines are on one rank
   std::shared_ptr<const LineChain> chain;
+  RibbonTransport                  transport = RIBBON_TRANSPORT_AUTO; ///< of messages between them
 
   std::int64_t first() const { return chain ? chain->mine().first : 0; } ///< row of this rank
 };

@@ -44,6 +44,7 @@ struct Mat_Compact {
   PetscReal           filter = static_cast<PetscReal>(0.45), spacing = 0;
   MatCompactStaggered staggered = MAT_COMPACT_STAGGERED_NONE;
   PetscBool           periodic  = PETSC_FALSE;
+  RibbonTransport     transport = RIBBON_TRANSPORT_AUTO;
   CompactValues       given;
 
   // results of the last set-up

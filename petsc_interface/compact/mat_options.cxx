@@ -50,7 +50,9 @@ constexpr auto mat_compact_options = std::make_tuple(
   Option("-mat_compact_spacing", "Distance of the points; 0: that of the DMDA's coordinates, or 1",
          "MatCompactSetSpacing", kept<&Mat_Compact::spacing>, NotASpacing),
   Option("-mat_compact_periodic", "Lines of a grid without a DMDA are periodic", "MatCompactSetPeriodic",
-         kept<&Mat_Compact::periodic>, NotABool));
+         kept<&Mat_Compact::periodic>, NotABool),
+  Option("-mat_compact_transport", "How messages travel between devices", "MatCompactSetTransport",
+         kept<&Mat_Compact::transport>, RibbonTransports));
 
 } // namespace
 
@@ -92,3 +94,4 @@ RIBBON_OPTION(mat_compact_options, Mat, MatCompact, Filter, PetscReal)
 RIBBON_OPTION(mat_compact_options, Mat, MatCompact, Staggered, MatCompactStaggered)
 RIBBON_OPTION(mat_compact_options, Mat, MatCompact, Spacing, PetscReal)
 RIBBON_OPTION(mat_compact_options, Mat, MatCompact, Periodic, PetscBool)
+RIBBON_OPTION(mat_compact_options, Mat, MatCompact, Transport, RibbonTransport)

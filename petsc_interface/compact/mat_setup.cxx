@@ -315,7 +315,7 @@ PetscErrorCode SetUpCompact(Mat A)
   const bool periodic = ends == DM_BOUNDARY_PERIODIC;
   PetscCall(FindSpacing(A, grid, d));
   mat->request.rows   = grid.all[d];
-  mat->request.metric = mat->given.metric;
+  mat->request.metric = mat->given.metric, mat->request.transport = mat->transport;
   if (mat->given.has_stencil()) PetscCall(TakeStencil(A, periodic, &mat->request.scheme));
   else PetscCall(MakeScheme(A, periodic, &mat->request.scheme));
   PetscCall(CheckLines(A, grid, d));

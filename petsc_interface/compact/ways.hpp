@@ -89,11 +89,10 @@ template <class Exec>
 class HaloExchange {
 public:
   HaloExchange() = default;
-  HaloExchange(const Exec &exec, std::shared_ptr<const LineChain> chain, std::int64_t lines, bool periodic,
-               int kl, int ku)
-      : chain_(std::move(chain)), left_(chain_->left(periodic)), right_(chain_->right(periodic)), kl_(kl),
-        ku_(ku), below_(count(kl * lines)), above_(count(ku * lines)), to_left_(buffer(exec, above_)),
-        to_right_(buffer(exec, below_)), from_left_(buffer(exec, below_)), from_right_(buffer(exec, above_))
+  HaloExchange(const Exec &exec, const LineChain &chain, Link link, std::int64_t lines, bool periodic, int kl,
+               int ku)
+      : transfer_(std::move(link)), left_(chain.left(periodic)), right_(chain.right(periodic)), kl_(kl),
+        ku_(ku), below_(count(kl * lines)), above_(count(ku * lines)), out_(buffer(exec)), in_(buffer(exec))
   {
   }
 
@@ -104,17 +103,12 @@ public:
     PetscFunctionBegin;
     PetscCall(GetEvents(&events));
     PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
-    PetscCallCXX(pack_halo(exec, lines, kl_, ku_, u, to_left_.data(), to_right_.data()));
-    PetscCall(to_left_.to_mpi(exec));
-    PetscCall(to_right_.to_mpi(exec));
-    PetscCallMPI(MPI_Sendrecv(to_right_.for_mpi(), below_, MPIU_SCALAR, right_, 0, from_left_.for_mpi(),
-                              below_, MPIU_SCALAR, left_, 0, chain_->comm, MPI_STATUS_IGNORE));
-    PetscCallMPI(MPI_Sendrecv(to_left_.for_mpi(), above_, MPIU_SCALAR, left_, 1, from_right_.for_mpi(),
-                              above_, MPIU_SCALAR, right_, 1, chain_->comm, MPI_STATUS_IGNORE));
-    PetscCall(from_left_.from_mpi(exec));
-    PetscCall(from_right_.from_mpi(exec));
-    halo->left  = left_ == MPI_PROC_NULL ? nullptr : from_left_.data();
-    halo->right = right_ == MPI_PROC_NULL ? nullptr : from_right_.data();
+    PetscCallCXX(pack_halo(exec, lines, kl_, ku_, u, out_.data() + below_, out_.data()));
+    PetscCall(transfer_.Pass(exec, out_, {{right_, 0, 0, below_}, {left_, 1, below_, above_}}, in_,
+                             {{left_, 0, 0, below_}, {right_, 1, below_, above_}}));
+    PetscCall(transfer_.Finish(exec, in_));
+    halo->left  = left_ == MPI_PROC_NULL ? nullptr : in_.data();
+    halo->right = right_ == MPI_PROC_NULL ? nullptr : in_.data() + below_;
     PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -125,16 +119,16 @@ private:
     if (scalars > PETSC_MPI_INT_MAX) throw std::length_error("lines are too many for one message of MPI");
     return static_cast<PetscMPIInt>(scalars);
   }
-  static MessageBuffer<Exec> buffer(const Exec &exec, PetscMPIInt scalars)
+  MessageBuffer<Exec> buffer(const Exec &exec) const
   {
-    return MessageBuffer<Exec>(exec, static_cast<std::size_t>(scalars));
+    return transfer_.buffer(exec, static_cast<std::size_t>(below_) + static_cast<std::size_t>(above_));
   }
 
-  std::shared_ptr<const LineChain> chain_;
-  PetscMPIInt                      left_ = MPI_PROC_NULL, right_ = MPI_PROC_NULL;
-  int                              kl_ = 0, ku_ = 0;
-  PetscMPIInt                      below_ = 0, above_ = 0; ///< scalars of kl and of ku rows
-  MessageBuffer<Exec>              to_left_, to_right_, from_left_, from_right_;
+  Transfer<Exec>      transfer_;
+  PetscMPIInt         left_ = MPI_PROC_NULL, right_ = MPI_PROC_NULL;
+  int                 kl_ = 0, ku_ = 0;
+  PetscMPIInt         below_ = 0, above_ = 0; ///< scalars of kl and of ku rows
+  MessageBuffer<Exec> out_, in_;              ///< kl rows of the left, ku rows of the right
 };
 
 template <class Exec>
@@ -160,9 +154,11 @@ public:
     if (transposed) apart_ = "a transposed operator";
     else PetscCall(Join(exec, request, A));
     if (at_once_) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(cut_.set_up(exec, request.chain, lines_, A, periodic, {}, LineSolverOptions(), why_not));
+    PetscCall(
+      cut_.set_up(exec, request.chain, lines_, A, periodic, choices(request), LineSolverOptions(), why_not));
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCallCXX(halo_ = HaloExchange<Exec>(exec, request.chain, lines_.lines(), periodic, B_.kl(), B_.ku()));
+    PetscCallCXX(halo_ = HaloExchange<Exec>(exec, *request.chain, cut_.link(), lines_.lines(), periodic,
+                                            B_.kl(), B_.ku()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -199,6 +195,13 @@ public:
 private:
   using Input = Bands<Scalar, typename Exec::memory_space>;
 
+  static CutChoices choices(const CompactRequest &request)
+  {
+    CutChoices how;
+    how.transport = request.transport;
+    return how;
+  }
+
   /// Prepares products in one exchange, or says in `apart_` why this is not possible. Collective on the chain.
   PetscErrorCode Join(const Exec &exec, const CompactRequest &request, const Input &A)
   {
@@ -209,8 +212,8 @@ private:
       if (piece.rows < CutOperator<Scalar, Exec>::least_rows(A, B_)) apart_ = "sub-lines are short";
     if (!apart_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     cut.carry(CutOperator<Scalar, Exec>::carried(A, B_));
-    PetscCall(
-      cut.set_up(exec, request.chain, lines_, A, request.scheme.periodic, {}, LineSolverOptions(), &apart_));
+    PetscCall(cut.set_up(exec, request.chain, lines_, A, request.scheme.periodic, choices(request),
+                         LineSolverOptions(), &apart_));
     if (apart_.empty() && !cut.carries()) apart_ = "not only neighbours exchange";
     if (!apart_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCallCXX(operator_ = CutOperator<Scalar, Exec>(exec, cut.sub_lines(), lines_, A, B_,
@@ -248,10 +251,12 @@ private:
 template <class Exec>
 class GatheredCompact final : public CompactWay<Exec> {
 public:
-  /// @param why  the reason against sub-lines
-  GatheredCompact(const Exec &exec, const CompactRequest &request, bool transposed, std::string why,
-                  std::string *failure)
-      : lines_(request.lines), why_(std::move(why)), gathered_(exec, request.chain, request.lines)
+  /// @param link  of the chain
+  /// @param why   the reason against sub-lines
+  GatheredCompact(const Exec &exec, const CompactRequest &request, Link link, bool transposed,
+                  std::string why, std::string *failure)
+      : lines_(request.lines), why_(std::move(why)),
+        gathered_(exec, request.chain, request.lines, std::move(link))
   {
     CompactRequest whole = request;
     whole.lines          = gathered_.lines(), whole.chain.reset();

@@ -11,8 +11,9 @@
 namespace ribbon::petsc {
 
 struct CutChoices {
-  PCLineCut         cut      = PC_LINE_CUT_AUTO;
-  PCLineCutExchange exchange = PC_LINE_CUT_EXCHANGE_AUTO;
+  PCLineCut         cut       = PC_LINE_CUT_AUTO;
+  PCLineCutExchange exchange  = PC_LINE_CUT_EXCHANGE_AUTO;
+  RibbonTransport   transport = RIBBON_TRANSPORT_AUTO;
 };
 
 /// Seconds of the reduced systems of lines over P ranks, with S unknowns for each cut.

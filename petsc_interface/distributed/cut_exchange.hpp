@@ -7,10 +7,10 @@
 #pragma once
 
 #include "../lines/chain.hpp"
-#include "../support/messages.hpp"
-#include "cut_choices.hpp"
 #include "../support/format.hpp"
+#include "cut_choices.hpp"
 #include "reduced_matrix.hpp"
+#include "transport.hpp"
 
 #include <ribbon/distributed/cut_reduced.hpp>
 #include <ribbon/distributed/line_pieces.hpp>
@@ -29,6 +29,7 @@ struct CutPlace {
   int                              S        = 1; ///< unknowns of a group of separators
   std::int64_t                     lines    = 0; ///< that are factored
   int                              carried  = 0; ///< rows of u per line in a message between neighbours
+  Link                             link;         ///< of the chain
 
   PetscMPIInt  size() const { return chain->size(); }
   PetscMPIInt  left() const { return chain->left(periodic); }
@@ -76,7 +77,7 @@ public:
   }
 
 protected:
-  explicit CutExchange(CutPlace place) : place_(std::move(place)) { }
+  explicit CutExchange(CutPlace place) : place_(std::move(place)), transfer_(place_.link) { }
 
   static PetscMPIInt count(std::int64_t n)
   {
@@ -131,28 +132,18 @@ protected:
     return all;
   }
 
-  PetscErrorCode Wait()
-  {
-    PetscFunctionBegin;
-    PetscCallMPI(
-      MPI_Waitall(static_cast<PetscMPIInt>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
-    requests_.clear();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  MPI_Request *request() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
-
   CutPlace                       place_;
+  Transfer<Exec>                 transfer_;
   LineSolver<Scalar, Exec>       reduced_;
   MessageBuffer<Exec>            ends_, all_;
   Kokkos::View<Scalar *, Memory> z_;
-  std::vector<MPI_Request>       requests_;
 };
 
 /// Every rank solves for its two cuts, as if there were no others.
 template <class Exec>
 class NeighbourExchange final : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
-  using Base::place_, Base::ends_, Base::all_, Base::z_;
+  using Base::place_, Base::transfer_, Base::ends_, Base::all_, Base::z_;
 
 public:
   explicit NeighbourExchange(CutPlace place) : Base(std::move(place)) { }
@@ -170,28 +161,23 @@ public:
   void reserve(const Exec &exec, std::int64_t lines) override
   {
     const std::size_t both = Base::words(2 * place_.words() * lines);
-    ends_ = MessageBuffer<Exec>(exec, both), all_ = MessageBuffer<Exec>(exec, both);
+    ends_ = transfer_.buffer(exec, both), all_ = transfer_.buffer(exec, both);
     z_ = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", both);
   }
   PetscErrorCode send(const Exec &exec, std::int64_t lines) override
   {
     const std::int64_t each = place_.words() * lines;
     const auto         n    = static_cast<PetscMPIInt>(each);
-    const MPI_Comm     comm = place_.chain->comm;
     PetscFunctionBegin;
-    PetscCall(ends_.to_mpi(exec)); // the data of the last solve are no longer needed
-    PetscCallMPI(MPI_Irecv(all_.for_mpi(), n, MPIU_SCALAR, place_.left(), 0, comm, this->request()));
-    PetscCallMPI(MPI_Irecv(all_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 1, comm, this->request()));
-    PetscCallMPI(MPI_Isend(ends_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 0, comm, this->request()));
-    PetscCallMPI(MPI_Isend(ends_.for_mpi(), n, MPIU_SCALAR, place_.left(), 1, comm, this->request()));
+    PetscCall(transfer_.Pass(exec, ends_, {{place_.right(), 0, each, n}, {place_.left(), 1, 0, n}}, all_,
+                             {{place_.left(), 0, 0, n}, {place_.right(), 1, each, n}}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
   {
     const LineSet set = this->reduced_lines(place_.has_left() + place_.has_right(), lines);
     PetscFunctionBegin;
-    PetscCall(this->Wait());
-    PetscCall(all_.from_mpi(exec));
+    PetscCall(transfer_.Finish(exec, all_));
     for (bool of_left : {true, false})
       if (of_left ? place_.has_left() : place_.has_right())
         PetscCallCXX(join_messages(exec, {lines, place_.S, place_.carried, of_left}, ends_.data(),
@@ -210,7 +196,7 @@ public:
 template <class Exec>
 class EveryRankExchange final : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
-  using Base::place_, Base::ends_, Base::all_, Base::z_;
+  using Base::place_, Base::transfer_, Base::ends_, Base::all_, Base::z_;
 
 public:
   explicit EveryRankExchange(CutPlace place) : Base(std::move(place)) { }
@@ -226,8 +212,8 @@ public:
   void reserve(const Exec &exec, std::int64_t lines) override
   {
     const std::int64_t numbers = 2 * place_.S * lines;
-    ends_                      = MessageBuffer<Exec>(exec, Base::words(numbers)),
-    all_                       = MessageBuffer<Exec>(exec, Base::words(numbers * place_.size()));
+    ends_                      = transfer_.buffer(exec, Base::words(numbers)),
+    all_                       = transfer_.buffer(exec, Base::words(numbers * place_.size()));
     z_                         = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
                                 Base::words(std::max(numbers, place_.separators() * place_.S * lines)));
   }
@@ -235,9 +221,7 @@ public:
   {
     const auto n = static_cast<PetscMPIInt>(2 * place_.S * lines);
     PetscFunctionBegin;
-    PetscCall(ends_.to_mpi(exec));
-    PetscCallMPI(MPI_Iallgather(ends_.for_mpi(), n, MPIU_SCALAR, all_.for_mpi(), n, MPIU_SCALAR,
-                                place_.chain->comm, this->request()));
+    PetscCall(transfer_.Gather(exec, ends_, n, all_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
@@ -245,8 +229,7 @@ public:
     const LineSet    set = this->reduced_lines(place_.separators(), lines);
     const EndsLayout at{2 * place_.S * lines, lines, 1, place_.size(), lines, place_.S};
     PetscFunctionBegin;
-    PetscCall(this->Wait());
-    PetscCall(all_.from_mpi(exec));
+    PetscCall(transfer_.Finish(exec, all_));
     PetscCallCXX(add_ends(exec, at, place_.separators(), all_.data(), z_.data()));
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -264,7 +247,7 @@ public:
 template <class Exec>
 class DealtExchange final : public CutExchange<Exec> {
   using Base = CutExchange<Exec>;
-  using Base::place_, Base::ends_, Base::all_, Base::z_;
+  using Base::place_, Base::transfer_, Base::ends_, Base::all_, Base::z_;
 
 public:
   explicit DealtExchange(CutPlace place) : Base(std::move(place)), shares_{place_.lines, place_.size()} { }
@@ -281,26 +264,23 @@ public:
   void reserve(const Exec &exec, std::int64_t) override
   {
     const std::int64_t numbers = 2 * place_.S * place_.lines, own = 2 * place_.S * own_lines();
-    ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)),
-    back_ = MessageBuffer<Exec>(exec, Base::words(numbers));
-    all_  = MessageBuffer<Exec>(exec, Base::words(own * place_.size()));
-    z_    = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
+    ends_   = transfer_.buffer(exec, Base::words(numbers)),
+    back_   = transfer_.buffer(exec, Base::words(numbers));
+    all_    = transfer_.buffer(exec, Base::words(own * place_.size()));
+    z_      = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z",
                                 Base::words(std::max(numbers, own * place_.size())));
-    for (auto *v : {&piece_count_, &piece_at_, &own_count_, &own_at_}) v->clear();
+    pieces_ = own_ = {};
     for (PetscMPIInt q = 0; q < place_.size(); ++q) {
-      piece_count_.push_back(Base::count(2 * place_.S * shares_.count(q))),
-        piece_at_.push_back(Base::count(2 * place_.S * shares_.begin(q)));
-      own_count_.push_back(Base::count(own)), own_at_.push_back(Base::count(own * q));
+      pieces_.count.push_back(Base::count(2 * place_.S * shares_.count(q))),
+        pieces_.at.push_back(Base::count(2 * place_.S * shares_.begin(q)));
+      own_.count.push_back(Base::count(own)), own_.at.push_back(Base::count(own * q));
     }
   }
   PetscErrorCode send(const Exec &exec, std::int64_t) override
   {
     PetscFunctionBegin;
     PetscCallCXX(deal_out(exec, ends_layout(), shares_, ends_.data(), back_.data()));
-    PetscCall(back_.to_mpi(exec));
-    PetscCallMPI(MPI_Ialltoallv(back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR,
-                                all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR,
-                                place_.chain->comm, this->request()));
+    PetscCall(transfer_.Deal(exec, back_, pieces_, all_, own_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t) override
@@ -309,17 +289,12 @@ public:
     const LineSet      set        = this->reduced_lines(separators, own_lines());
     const EndsLayout   at{2 * place_.S * own_lines(), 1, 2 * place_.S, place_.size(), own_lines(), place_.S};
     PetscFunctionBegin;
-    PetscCall(this->Wait());
-    PetscCall(all_.from_mpi(exec));
+    PetscCall(transfer_.Finish(exec, all_));
     PetscCallCXX(add_ends(exec, at, separators, all_.data(), z_.data()));
     PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
     PetscCallCXX(spread_separators(exec, at, separators, z_.data(), all_.data()));
-    PetscCall(all_.to_mpi(exec));
-    PetscCallMPI(MPI_Ialltoallv(all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR,
-                                back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR,
-                                place_.chain->comm, this->request()));
-    PetscCall(this->Wait());
-    PetscCall(back_.from_mpi(exec));
+    PetscCall(transfer_.Deal(exec, all_, own_, back_, pieces_));
+    PetscCall(transfer_.Finish(exec, back_));
     PetscCallCXX(take_back(exec, ends_layout(), shares_, z_.data(), back_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -340,9 +315,9 @@ private:
     return ends;
   }
 
-  LineShares               shares_; ///< of the ranks
-  MessageBuffer<Exec>      back_;
-  std::vector<PetscMPIInt> piece_count_, piece_at_, own_count_, own_at_;
+  LineShares          shares_; ///< of the ranks
+  MessageBuffer<Exec> back_;
+  MessageCounts       pieces_, own_;
 };
 
 } // namespace ribbon::petsc

@@ -55,7 +55,7 @@ public:
     PetscFunctionBegin;
     piece.m = lines.rows, piece.lines = lines.lines(), piece.K = std::max(1, bands.half_bandwidth()),
     piece.B    = bands.block;
-    place_     = {std::move(chain), periodic, piece.S(), lines.lines(), carried_};
+    place_     = {std::move(chain), periodic, piece.S(), lines.lines(), carried_, {}};
     piece.left = place_.has_left(), piece.right = place_.has_right();
     for (PetscMPIInt q = 0; q < place_.size(); ++q)
       if (place_.chain->pieces[static_cast<std::size_t>(q)].rows < piece.K &&
@@ -75,6 +75,8 @@ public:
     }
     PetscCall(AgreeOnSentence(comm(), why_not, &number));
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(ChooseLink(comm(), how.transport, is_device_space<Exec>, place_.words() * place_.lines,
+                         Transfer<Exec>::stream(exec), &place_.link));
     PetscCall(GetReducedMatrix(*place_.chain, cut_.blocks(exec), piece.S(), periodic, &R));
     PetscCall(Connect(exec, R, how, why_not));
     room_ = 0;
@@ -83,6 +85,7 @@ public:
   }
 
   const LineChain              &chain() const { return *place_.chain; }
+  const Link                   &link() const { return place_.link; }
   const CutLines<Scalar, Exec> &sub_lines() const { return cut_; }
   /// Whether the terms that are left out are below rounding.
   bool is_exact() const { return exact_; }
@@ -101,9 +104,11 @@ public:
     if (cut_.way() == CutWay::known)
       return how + who() +
              format(", separators from dot products with %lld of %lld rows",
-                    static_cast<long long>(cut_.rows_read()), m);
+                    static_cast<long long>(cut_.rows_read()), m) +
+             place_.link.facts(is_device_space<Exec>);
     return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m) +
-           (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "");
+           (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "") +
+           place_.link.facts(is_device_space<Exec>);
   }
   FactorReport report() const
   {

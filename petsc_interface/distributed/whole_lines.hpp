@@ -8,8 +8,8 @@
 #pragma once
 
 #include "../lines/chain.hpp"
-#include "../support/messages.hpp"
 #include "../support/session.hpp"
+#include "transport.hpp"
 
 #include <ribbon/distributed/line_pieces.hpp>
 #include <ribbon/line_solver.hpp>
@@ -28,13 +28,14 @@ class WholeLines {
 public:
   WholeLines() = default;
   /// @param pieces  sub-lines of this rank as they were factored
-  WholeLines(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &pieces)
-      : chain_(std::move(chain)), shares_{pieces.lines(), chain_->size()}
+  /// @param link    of the chain
+  WholeLines(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &pieces, Link link)
+      : chain_(std::move(chain)), shares_{pieces.lines(), chain_->size()}, transfer_(std::move(link))
   {
     lines_ =
       LineSet::interleaved(chain_->length(), shares_.count(chain_->own)).with_components(pieces.components);
-    pieces_ = MessageBuffer<Exec>(exec, static_cast<std::size_t>(pieces.unknowns()));
-    whole_  = MessageBuffer<Exec>(exec, static_cast<std::size_t>(lines_.unknowns()));
+    pieces_ = transfer_.buffer(exec, static_cast<std::size_t>(pieces.unknowns()));
+    whole_  = transfer_.buffer(exec, static_cast<std::size_t>(lines_.unknowns()));
     counts_ = counts(pieces.components);
   }
 
@@ -67,8 +68,10 @@ public:
         for (std::size_t d = 0; d < width; ++d) out[to + d] = host.values(matrix, i, d);
       }
     }
-    PetscCall(Deal(reinterpret_cast<PetscScalar *>(out.data()), reinterpret_cast<PetscScalar *>(in.data()),
-                   counts(static_cast<std::int64_t>(width)), true));
+    const Counts c = counts(static_cast<std::int64_t>(width));
+    PetscCallMPI(MPI_Alltoallv(reinterpret_cast<PetscScalar *>(out.data()), c.pieces.count.data(),
+                               c.pieces.at.data(), MPIU_SCALAR, reinterpret_cast<PetscScalar *>(in.data()),
+                               c.whole.count.data(), c.whole.at.data(), MPIU_SCALAR, chain_->comm));
     Bands<Scalar, Kokkos::HostSpace> lines;
     lines.values = decltype(lines.values)("ribbon::bands", count, n, width);
     for (std::size_t i = 0; i < n; ++i)
@@ -86,7 +89,7 @@ public:
 
   /// x = A^-1 b, with the layout of lines in the vectors. Collective on the chain.
   PetscErrorCode solve(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b,
-                       const LineSet &in, Scalar *x, const LineSet &out) const
+                       const LineSet &in, Scalar *x, const LineSet &out)
   {
     PetscFunctionBegin;
     PetscCall(apply(exec, b, in, x, out, [&](Scalar *whole) { solver.solve(exec, whole, whole); }));
@@ -97,22 +100,20 @@ public:
   /// lines().
   template <class F>
   PetscErrorCode apply(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out,
-                       const F &f) const
+                       const F &f)
   {
     const Events *events;
     PetscFunctionBegin;
     PetscCall(GetEvents(&events));
     PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
     PetscCallCXX(deal_out(exec, in, shares_, b, pieces_.data()));
-    PetscCall(pieces_.to_mpi(exec));
-    PetscCall(Deal(pieces_.for_mpi(), whole_.for_mpi(), counts_, true));
-    PetscCall(whole_.from_mpi(exec));
+    PetscCall(transfer_.Deal(exec, pieces_, counts_.pieces, whole_, counts_.whole));
+    PetscCall(transfer_.Finish(exec, whole_));
     PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
     PetscCallCXX(f(whole_.data()));
     PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
-    PetscCall(whole_.to_mpi(exec));
-    PetscCall(Deal(pieces_.for_mpi(), whole_.for_mpi(), counts_, false));
-    PetscCall(pieces_.from_mpi(exec));
+    PetscCall(transfer_.Deal(exec, whole_, counts_.whole, pieces_, counts_.pieces));
+    PetscCall(transfer_.Finish(exec, pieces_));
     PetscCallCXX(take_back(exec, out, shares_, x, pieces_.data()));
     PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,7 +122,7 @@ public:
 private:
   /// Counts and offsets of messages in scalars; an element has `width` scalars.
   struct Counts {
-    std::vector<PetscMPIInt> piece, piece_at, whole, whole_at;
+    MessageCounts pieces, whole;
   };
   Counts counts(std::int64_t width) const
   {
@@ -133,31 +134,19 @@ private:
     const std::int64_t mine = chain_->mine().rows, lines = shares_.count(chain_->own);
     for (PetscMPIInt q = 0; q < chain_->size(); ++q) {
       const LineChain::Piece &of = chain_->pieces[static_cast<std::size_t>(q)];
-      all.piece.push_back(count(mine * shares_.count(q) * width)),
-        all.piece_at.push_back(count(mine * shares_.begin(q) * width));
-      all.whole.push_back(count(of.rows * lines * width)),
-        all.whole_at.push_back(count(of.first * lines * width));
+      all.pieces.count.push_back(count(mine * shares_.count(q) * width)),
+        all.pieces.at.push_back(count(mine * shares_.begin(q) * width));
+      all.whole.count.push_back(count(of.rows * lines * width)),
+        all.whole.at.push_back(count(of.first * lines * width));
     }
     return all;
-  }
-
-  /// Sends the sub-lines of this rank to the whole lines of all ranks (`outwards`), or back.
-  PetscErrorCode Deal(PetscScalar *pieces, PetscScalar *whole, const Counts &c, bool outwards) const
-  {
-    PetscFunctionBegin;
-    if (outwards)
-      PetscCallMPI(MPI_Alltoallv(pieces, c.piece.data(), c.piece_at.data(), MPIU_SCALAR, whole,
-                                 c.whole.data(), c.whole_at.data(), MPIU_SCALAR, chain_->comm));
-    else
-      PetscCallMPI(MPI_Alltoallv(whole, c.whole.data(), c.whole_at.data(), MPIU_SCALAR, pieces,
-                                 c.piece.data(), c.piece_at.data(), MPIU_SCALAR, chain_->comm));
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   std::shared_ptr<const LineChain> chain_;
   LineShares                       shares_;
   LineSet                          lines_;
   Counts                           counts_;
+  Transfer<Exec>                   transfer_;
   MessageBuffer<Exec>              pieces_, whole_;
 };
 

@@ -23,10 +23,13 @@ public:
   /// @param lines   the sub-lines of this rank
   /// @param pieces  their matrices
   PetscErrorCode gather(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
-                        const Input &pieces, bool periodic)
+                        const Input &pieces, bool periodic, RibbonTransport transport)
   {
+    Link link;
     PetscFunctionBegin;
-    PetscCallCXX(whole_ = WholeLines<Exec>(exec, std::move(chain), lines));
+    PetscCall(ChooseLink(chain->comm, transport, is_device_space<Exec>, lines.unknowns() / chain->size(),
+                         Transfer<Exec>::stream(exec), &link));
+    PetscCallCXX(whole_ = WholeLines<Exec>(exec, std::move(chain), lines, std::move(link)));
     PetscCall(whole_.bands(exec, pieces, periodic, &bands_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

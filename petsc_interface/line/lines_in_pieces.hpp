@@ -68,7 +68,7 @@ public:
       if (why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
       transposed_ = CutSolver<Exec>();
       PetscCallCXX(gathered_ = std::make_unique<GatheredLines<Exec>>());
-      PetscCall(gathered_->gather(exec, chain_, lines_, bands_, periodic_));
+      PetscCall(gathered_->gather(exec, chain_, lines_, bands_, periodic_, how_.transport));
       bands_ = {};
     }
     PetscCall(gathered_->transpose(exec, options, failure));

@@ -305,7 +305,7 @@ private:
     }
     pieces.reset();
     PetscCallCXX(gathered = std::make_unique<GatheredLines<Exec>>());
-    PetscCall(gathered->gather(exec, chain, lines_, bands, request.periodic));
+    PetscCall(gathered->gather(exec, chain, lines_, bands, request.periodic, request.cut.transport));
     bands = {};
     PetscCall(gathered->factor(exec, request, facts));
     way_ = std::move(gathered);

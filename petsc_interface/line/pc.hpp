@@ -26,21 +26,22 @@ struct PC_Line {
   // options
   std::vector<PCLineDirection> directions = {
     PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
-  PCLineComposition composition  = PC_LINE_COMPOSITION_AUTO;
-  PCLineOrdering    ordering     = PC_LINE_ORDERING_AUTO;
-  PetscReal         omega        = 0; ///< 0: the set-up decides
-  PetscInt          iterations   = 1;
-  PCLineLhs         lhs          = PC_LINE_LHS_AUTO;
-  PetscReal         lhs_tol      = 0; ///< 0: equal entries only
-  PCLineCut         cut          = PC_LINE_CUT_AUTO;
-  PCLineCutExchange cut_exchange = PC_LINE_CUT_EXCHANGE_AUTO;
-  PCLineAlgorithm   algorithm    = PC_LINE_ALGORITHM_AUTO;
-  PetscInt          switch_rows  = 0;
-  PCLineProbe       probe        = PC_LINE_PROBE_AUTO;
-  PetscReal         zero_pivot   = 0;       ///< 0: 100 machine epsilon
-  PetscViewer       viewer       = nullptr; ///< every set-up prints its report there
-  PetscViewerFormat format       = PETSC_VIEWER_DEFAULT;
-  PCLineShiftType   shift_type   = PC_LINE_SHIFT_NONE;
+  PCLineComposition composition   = PC_LINE_COMPOSITION_AUTO;
+  PCLineOrdering    ordering      = PC_LINE_ORDERING_AUTO;
+  PetscReal         omega         = 0; ///< 0: the set-up decides
+  PetscInt          iterations    = 1;
+  PCLineLhs         lhs           = PC_LINE_LHS_AUTO;
+  PetscReal         lhs_tol       = 0; ///< 0: equal entries only
+  PCLineCut         cut           = PC_LINE_CUT_AUTO;
+  PCLineCutExchange cut_exchange  = PC_LINE_CUT_EXCHANGE_AUTO;
+  RibbonTransport   cut_transport = RIBBON_TRANSPORT_AUTO;
+  PCLineAlgorithm   algorithm     = PC_LINE_ALGORITHM_AUTO;
+  PetscInt          switch_rows   = 0;
+  PCLineProbe       probe         = PC_LINE_PROBE_AUTO;
+  PetscReal         zero_pivot    = 0;       ///< 0: 100 machine epsilon
+  PetscViewer       viewer        = nullptr; ///< every set-up prints its report there
+  PetscViewerFormat format        = PETSC_VIEWER_DEFAULT;
+  PCLineShiftType   shift_type    = PC_LINE_SHIFT_NONE;
   /// first amount of PC_LINE_SHIFT_NONZERO; 0: 100 machine epsilon
   PetscReal       shift     = 0;
   PetscBool       compare   = PETSC_FALSE;

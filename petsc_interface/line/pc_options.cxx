@@ -213,6 +213,8 @@ constexpr auto pc_line_options = std::make_tuple(
          PCLineCuts),
   Option("-pc_line_cut_exchange", "Who solves the reduced systems of lines that span ranks",
          "PCLineSetCutExchange", kept<&PC_Line::cut_exchange>, PCLineCutExchanges),
+  Option("-pc_line_cut_transport", "How their messages travel between devices", "PCLineSetCutTransport",
+         kept<&PC_Line::cut_transport>, RibbonTransports),
   Option("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", kept<&PC_Line::algorithm>, PCLineAlgorithms),
   Option("-pc_line_switch_rows",
          "Equations of a line that are left where cr_pcr changes to parallel cyclic reduction (0: chosen)",
@@ -282,6 +284,7 @@ RIBBON_OPTION(pc_line_options, PC, PCLine, Lhs, PCLineLhs)
 RIBBON_OPTION(pc_line_options, PC, PCLine, LhsTol, PetscReal)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Cut, PCLineCut)
 RIBBON_OPTION(pc_line_options, PC, PCLine, CutExchange, PCLineCutExchange)
+RIBBON_OPTION(pc_line_options, PC, PCLine, CutTransport, RibbonTransport)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Algorithm, PCLineAlgorithm)
 RIBBON_OPTION(pc_line_options, PC, PCLine, SwitchRows, PetscInt)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Precision, PCLinePrecision)

@@ -157,7 +157,7 @@ PetscErrorCode CheckCut(MPI_Comm comm, const PC_Line *line, const LineDirection 
 void set_options(const PC_Line *line, LineRequest *request)
 {
   request->lhs                = line->lhs;
-  request->cut                = {line->cut, line->cut_exchange};
+  request->cut                = {line->cut, line->cut_exchange, line->cut_transport};
   request->solver.algorithm   = PCLineAlgorithms[line->algorithm];
   request->solver.probe       = PCLineProbes[line->probe];
   request->solver.switch_rows = static_cast<int>(PetscMin(line->switch_rows, PETSC_MPI_INT_MAX));

@@ -3,6 +3,8 @@
    grid. Included by ribbon.h. */
 #pragma once
 
+#include <ribbon_petsc/transport.h>
+
 #include <petscmat.h>
 
 /*MC
@@ -20,7 +22,8 @@
 .  -mat_compact_staggered <none,forward,backward> - forward: results at the points i + 1/2; backward: values
       at i + 1/2 (default none)
 .  -mat_compact_spacing <h> - distance of the points (default 0: that of the coordinates of the DMDA, or 1)
--  -mat_compact_periodic <bool> - lines are periodic, in a grid without a DMDA (default false)
+.  -mat_compact_periodic <bool> - lines are periodic, in a grid without a DMDA (default false)
+-  -mat_compact_transport <auto,mpi,staged,nccl> - how messages travel between devices (default auto)
 
    Notes:
    The grid is the DMDA of MatSetDM() or DMCreateMatrix() (-dm_mat_type compact), or that of
@@ -108,6 +111,8 @@ PETSC_EXTERN PetscErrorCode MatCompactSetSpacing(Mat, PetscReal h);
 PETSC_EXTERN PetscErrorCode MatCompactGetSpacing(Mat, PetscReal *h);
 PETSC_EXTERN PetscErrorCode MatCompactSetPeriodic(Mat, PetscBool periodic);
 PETSC_EXTERN PetscErrorCode MatCompactGetPeriodic(Mat, PetscBool *periodic);
+PETSC_EXTERN PetscErrorCode MatCompactSetTransport(Mat, RibbonTransport transport);
+PETSC_EXTERN PetscErrorCode MatCompactGetTransport(Mat, RibbonTransport *transport);
 /*@
    MatCompactSetGrid - Sets the extents of a grid without a DMDA, on one rank
 

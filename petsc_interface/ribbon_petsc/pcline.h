@@ -2,6 +2,8 @@
 /* pcline.h  PC line: exact solves of the lines of a matrix. Included by ribbon.h. */
 #pragma once
 
+#include <ribbon_petsc/transport.h>
+
 #include <petscpc.h>
 
 /*MC
@@ -26,6 +28,8 @@
       drop is exact to rounding, otherwise exact; local if it is unknown which sub-lines belong together)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves the reduced systems of lines that
       span ranks (default auto: the cheapest by a model)
+.  -pc_line_cut_transport <auto,mpi,staged,nccl> - how their messages travel between devices (default auto: the
+      fastest in a measurement)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted,partition,tile_products,factored_reduction,
       cyclic_reduction,parallel_cyclic_reduction,cr_pcr,toeplitz_cr> - the kernel (default auto)
 .  -pc_line_switch_rows <rows> - cr_pcr changes to parallel cyclic reduction where at most this many equations
@@ -311,6 +315,27 @@ PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetCutExchange(PC, PCLineCutExchange);
 PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
+/*@
+   PCLineSetCutTransport - Sets how the messages of lines that span ranks travel between devices
+
+   Input Parameters:
++  pc - the preconditioner
+-  transport - see RibbonTransport
+
+   Options Database Key:
+.  -pc_line_cut_transport <auto,mpi,staged,nccl> - how messages travel
+
+   Notes:
+   A transport that is not available is replaced, and the view says why: NCCL needs a build with NCCL and one
+   device for each rank of a line. Vectors on a host always use MPI.
+
+   NCCL connects the ranks in the first set-up. All objects that exchange with the same ranks share the
+   connection, which PetscFinalize() ends.
+
+.seealso: PCLINE, PCLineSetCut(), MatCompactSetTransport()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetCutTransport(PC, RibbonTransport);
+PETSC_EXTERN PetscErrorCode PCLineGetCutTransport(PC, RibbonTransport *);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
 PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 PETSC_EXTERN PetscErrorCode PCLineSetSwitchRows(PC, PetscInt rows);

@@ -8,17 +8,19 @@
 
 namespace ribbon::petsc {
 
-/// Scalars that kernels of Exec write and MPI reads, or in reverse. MPI receives their address if it can
-/// access their memory, otherwise that of a copy in pinned host memory.
+/// Scalars that kernels of Exec write and MPI reads, or in reverse. MPI receives their address, or that of a
+/// copy in pinned host memory (`staged`).
 template <class Exec>
 class MessageBuffer {
 public:
   MessageBuffer() = default;
-  MessageBuffer(const Exec &exec, std::size_t numbers)
-      : numbers_(
+  MessageBuffer(const Exec &exec, std::size_t numbers) : MessageBuffer(exec, numbers, needs_staging()) { }
+  MessageBuffer(const Exec &exec, std::size_t numbers, bool staged)
+      : is_staged_(staged && is_device_space<Exec>),
+        numbers_(
           allocate<Kokkos::View<Scalar *, typename Exec::memory_space>>(exec, "ribbon::messages", numbers))
   {
-    if (is_staged()) staged_ = decltype(staged_)("ribbon::staged messages", numbers);
+    if (is_staged_) staged_ = decltype(staged_)("ribbon::staged messages", numbers);
   }
   Scalar     *data() const { return numbers_.data(); }
   std::size_t size() const { return numbers_.size(); }
@@ -27,13 +29,13 @@ public:
   /// The address for MPI.
   PetscScalar *for_mpi() const
   {
-    return reinterpret_cast<PetscScalar *>(is_staged() ? staged_.data() : numbers_.data());
+    return reinterpret_cast<PetscScalar *>(is_staged_ ? staged_.data() : numbers_.data());
   }
   /// Call it after kernels have written the buffer: MPI may then read for_mpi().
   PetscErrorCode to_mpi(const Exec &exec) const
   {
     PetscFunctionBegin;
-    if (is_staged()) {
+    if (is_staged_) {
       PetscCallCXX(Kokkos::deep_copy(exec, staged_, numbers_));
       PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(numbers_.size() * sizeof(Scalar))));
     }
@@ -45,7 +47,7 @@ public:
   PetscErrorCode from_mpi(const Exec &exec) const
   {
     PetscFunctionBegin;
-    if (is_staged()) {
+    if (is_staged_) {
       PetscCallCXX(Kokkos::deep_copy(exec, numbers_, staged_));
       PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(numbers_.size() * sizeof(Scalar))));
     }
@@ -53,8 +55,10 @@ public:
   }
 
 private:
-  static bool is_staged() { return is_device_space<Exec> && !RibbonMPITakesDevicePointers(); }
+  /// Whether MPI cannot access the memory of the kernels.
+  static bool needs_staging() { return is_device_space<Exec> && !RibbonMPITakesDevicePointers(); }
 
+  bool                                                      is_staged_ = false;
   Kokkos::View<Scalar *, typename Exec::memory_space>       numbers_;
   Kokkos::View<Scalar *, typename StagingSpace<Exec>::type> staged_;
 };

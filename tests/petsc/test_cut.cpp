@@ -115,6 +115,28 @@ TEST_F(PCLineCuts, OptionsSayWhoSolvesTheReducedSystems)
   reset_options();
 }
 
+/// Host vectors travel by MPI in every case; devices use each transport, or say why not.
+TEST_F(PCLineCuts, EveryTransportGivesTheSameSolution)
+{
+  for (const char *exchange : {"auto", "every_rank", "dealt_out"})
+    for (const char *asked : {"auto", "mpi", "staged", "nccl"}) {
+      reset_options((std::string("-pc_line_cut exact -pc_line_cut_exchange ") + exchange +
+                     " -pc_line_cut_transport " + asked)
+                      .c_str());
+      Stack           stack(7, 6, ranks, 1e-3);
+      RibbonTransport found;
+      OK(PCSetFromOptions(stack.line.pc));
+      OK(PCLineGetCutTransport(stack.line.pc, &found));
+      EXPECT_STREQ(RibbonTransports[found], asked);
+      for (bool transposed : {false, true})
+        EXPECT_LT(stack.line.residual(stack.grid.A, transposed), 1e-11) << exchange << ", " << asked;
+      EXPECT_EQ(contains(stack.line.view(), "messages by "),
+                ranks > 1 && contains(stack.line.view(), "held on Cuda"))
+        << stack.line.view();
+    }
+  reset_options();
+}
+
 TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
 {
   Grid     grid({64, 60, 4 * ranks}, {0, 0, 1}, 0.01, false, {1, 1, ranks});

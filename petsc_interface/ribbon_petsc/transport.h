@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* transport.h  How messages between ranks travel. Included by pcline.h and matcompact.h. */
+#pragma once
+
+#include <petscsys.h>
+
+/*E
+   RibbonTransport - how messages between ranks travel whose vectors are on devices
+
+   Values:
++  RIBBON_TRANSPORT_AUTO - the fastest in a measurement of the set-up
+.  RIBBON_TRANSPORT_MPI - MPI with addresses of the device, if PETSc says that MPI takes them
+.  RIBBON_TRANSPORT_STAGED - MPI with copies in pinned host memory
+-  RIBBON_TRANSPORT_NCCL - NCCL, on the stream of the kernels
+
+.seealso: PCLineSetCutTransport(), MatCompactSetTransport()
+E*/
+typedef enum {
+  RIBBON_TRANSPORT_AUTO,
+  RIBBON_TRANSPORT_MPI,
+  RIBBON_TRANSPORT_STAGED,
+  RIBBON_TRANSPORT_NCCL
+} RibbonTransport;
+PETSC_EXTERN const char *const RibbonTransports[];
