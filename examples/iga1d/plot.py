@@ -7,6 +7,7 @@ plot.py scaling PICTURE.png EXPERIMENTS.json [LABEL=CHAINS.json...]
                                             times of solvers against the number of elements, with the rows of
                                             ribbon-bench-chain --json
 plot.py levels PICTURE.png LEVELS.json      time of each level of the tree, in factorizations
+plot.py schedule PICTURE.png SCHEDULE.json  elimination trees
 """
 import csv
 import json
@@ -105,8 +106,36 @@ def levels(picture, name):
     figure.savefig(picture, dpi=120)
 
 
+def schedule(picture, name):
+    """Trees from the leaves, at the bottom, to the root. A row of nodes is computed at the same time."""
+    with open(name) as file:
+        trees = json.load(file)
+    figure, axes = plt.subplots(len(trees), 1, figsize=(9, 3.2 * len(trees)), constrained_layout=True, squeeze=False)
+    for axis, tree in zip(axes[:, 0], trees):
+        places = [index + 0.5 for index in range(tree["leaves"])]
+        axis.plot(places, [0] * len(places), "s", color="C0", ms=6)
+        axis.annotate(f" {tree['leaves']} leaves", (tree["leaves"], 0), va="center", annotation_clip=False)
+        for level, joins in enumerate(tree["joins"], start=1):
+            above = [(places[2 * k] + places[2 * k + 1]) / 2 for k in range(joins)]
+            for k, place in enumerate(above):
+                for child in places[2 * k : 2 * k + 2]:
+                    axis.plot([child, place], [level - 1, level], color="grey", lw=0.8, zorder=0)
+            axis.plot(above, [level] * joins, "o", color="C1", ms=6)
+            axis.annotate(f" {joins} join" + ("s" if joins > 1 else ""), (tree["leaves"], level), va="center", annotation_clip=False)
+            if len(places) % 2:  # the last node waits
+                axis.plot([places[-1]] * 2, [level - 1, level], color="grey", lw=0.8, ls=":", zorder=0)
+                above.append(places[-1])
+            places = above
+        axis.set(title=f"p = {tree['degree']}, {tree['unknowns']} unknowns", ylabel="level", xlim=(0, tree["leaves"]))
+        axis.set_yticks(range(len(tree["joins"]) + 1))
+        axis.set_xticks([])
+        for side in ("top", "right", "bottom"):
+            axis.spines[side].set_visible(False)
+    figure.savefig(picture, dpi=100)
+
+
 if __name__ == "__main__":
-    kinds = {f.__name__: f for f in (convergence, solutions, scaling, levels)}
+    kinds = {f.__name__: f for f in (convergence, solutions, scaling, levels, schedule)}
     if len(sys.argv) < 4 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     kinds[sys.argv[1]](*sys.argv[2:])
