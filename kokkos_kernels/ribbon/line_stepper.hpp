@@ -35,8 +35,10 @@ struct StepTerms {
   /// Coefficients of p(u) = p[0] + p[1] u + ... + p[5] u^5. Not used without D.
   std::array<Scalar, 6> p = {};
   /// A term for all lines: row i of step s adds g[(s % g_steps) rows + i]. Null: none.
-  const Scalar    *g       = nullptr;
-  int              g_steps = 1;
+  const Scalar *g       = nullptr;
+  int           g_steps = 1;
+  /// Line l adds g_scale[l] g. Null: g.
+  const Scalar    *g_scale = nullptr;
   LineSums<Scalar> sums;
 };
 

@@ -34,7 +34,8 @@ struct Setting {
   std::string algorithm = "auto";
   int         layout = 0, steps = 3;
   bool        in_place = true, with_g = false;
-  int         every = 0; ///< sums; 0: none
+  int         every  = 0;     ///< sums; 0: none
+  bool        scaled = false; ///< g has a factor for each line
 };
 
 template <class Scalar>
@@ -42,7 +43,7 @@ struct Problem {
   using Real = ribbon::real_t<Scalar>;
   HostBands<Scalar>         A, B, D;
   LineSet                   set;
-  std::vector<Scalar>       u, g; ///< g: of two steps
+  std::vector<Scalar>       u, g, g_scale; ///< g: of two steps
   ribbon::StepTerms<Scalar> terms;
 
   Problem(const Case &c, std::int64_t n, std::int64_t lines, int layout, std::uint64_t seed)
@@ -62,6 +63,7 @@ struct Problem {
     for (std::int64_t l = 0; l < lines; ++l) all = std::max(all, static_cast<std::size_t>(set(l, n - 1)) + 1);
     u                = random_values<Scalar>(random, all);
     g                = random_values<Scalar>(random, static_cast<std::size_t>(2 * n));
+    g_scale          = random_values<Scalar>(random, static_cast<std::size_t>(lines));
     const double p[] = {0.1, 0.2, -0.1, 0.05, 0.02, -0.01};
     for (std::size_t k = 0; k < 6; ++k) terms.p[k] = Scalar(static_cast<Real>(p[k]));
   }
@@ -78,7 +80,7 @@ using Energy = std::function<Scalar(Scalar, Scalar, std::int64_t)>;
 
 /// A step of all lines on the host, with dense matrices.
 template <class Scalar>
-void reference_step(const Problem<Scalar> &P, const Scalar *g, std::vector<Scalar> &u)
+void reference_step(const Problem<Scalar> &P, const Scalar *g, bool scaled, std::vector<Scalar> &u)
 {
   auto mapped = u;
   for (std::size_t k = 0; k < u.size(); ++k) {
@@ -95,7 +97,7 @@ void reference_step(const Problem<Scalar> &P, const Scalar *g, std::vector<Scala
       auto &sum = f[static_cast<std::size_t>(i)];
       sum       = product(P.B, m, P.set, u, l, i).first;
       if (P.D.values.size()) sum += product(P.D, m, P.set, mapped, l, i).first;
-      if (g) sum += g[i];
+      if (g) sum += scaled ? P.g_scale[static_cast<std::size_t>(l)] * g[i] : g[i];
     }
     const auto x = ribbon::reference::solve(ribbon::reference::dense(own, m), f);
     for (std::int64_t i = 0; i < P.set.rows; ++i)
@@ -109,7 +111,7 @@ Result<Scalar> reference(const Problem<Scalar> &P, const Setting &run, const Ene
 {
   Result<Scalar> result{P.u, {}};
   for (int s = 0; s < run.steps; ++s) {
-    reference_step(P, run.with_g ? P.g.data() + s % 2 * P.set.rows : nullptr, result.u);
+    reference_step(P, run.with_g ? P.g.data() + s % 2 * P.set.rows : nullptr, run.scaled, result.u);
     if (run.every == 0 || (s + 1) % run.every != 0) continue;
     std::vector<Scalar> sums(static_cast<std::size_t>(3 * P.set.lines()), Scalar(0));
     for (std::int64_t l = 0; l < P.set.lines(); ++l)
@@ -147,11 +149,13 @@ template <class Scalar, class Function = BuiltIn, class E = ribbon::NoEnergy>
 Result<Scalar> computed(const ribbon::LineStepper<Scalar, Exec> &stepper, const Problem<Scalar> &P,
                         const Setting &run, const Function &function = {}, const E &energy = {})
 {
-  const auto from = upload(P.u), to = run.in_place ? from : upload(P.u), g = upload(P.g);
-  const auto sums  = upload(std::vector<Scalar>(
+  const auto from = upload(P.u), to = run.in_place ? from : upload(P.u), g = upload(P.g),
+             g_scale = upload(P.g_scale);
+  const auto sums    = upload(std::vector<Scalar>(
     static_cast<std::size_t>(run.every ? run.steps / run.every * 3 * P.set.lines() : 0), Scalar(7)));
-  auto       terms = P.terms;
+  auto       terms   = P.terms;
   if (run.with_g) terms.g = g.data(), terms.g_steps = 2;
+  if (run.scaled) terms.g_scale = g_scale.data();
   if (run.every) terms.sums = {sums.data(), run.every};
   if constexpr (std::is_same_v<Function, BuiltIn>)
     stepper.step(Exec(), run.steps, from.data(), P.set, to.data(), P.set, terms);

@@ -77,6 +77,23 @@ TEST(LineStepper, AnyNumberOfSteps)
         check<double>(cases[1], 40, {algorithm, 1, steps, in_place, true, 2});
 }
 
+/// A factor of g for each line, also for lines that step in batches.
+TEST(LineStepper, ScalesTheTermOfEachLine)
+{
+  for (const char *algorithm : {"on_chip", "separate"})
+    for (int layout : {0, 1, 2}) {
+      Setting run{algorithm, layout, 3, true, true, 2};
+      run.scaled = true;
+      check<double>(cases[1], 40, run);
+      check<double>(cases[0], 40, run, 308); // without D
+      check<double>(cases[7], 33, run);
+    }
+  Setting run;
+  run.with_g = run.scaled = true;
+  check<double>(cases[3], 130, run, 200);
+  check<Kokkos::complex<double>>(cases[1], 40, run);
+}
+
 /// Batches of lines in the cache of a host, and more lines than those that were factored.
 TEST(LineStepper, ManyLines)
 {

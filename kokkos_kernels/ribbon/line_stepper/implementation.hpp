@@ -59,7 +59,7 @@ struct LineStepper<Scalar, Exec>::Implementation {
     if constexpr (has_tables)
       if (on_chip)
         return launch_steps(exec, tables,
-                            {u, in, y, out, steps, terms.g, terms.g_steps, terms.sums,
+                            {u, in, y, out, steps, terms.g, terms.g_steps, terms.g_scale, terms.sums,
                              class_of_line.size() ? class_of_line.data() : nullptr, classified},
                             function, energy);
     const std::int64_t most = std::max(lines_at_once(exec, in), lines_at_once(exec, out));
@@ -77,6 +77,7 @@ struct LineStepper<Scalar, Exec>::Implementation {
       };
       terms_type own = terms;
       if (own.sums.values) own.sums.values += first;
+      if (own.g_scale) own.g_scale += first;
       const LineSet to = part(out), there = steps > 1 ? to.without_gaps() : to;
       some(exec, steps, u, part(in), between, there, y, to, own, in.lines(), function, energy);
       first += count;
@@ -101,7 +102,7 @@ private:
       const LineSet &at   = s == 0 ? in : between;
       Scalar *const  to   = last ? y : w;
       one(exec, from, at, to, last ? out : between, terms.g ? terms.g + s % terms.g_steps * in.rows : nullptr,
-          function);
+          terms.g_scale, function);
       if (terms.sums.values && (s + 1) % terms.sums.every == 0)
         Kokkos::parallel_for("ribbon::line_sums", indices(exec, in.lines()),
                              LineSumsKernel<Scalar, Energy>{
@@ -112,7 +113,7 @@ private:
   }
   template <class Function>
   void one(const Exec &exec, const Scalar *u, const LineSet &in, Scalar *y, const LineSet &out,
-           const Scalar *g, const Function &function)
+           const Scalar *g, const Scalar *g_scale, const Function &function)
   {
     if (!is_given<Function> && !g) return single.apply(exec, u, in, y, out);
     const LineSet between = in.without_gaps();
@@ -139,7 +140,7 @@ private:
     };
     Kokkos::parallel_for(
       "ribbon::step_product", indices(exec, in.rows * in.lines()),
-      StepProductKernel<Scalar, memory_space, Function>{product(B), product(D), function, g});
+      StepProductKernel<Scalar, memory_space, Function>{product(B), product(D), function, g, g_scale});
     solver.solve(exec, f, between, y, out);
   }
 };

@@ -13,7 +13,7 @@ template <class Scalar, class Memory, class Function>
 struct StepProductKernel {
   BandProductKernel<Scalar, Memory> B, D; ///< D: with a function
   Function                          function;
-  const Scalar                     *g;
+  const Scalar                     *g, *g_scale; ///< of the rows, of the lines
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
@@ -21,7 +21,8 @@ struct StepProductKernel {
                        i = B.contiguous ? k % n : k / B.in.lines();
     Scalar sum           = B.row(l, i, SameValue());
     if constexpr (is_given<Function>) sum += D.row(l, i, function);
-    if (g) sum += g[i];
+    if (g && g_scale) add_product(sum, g_scale[l], g[i]);
+    else if (g) sum += g[i];
     B.w[B.out(l, i)] = sum;
   }
 };
