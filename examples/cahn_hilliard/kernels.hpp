@@ -195,14 +195,4 @@ void fill_profile(const Exec &exec, Index first, Index n, int waves, Real phase,
     });
 }
 
-/// A value in [-1, 1) that depends only on the key (splitmix64). Initial states are the same on any number
-/// of ranks, and on devices.
-inline double hash_uniform(std::uint64_t key)
-{
-  key += 0x9e3779b97f4a7c15ULL;
-  key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  key = (key ^ (key >> 27)) * 0x94d049bb133111ebULL;
-  return static_cast<double>((key ^ (key >> 31)) >> 11) * 0x1p-52 - 1;
-}
-
 } // namespace ch

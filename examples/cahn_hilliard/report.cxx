@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report.hpp"
 
+#include "line_fit.hpp"
+
 PetscReal TypicalLength(const Model &model, const Integrals &integrals)
 {
   return PetscSqrtReal(8 * model.gamma) / 3 / integrals.energy;
-}
-
-LineFit Fit(const std::vector<PetscReal> &x, const std::vector<PetscReal> &y)
-{
-  const PetscReal n  = static_cast<PetscReal>(x.size());
-  PetscReal       mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
-  LineFit         fit;
-
-  fit.points = static_cast<int>(x.size());
-  for (std::size_t k = 0; k < x.size(); k++) mx += x[k] / n, my += y[k] / n;
-  for (std::size_t k = 0; k < x.size(); k++) {
-    xx += (x[k] - mx) * (x[k] - mx);
-    xy += (x[k] - mx) * (y[k] - my);
-    yy += (y[k] - my) * (y[k] - my);
-  }
-  if (xx > 0 && yy > 0)
-    fit.slope = xy / xx, fit.offset = my - fit.slope * mx, fit.correlation = xy / PetscSqrtReal(xx * yy);
-  return fit;
 }
 
 PetscErrorCode WriteSnapshot(const Report &report, PetscInt k, Vec state)
@@ -74,8 +58,8 @@ PetscErrorCode WriteProblems(const Report &report, const Model &model, const std
 
 PetscErrorCode PrintGrowthLaw(const Report &report, const Model &model, const std::vector<Row> &rows)
 {
-  const bool             plane = model.dim == 2;
-  std::vector<PetscReal> logarithm, value;
+  const bool          plane = model.dim == 2;
+  std::vector<double> logarithm, value;
 
   PetscFunctionBeginUser;
   for (const Row &r : rows) {
@@ -84,15 +68,15 @@ PetscErrorCode PrintGrowthLaw(const Report &report, const Model &model, const st
     logarithm.push_back(PetscLogReal(r.time));
     value.push_back(plane ? PetscLogReal(r.length) : r.integrals.scale);
   }
-  const LineFit fit = Fit(logarithm, value);
+  const ch::LineFit fit(logarithm, value);
   if (fit.points < 3) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "growth law, %d rows with t = %g to %g: ", fit.points,
                         (double)report.fit[0], (double)report.fit[1]));
-  if (plane) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "length ~ t^%.3f, theory 1/3\n", (double)fit.slope));
+  if (plane) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "length ~ t^%.3f, theory 1/3\n", fit.slope));
   else
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "<s> = %.4g + %.4g log t, correlation %.5f; theory: linear in log t\n",
-                          (double)fit.offset, (double)fit.slope, (double)fit.correlation));
+                          "<s> = %.4g + %.4g log t, correlation %.5f; theory: linear in log t\n", fit.offset,
+                          fit.slope, fit.correlation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,13 +19,6 @@ struct Row {
 /// Mean distance of interfaces: surface tension (2 sqrt(2) / 3) sqrt(gamma) over energy density.
 PetscReal TypicalLength(const Model &model, const Integrals &integrals);
 
-/// Least-squares fit y = slope x + offset, and the correlation of x and y.
-struct LineFit {
-  PetscReal slope = 0, offset = 0, correlation = 0;
-  int       points = 0;
-};
-LineFit Fit(const std::vector<PetscReal> &x, const std::vector<PetscReal> &y);
-
 /// Writes the state to PREFIX-K.bin in PETSc's binary format.
 PetscErrorCode WriteSnapshot(const Report &report, PetscInt k, Vec state);
 PetscErrorCode WriteRows(const Report &report, const std::vector<Row> &rows);

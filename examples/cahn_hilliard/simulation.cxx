@@ -2,6 +2,8 @@
 // States, tables, the explicit part of a step, and integrals.
 #include "simulation.hpp"
 
+#include "noise.hpp"
+
 #include <type_traits>
 
 using Device = Kokkos::DefaultExecutionSpace;
