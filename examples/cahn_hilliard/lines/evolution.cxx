@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// States of a few runs at many times, for pictures of space and time.
+#include "pattern_runs.hpp"
+
+#include "../../petsc_space.hpp"
+#include "parts_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ch_lines {
+
+PetscErrorCode RunEvolution(MPI_Comm comm, const Settings &s)
+{
+  Exec               exec;
+  PartsFile          file;
+  const std::int64_t runs = s.map[0] * s.map[1];
+  const auto         steps =
+    std::max(1, static_cast<int>(std::lround(s.final_time / static_cast<double>(s.reports) / s.equation.dt)));
+  std::vector<float> states;
+
+  PetscFunctionBeginUser;
+  PetscCall(GetSpace(&exec));
+  PetscCall(file.open(comm, s.file, pattern_header(s), false, sizeof(float)));
+  Batch batch(exec, s.equation, s.method, runs);
+  PetscCall(batch.create(comm));
+  PetscCallCXX(batch.start(pattern_starts(s, 0, runs), s.noise, 0));
+  PetscCallCXX(batch.remember());
+  for (std::int64_t k = 0; k <= s.reports; ++k) {
+    if (k > 0) PetscCallCXX(batch.step(steps));
+    PetscCallCXX(states = batch.states(point_stride(s)));
+    PetscCall(file.append(states.data(), static_cast<std::int64_t>(states.size())));
+  }
+  double drift = 0;
+  for (const LineResult &result : batch.results()) {
+    PetscCheck(std::isfinite(result.change), comm, PETSC_ERR_FP,
+               "A run is not a number; take a smaller -dt or more -stabilization");
+    drift = std::max(drift, std::abs(result.drift));
+  }
+  PetscCall(PetscPrintf(comm, "%lld runs to t = %g, largest drift of a mean %.1e\n",
+                        static_cast<long long>(runs), static_cast<double>(s.reports * steps) * s.equation.dt,
+                        drift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ch_lines
