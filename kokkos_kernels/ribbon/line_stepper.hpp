@@ -37,7 +37,7 @@ struct StepTerms {
   /// A term for all lines: row i of step s adds g[(s % g_steps) rows + i]. Null: none.
   const Scalar *g       = nullptr;
   int           g_steps = 1;
-  /// Line l adds g_scale[l] g. Null: g.
+  /// Line l adds g_scale[l] g, and steps are one launch each. Null: g.
   const Scalar    *g_scale = nullptr;
   LineSums<Scalar> sums;
 };

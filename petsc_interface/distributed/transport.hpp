@@ -21,16 +21,16 @@ class NcclRanks;
 struct Link {
   MPI_Comm                   comm      = MPI_COMM_NULL;
   RibbonTransport            transport = RIBBON_TRANSPORT_MPI; ///< never auto
-  std::string                reason;                           ///< why not what was asked for
-  std::shared_ptr<NcclRanks> nccl;                             ///< only with this transport
+  std::string                reason;                           ///< of a replacement, or the times that auto measured
+  std::shared_ptr<NcclRanks> nccl;                             ///< set for RIBBON_TRANSPORT_NCCL alone
 
   bool is_staged() const { return transport == RIBBON_TRANSPORT_STAGED; }
   /// For views. Empty on hosts.
   std::string facts(bool device) const;
 };
 
-/// A part of a buffer, which is sent to a rank or received from it. Ranks may be MPI_PROC_NULL. Messages
-/// between the same ranks have the order of their tags.
+/// A part of a buffer, which is sent to a rank or received from it. Ranks may be MPI_PROC_NULL. List messages
+/// between the same two ranks in the order of their tags: NCCL matches them by order.
 struct Message {
   PetscMPIInt  rank, tag;
   std::int64_t at; ///< of the first scalar
@@ -42,8 +42,8 @@ struct MessageCounts {
   std::vector<PetscMPIInt> count, at;
 };
 
-/// Chooses the transport. `auto` measures messages of this size to neighbours. What is not available is
-/// replaced, and `reason` says why. Collective.
+/// Chooses the transport. If NCCL is available, `auto` measures messages of this size by NCCL and by MPI. A
+/// transport that is not available is replaced by MPI or staged. Collective.
 /// @param device   messages are in the memory of a device
 /// @param scalars  in a message
 /// @param stream   of the kernels that write messages, if NCCL can use it
@@ -55,7 +55,8 @@ PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *ou
                           const std::vector<Message> &sends, Scalar *in,
                           const std::vector<Message> &receives);
 
-/// Messages on their way between buffers of this rank and those of others. One at a time.
+/// Messages on their way between buffers of this rank and those of others. Call Finish() before the next
+/// Pass(), Gather() or Deal().
 template <class Exec>
 class Transfer {
 public:

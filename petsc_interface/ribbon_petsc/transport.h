@@ -8,7 +8,8 @@
    RibbonTransport - how messages between ranks travel whose vectors are on devices
 
    Values:
-+  RIBBON_TRANSPORT_AUTO - the fastest in a measurement of the set-up
++  RIBBON_TRANSPORT_AUTO - NCCL if a measurement of the set-up finds it faster; otherwise MPI, staged if MPI
+      does not take addresses of the device
 .  RIBBON_TRANSPORT_MPI - MPI with addresses of the device, if PETSc says that MPI takes them
 .  RIBBON_TRANSPORT_STAGED - MPI with copies in pinned host memory
 -  RIBBON_TRANSPORT_NCCL - NCCL, on the stream of the kernels

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The speed figures of cuPentBatch (Gloster, O Naraigh & Pang, 2019; figures 3 to 14) and of the single-matrix schemes
-(Gloster, Carroll, Bustamante & O Naraigh, 2019; figures 3 to 6), with Ribbon next to the published schemes.
+"""The speed figures of cuPentBatch (Gloster, Ó Náraigh & Pang, 2019; figures 3 to 14) and of the single-matrix schemes
+(Gloster, Carroll, Bustamante & Ó Náraigh, 2019; figures 3 to 6), with Ribbon next to the published schemes.
 
-   figures.py measure BENCH DATA.json [--machine NAME] [--scale 1] [--energy SECONDS]
+   figures.py measure BENCH DATA.json [--device] [--machine NAME] [--scale 1] [--steps 20] [--energy SECONDS]
    figures.py draw DATA.json FOLDER
 
 `measure` runs ribbon-bench --hyperdiffusion for every number of lines and points, and writes all rows to DATA.json.
-`draw` writes the pictures speedups.png, serial.png, one_matrix.png and roofline.png to FOLDER and prints a table for
-each. --scale is the largest number of unknowns of a batch as a fraction of 2^26 on a device, and of 2^20 on a host.
+`draw` writes serial.png, one_matrix.png, roofline.png and, with rows of cuSPARSE, speedups.png to FOLDER, and prints the
+extremes of the ratios. --scale is the largest number of unknowns of a batch as a fraction of 2^26 with --device, and of
+2^20 without. --energy also reads the energy of the device, for the largest number of lines of 256 points.
 """
 import argparse
 import datetime

@@ -6,9 +6,10 @@ reduction against its switch point, and bars with elimination on the host and th
    reduction.py measure BENCH DATA.json [--rows 512] [--lines 512] [--machine NAME]
    reduction.py draw DATA.json PICTURE.png
 
-A switch point is the number of equations that are left when parallel cyclic reduction takes over. The matrix is one
-stencil; the algorithms of the publication read its rows as if all were different. dpttrs eliminates without pivoting,
-dgttrs with pivoting. Host times are those of LAPACK, on one core and on 8 threads.
+A switch point is the number of equations that are left when parallel cyclic reduction takes over. All rows are
+one stencil, in double precision (published: single); the algorithms of the publication do not use that the rows are equal.
+dpttrs eliminates without pivoting, dgttrs with pivoting. Host times are those of LAPACK, on one core and on 8 threads. A
+transfer copies the right-hand sides to the device and the solutions back.
 """
 import argparse
 import datetime

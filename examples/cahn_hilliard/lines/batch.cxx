@@ -76,20 +76,28 @@ PetscErrorCode Batch::create(MPI_Comm comm)
 std::string Batch::kernels() const
 {
   if (steps_by_stencil()) return "stencil and " + solver_.report().algorithm;
-  return stepper_.is_on_chip() ? "all steps on chip" : "a product and " + stepper_.report().algorithm;
+  return stepper_.is_on_chip() && !has_amplitudes_ ? "all steps on chip"
+                                                   : "a product and " + stepper_.report().algorithm;
 }
 
 void Batch::fill(const std::vector<Start> &lines)
 {
   const auto mean = Kokkos::create_mirror_view(mean_), forcing = Kokkos::create_mirror_view(forcing_);
-  has_forcing_ = false;
+  has_forcing_ = has_amplitudes_ = false;
   for (std::size_t l = 0; l < mean.extent(0); ++l) { // lines of the last pack repeat the last line
     const Start &start = lines[std::min(l, lines.size() - 1)];
     mean(l) = start.mean, forcing(l) = start.forcing;
-    has_forcing_ = has_forcing_ || start.forcing != 0;
+    has_forcing_    = has_forcing_ || start.forcing != 0;
+    has_amplitudes_ = has_amplitudes_ || start.forcing != lines[0].forcing;
   }
   Kokkos::deep_copy(mean_, mean);
   Kokkos::deep_copy(forcing_, forcing);
+  if (!has_forcing_ || has_amplitudes_) return;
+  const auto profile = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), profile_);
+  common_            = Array("cahn_hilliard::common", profile.extent(0));
+  const auto common  = Kokkos::create_mirror_view(common_);
+  for (std::size_t i = 0; i < profile.extent(0); ++i) common(i) = lines[0].forcing * profile(i);
+  Kokkos::deep_copy(common_, common);
 }
 
 void Batch::start(const std::vector<Start> &lines, const Noise &noise, std::int64_t first)
@@ -142,7 +150,8 @@ void Batch::step(int steps)
   }
   ribbon::StepTerms<double> terms;
   terms.p = {0, -1 - equation_.stabilization, 0, 1, 0, 0};
-  if (has_forcing_) terms.g = profile_.data(), terms.g_scale = forcing_.data();
+  if (has_amplitudes_) terms.g = profile_.data(), terms.g_scale = forcing_.data();
+  else if (has_forcing_) terms.g = common_.data();
   stepper_.step(exec_, steps, u_.data(), places_, u_.data(), places_, terms);
 }
 

@@ -87,9 +87,10 @@ private:
   std::int64_t                      used_, lines_; ///< without and with those that fill the last pack
   ribbon::LineSet                   places_;
   Array                             u_, right_, remembered_, mean_, forcing_, profile_;
+  Array                             common_; ///< the forcing, if all lines have one amplitude
   ribbon::LineSolver<double, Exec>  solver_;
   ribbon::LineStepper<double, Exec> stepper_;
-  bool                              has_forcing_ = false;
+  bool                              has_forcing_ = false, has_amplitudes_ = false;
 };
 
 /// As many lines as step together: on a host those that fit its cache.

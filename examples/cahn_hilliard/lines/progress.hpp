@@ -25,7 +25,7 @@ public:
   /// After work that is complete on the device.
   PetscErrorCode add(double work)
   {
-    PetscLogDouble now;
+    PetscLogDouble now = 0;
 
     PetscFunctionBeginUser;
     done_ += work;
@@ -39,7 +39,7 @@ public:
   /// Time and speed of the whole study. Everything on the device is complete.
   PetscErrorCode end(const char *kernels)
   {
-    PetscLogDouble now;
+    PetscLogDouble now = 0;
     const double   work = done_ - skipped_;
 
     PetscFunctionBeginUser;

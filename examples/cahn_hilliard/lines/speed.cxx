@@ -25,7 +25,7 @@ static PetscErrorCode Time(MPI_Comm comm, const Settings &s, std::int64_t part_l
     double sum = 0;
     for (std::int64_t first = 0; first < s.runs; first += part_lines) {
       const auto     lines = static_cast<std::size_t>(std::min(part_lines, s.runs - first));
-      PetscLogDouble begin, end;
+      PetscLogDouble begin = 0, end = 0;
       PetscCallCXX(batch.start(std::vector<Start>(lines, {s.mean[0], s.forcing[0]}), s.noise, first));
       PetscCall(Now(comm, &begin));
       PetscCallCXX(batch.step(static_cast<int>(s.steps)));

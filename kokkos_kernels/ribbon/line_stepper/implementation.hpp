@@ -57,9 +57,9 @@ struct LineStepper<Scalar, Exec>::Implementation {
             const terms_type &terms, const Function &function, const Energy &energy)
   {
     if constexpr (has_tables)
-      if (on_chip)
+      if (on_chip && !(terms.g && terms.g_scale)) // factors of lines do not fit the registers
         return launch_steps(exec, tables,
-                            {u, in, y, out, steps, terms.g, terms.g_steps, terms.g_scale, terms.sums,
+                            {u, in, y, out, steps, terms.g, terms.g_steps, terms.sums,
                              class_of_line.size() ? class_of_line.data() : nullptr, classified},
                             function, energy);
     const std::int64_t most = std::max(lines_at_once(exec, in), lines_at_once(exec, out));

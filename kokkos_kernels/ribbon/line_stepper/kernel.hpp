@@ -36,7 +36,6 @@ struct StepKernel : StepTile<Scheme_, slots_, source, W, is_given<Function>> {
   int           steps;
   const Scalar *g;
   int           g_steps;
-  const Scalar *g_scale;
 
   /// Writes the rows that neighbouring chunks need. Those of chunk c are at place c + 1.
   KOKKOS_FUNCTION void publish(const Spot &p, const State &s, const Scratch &at) const
@@ -84,17 +83,9 @@ struct StepKernel : StepTile<Scheme_, slots_, source, W, is_given<Function>> {
     }
   }
 
-  /// The factor of g on the line of a lane.
-  KOKKOS_FUNCTION Scalar scale_of(std::int64_t team, const Spot &p) const
-  {
-    const std::int64_t line = this->line_at(team, p.lane);
-    return !g_scale || !this->is_line(line) ? Scalar(1) : read_only_scalar(&g_scale[line]);
-  }
-
   template <bool with_g, class Coefficients>
   KOKKOS_FUNCTION void forward(const Spot &p, State &s, const Coefficients &block, const Scratch &at,
-                               [[maybe_unused]] const Scalar *added,
-                               [[maybe_unused]] const Scalar &scale) const
+                               [[maybe_unused]] const Scalar *added) const
   {
     constexpr int          given = Scheme::forward_rows(rows);
     typename Scheme::Sweep sweep;
@@ -114,7 +105,7 @@ struct StepKernel : StepTile<Scheme_, slots_, source, W, is_given<Function>> {
       if constexpr (Coefficients::full) f[0] = window.times(stencil);
       else f[0] = held ? window.times(block.product(k)) : Scalar(0);
       if constexpr (with_g)
-        if (held) add_product(f[0], scale, read_only_scalar(&added[row_of(p, k)]));
+        if (held) f[0] += read_only_scalar(&added[row_of(p, k)]);
       window.move(!held);
       if (k < given) {
         Scheme::forward(block.forward(k < given ? k : 0), f, sweep, value);
@@ -223,8 +214,8 @@ struct StepKernel : StepTile<Scheme_, slots_, source, W, is_given<Function>> {
     const Scalar *added = g ? g + number % g_steps * in.rows : nullptr;
     each([&](const Spot &p, State &s) {
       this->with_block(p, at, [&](const auto &block) {
-        if (g) forward<true>(p, s, block, at, added, scale_of(team.league_rank(), p));
-        else forward<false>(p, s, block, at, added, Scalar(1));
+        if (g) forward<true>(p, s, block, at, added);
+        else forward<false>(p, s, block, at, added);
       });
     });
     team.barrier();

@@ -30,7 +30,6 @@ struct StepArguments {
   int              steps;
   const Scalar    *g;
   int              g_steps;
-  const Scalar    *g_scale;
   LineSums<Scalar> sums;
   const int       *class_of_line;
   std::int64_t     classified;
@@ -112,7 +111,7 @@ void launch_steps_of(const Exec &exec, const StepTables<Scalar, Memory> &tables,
   k.class_of_line = a.class_of_line, k.classified = a.classified;
   k.regular_begin = tables.begin, k.regular_end = tables.end;
   k.function = function, k.energy = energy;
-  k.steps = a.steps, k.g = a.g, k.g_steps = a.g_steps, k.g_scale = a.g_scale, k.sums = a.sums;
+  k.steps = a.steps, k.g = a.g, k.g_steps = a.g_steps, k.sums = a.sums;
   k.through_scratch        = a.in.is_contiguous() || a.out.is_contiguous();
   k.shift                  = k.through_scratch ? 0 : lanes_before(k.shape, a.y, a.out);
   const std::int64_t lanes = k.shape.lanes(), teams = (k.lines + k.shift + lanes - 1) / lanes;
