@@ -60,6 +60,56 @@ def orders(data):
     return rows
 
 
+TOLERANCE, STEPS, ERRORS = 1e-4, 1.3, 2  # of the table of the suite; limits of TS adi relative to rosw with LU
+SHOWN = ("rosw, LU", "bdf, LU", "arkimex, LU", "cn, LU")
+
+
+def at_tolerance(problem, method):
+    points = problem["curves"].get(method, {}).get("points", [])
+    return next((p for p in points if p["tolerance"] == TOLERANCE), None)
+
+
+def exceeds(name, problem):
+    """What exceeds the limits of TS adi relative to rosw with LU: no or one sentence."""
+    adi, rosw = at_tolerance(problem, "adi"), at_tolerance(problem, "rosw, LU")
+    if not rosw:
+        return []
+    if not adi:
+        return [f"{name} fails"]
+    if adi["steps"] <= STEPS * rosw["steps"] and adi["error"] <= ERRORS * max(rosw["error"], 1e-12):
+        return []
+    return [f"{name} at {TOLERANCE:.0e}: {adi['steps']} steps, {rosw['steps']} of rosw, errors {adi['error']:.1e} and {rosw['error']:.1e}"]
+
+
+def suite_rows(data):
+    """Steps and errors of the suite at one tolerance. Bold: more than the limits."""
+    rows = ["| problem | dimensions | adi | " + " | ".join(SHOWN) + " |", "|---" * (len(SHOWN) + 3) + "|"]
+    for name, problem in data.items():
+        adi, rosw, cells = at_tolerance(problem, "adi"), at_tolerance(problem, "rosw, LU"), []
+        for method in ("adi",) + SHOWN:
+            p = at_tolerance(problem, method)
+            steps, error = (str(p["steps"]), f"{p['error']:.1e}") if p else ("", "")
+            if p and p is adi and rosw:
+                steps = f"**{steps}**" if p["steps"] > STEPS * rosw["steps"] else steps
+                error = f"**{error}**" if p["error"] > ERRORS * max(rosw["error"], 1e-12) else error
+            cells.append(f"{steps}, {error}" if p else "fails")
+        rows.append(f"| {name}: {problem['what']} | {problem['dimensions']} | " + " | ".join(cells) + " |")
+    return rows
+
+
+def suite_costs(data):
+    """Evaluations and seconds of the problems with several dimensions."""
+    rows = ["| problem | " + " | ".join(COSTS) + " |", "|---" * (len(COSTS) + 1) + "|"]
+    for name, problem in data.items():
+        if problem["dimensions"] > 1:
+            points = [at_tolerance(problem, method) for method in COSTS]
+            rows.append(f"| {name} | " + " | ".join(f"{p['functions']}, {p['jacobians']}, {p['seconds']:.2g}" if p else "fails" for p in points) + " |")
+    return rows
+
+
+COSTS = ("adi", "rosw, LU", "rosw, GMRES + ILU", "rosw, GMRES + MG", "arkimex, LU")
+
+
 def table(data, said):
     """The rows that a marker names: `orders NAME` or `speeds PROBLEM`, then ` | CURVE; CURVE` for a choice
     of curves.
@@ -68,6 +118,8 @@ def table(data, said):
     """
     name, _, curves = re.sub(r"\s+", " ", said).partition(" | ")
     what, _, problem = name.partition(" ")
+    if what == "suite":
+        return (suite_rows if problem == "steps" else suite_costs)(data.get("suite", {}))
     if what == "orders":
         return orders(data) if all(case in data for case in CASES) else []
     if problem not in data:
@@ -98,6 +150,28 @@ def curves(axis, data, x="seconds"):
     axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
 
 
+def draw_suite(data, docs, plt):
+    """Error against steps of every problem."""
+    columns = 5
+    rows = -(-len(data) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(3.2 * columns, 2.6 * rows), constrained_layout=True, squeeze=False)
+    for axis in axes.flat[len(data):]:
+        axis.axis("off")
+    for axis, (name, problem) in zip(axes.flat, data.items()):
+        for k, method in enumerate(("adi",) + SHOWN):
+            points = [(p["steps"], max(p["error"], 1e-12)) for p in problem["curves"].get(method, {}).get("points", [])]
+            if points:
+                axis.loglog(*zip(*points), "o-" if method == "adi" else "s--", ms=3, lw=1.4 if method == "adi" else 1, color=f"C{k}", label=method)
+        axis.set_title(f"{name} ({problem['dimensions']}D)", fontsize=8)
+        axis.tick_params(labelsize=7)
+        axis.grid(alpha=0.3)
+    if data:
+        axes.flat[0].legend(fontsize=7)
+        figure.supxlabel("steps", fontsize=9)
+        figure.supylabel("largest error", fontsize=9)
+        figure.savefig(docs / "pictures/adi_suite.png", dpi=80)
+
+
 def draw(data, docs, plt):
     for name, problems in (("work_precision", ("dirichlet", "neumann", "brusselator")), ("work_precision_gpu", ("gpu_dirichlet", "gpu_brusselator", "gpu_heat"))):
         found = [data[problem] for problem in problems if problem in data]
@@ -106,6 +180,7 @@ def draw(data, docs, plt):
             for axis, problem in zip(axes[0], found):
                 curves(axis, problem)
             figure.savefig(docs / f"pictures/{name}.png", dpi=100)
+    draw_suite(data["suite"], docs, plt)
     if "heston_200" not in data or "surface" not in data.get(CASES[0], {}):
         return
     figure = plt.figure(figsize=(16, 5.8), constrained_layout=True)
@@ -124,6 +199,7 @@ def report(args):
     data, docs = read(args.data), pathlib.Path(args.docs)
     if not data:
         sys.exit(f"{args.data} holds nothing: run work_precision.py measure")
+    data["suite"] = read(args.suite)
     for page in ("performance/time_steppers.md", "guide/heston.md"):
         fill(docs / page, data)
     if args.no_plot:

@@ -4,8 +4,12 @@
 
     work_precision.py measure [PROBLEM ...] --build build
                                 runs the problems of problems.py and adds them to work_precision.json
+    work_precision.py suite [PROBLEM ...] --build build
+                                runs the problems of suite.py with all methods at three tolerances, adds them
+                                to suite.json and prints steps, evaluations, errors and seconds
     work_precision.py report    writes tables of docs/performance/time_steppers.md and docs/guide/heston.md,
-                                docs/pictures/work_precision.png and docs/pictures/heston.png
+                                docs/pictures/work_precision.png, docs/pictures/adi_suite.png and
+                                docs/pictures/heston.png
 
 Seconds are CPU seconds, user and system, of one rank, minus those of a run without steps. Other work on the
 machine does not change them. On a GPU they are wall-clock seconds of TSStep (-log_view), minus those of two
@@ -13,45 +17,22 @@ steps on a small grid. This removes the work that libraries do once, for any gri
 Python's standard library and the programs, `report` also matplotlib (--no-plot: only the tables).
 """
 import argparse
-import array
 import csv
 import datetime
-import os
 import pathlib
 import platform
 import re
-import resource
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 import problems
 import report
+import suite
+from programs import run, solution
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-
-
-def solution(name):
-    """The entries of a Vec in PETSc's binary format."""
-    numbers = array.array("d")
-    numbers.frombytes(pathlib.Path(name).read_bytes()[8:])
-    if sys.byteorder == "little":
-        numbers.byteswap()
-    return numbers
-
-
-def run(words, limit):
-    """(whether the run succeeded, CPU seconds)"""
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_ess_singleton_isolated="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        code = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, timeout=limit).returncode
-    except subprocess.TimeoutExpired:
-        code = 1
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return code == 0, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def points_of_heston(command, options, points, folder, limit):
@@ -165,7 +146,9 @@ def main():
     m.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
     m.add_argument("--limit", type=float, default=300, help="wall-clock seconds for one run")
     m.set_defaults(call=measure)
+    suite.add_command(commands, str(HERE / "suite.json"), str(ROOT / "build"))
     r = commands.add_parser("report", help="write tables and pictures")
+    r.add_argument("--suite", default=str(HERE / "suite.json"))
     r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs programs and reads their solutions. Needs only the standard library."""
+import array
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+
+def solution(name):
+    """The entries of a Vec in PETSc's binary format."""
+    numbers = array.array("d")
+    numbers.frombytes(pathlib.Path(name).read_bytes()[8:])
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers
+
+
+def run(words, limit, folder=None):
+    """(whether the run succeeded, CPU seconds). Programs may write files into their working folder."""
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_ess_singleton_isolated="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd=folder)
+    timer = threading.Timer(limit, process.kill)
+    timer.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode == 0, usage.ru_utime + usage.ru_stime

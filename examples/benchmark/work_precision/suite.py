@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The suite: problems for which TS adi is compared with PETSc's methods at equal tolerances. Needs only the
+standard library.
+
+Every problem is a program and its options: tutorials of PETSc, unmodified, and programs of this folder. A
+method is a list of options, too. All methods get the same first step. Errors are the largest differences
+from a reference with a tight tolerance on the same grid, relative to its largest value.
+"""
+import concurrent.futures
+import datetime
+import pathlib
+import platform
+import re
+import sys
+import tempfile
+
+import report
+from programs import run, solution
+
+# PETSc's methods, and solvers of their systems
+LU = "-ksp_type preonly -pc_type lu"
+ILU = "-ksp_type gmres -ksp_rtol 1e-6 -pc_type ilu"
+MG = "-ksp_type gmres -ksp_rtol 1e-6 -pc_type mg -pc_mg_galerkin -pc_mg_levels 3"
+REFERENCE = f"-ts_type rosw -ts_rosw_type ra34pw2 {LU} -ts_rtol 1e-9 -ts_atol 1e-9"
+FULLY = "-ts_arkimex_fully_implicit"
+HIGH = f"-ts_type arkimex -ts_arkimex_type 5 {FULLY} {LU} -snes_rtol 1e-10 -ts_rtol 1e-10 -ts_atol 1e-10"
+TOLERANCES = (1e-3, 1e-4, 1e-5)
+
+
+def evolution(name, what, dimensions, reference=HIGH, **more):
+    return {"program": "evolution", "options": f"-equation {name}", "what": what, "dimensions": dimensions, "reference": reference} | more
+
+
+def tutorial(program, options, time, what, dimensions, reference=HIGH, **more):
+    return {"program": program, "options": f"{options} -ts_max_time {time}", "what": what, "dimensions": dimensions, "reference": reference} | more
+
+
+# `cannot`: why no factored method can solve the problem as rosw does
+PROBLEMS = {
+    "heat1": tutorial("ts_heat", "-da_refine 3 -square_initial -ts_dt 1e-6", 0.005, "heat equation", 1),
+    "ex2": tutorial("ts_ex2", "-M 60 -ts_dt 1e-4", 0.5, "nonlinear diffusion, boundary values in time", 1),
+    "ex3": tutorial("ts_ex3", "-nox -ts_dt 1e-5", 0.02, "heat equation", 1),
+    "biharmonic": tutorial("ts_biharmonic", "-da_refine 3 -square_initial -ts_dt 1e-8", 0.0002, "fourth derivatives", 1),
+    "ex17": tutorial("ts_ex17", "-da_grid_x 65 -boundary 1 -ts_dt 1e-5", 0.05, "Neumann rows, a start that jumps", 1, REFERENCE),
+    "ex22": tutorial("ts_ex22", "-da_grid_x 100 -nox -k0 1e3 -k1 2e3 -ts_dt 1e-4", 0.5, "advection and stiff reaction", 1, REFERENCE),
+    "ex25": tutorial("ts_ex25", "-da_grid_x 60 -nox -ts_dt 1e-3", 5, "Brusselator, two components, boundary rows", 1),
+    "chemotaxis": tutorial("ts_adr_ex4", "-da_refine 3", 1, "chemotaxis, two components", 1, REFERENCE),
+    "ex19": tutorial("ts_ex19", "", 0.5, "van der Pol, one algebraic row", 0, REFERENCE),
+    "ex40": tutorial("ts_ex40", "-ts_dt 1e-2", 5, "a bouncing ball: events", 0, REFERENCE),
+    "ex12": tutorial("ts_ex12", "-da_grid_x 20 -da_grid_y 20 -usemonitor 0", 1, "wave equation", 2),
+    "ex13": tutorial("ts_ex13", "-da_grid_x 33 -da_grid_y 33 -ts_dt 1e-5", 0.05, "heat equation, u_t = u in boundary rows", 2),
+    "ex15_dirichlet": tutorial("ts_ex15", "-da_grid_x 33 -da_grid_y 33 -boundary 0 -ts_dt 1e-5", 0.05, "Dirichlet rows, a start that jumps", 2, REFERENCE),
+    "ex15_neumann": tutorial("ts_ex15", "-da_grid_x 33 -da_grid_y 33 -boundary 1 -ts_dt 1e-5", 0.05, "Neumann rows, a start that jumps", 2, REFERENCE),
+    "ex26": tutorial("ts_ex26", "-da_grid_x 16 -da_grid_y 16 -lidvelocity 100 -grashof 1e3 -ts_max_reject -1", 0.05, "driven cavity, four components", 2, REFERENCE,
+                     cannot="the equations of the velocities are elliptic: algebraic rows that couple along both directions"),
+    "gray_scott2": tutorial("ts_adr_ex5", "-da_grid_x 32 -da_grid_y 32 -ts_dt 1", 500, "Gray-Scott, two components", 2),
+    "brusselator": {"program": "brusselator", "options": "-da_grid_x 32 -da_grid_y 32 -ts_dt 1e-3", "what": "Brusselator, two components", "dimensions": 2, "reference": HIGH},
+    "anisotropic": evolution("anisotropic", "diffusivities of 10 and 0.1, insulated", 2),
+    "mixed": evolution("mixed", "a mixed derivative", 2),
+    "advection2": evolution("advection", "rotation, cell Peclet number 37", 2),
+    "allen_cahn": evolution("allen_cahn", "Allen-Cahn equation", 2),
+    "oregonator": evolution("oregonator", "Oregonator, three components", 2),
+    "walls": evolution("walls", "boundary values in time, eliminated", 2),
+    "wall_rows": evolution("wall_rows", "boundary values in time, as rows", 2, REFERENCE),
+    "thermostat": evolution("thermostat", "a heater that events switch", 2),
+    "heat3": evolution("heat", "heat equation", 3),
+    "source3": evolution("source", "heat equation with a nonlinear source", 3),
+    "advection3": evolution("advection3", "advection and little diffusion", 3),
+    "gray_scott3": evolution("gray_scott", "Gray-Scott, two components", 3),
+}
+
+METHODS = {
+    "adi": "-ts_type adi",
+    "adi hundsdorfer_verwer": "-ts_type adi -ts_adi_type hundsdorfer_verwer",
+    "adi ra34pw2": "-ts_type adi -ts_adi_type ra34pw2",
+    "rosw, LU": f"-ts_type rosw {LU}",
+    "rosw, GMRES + ILU": f"-ts_type rosw {ILU}",
+    "rosw, GMRES + MG": f"-ts_type rosw {MG}",
+    "bdf, LU": f"-ts_type bdf {LU}",
+    "arkimex, LU": f"-ts_type arkimex {FULLY} {LU}",
+    "cn, LU": f"-ts_type cn {LU}",
+}
+
+
+def applies(method, problem):
+    """Multigrid needs a grid of several dimensions, ILU a matrix with a diagonal."""
+    return "MG" not in method or problem["dimensions"] > 1
+
+
+def counts(log):
+    """Steps, evaluations of functions and Jacobians in the output of -log_view."""
+    text, found = pathlib.Path(log).read_text(), {}
+    for name, event in (("steps", "TSStep"), ("functions", "TSFunctionEval"), ("jacobians", "TSJacobianEval")):
+        row = re.search(rf"^{event} +(\d+)", text, re.M)
+        found[name] = int(row.group(1)) if row else 0
+    return found
+
+
+def point(command, options, tolerance, reference, folder, name, limit):
+    """A run, or None if it fails."""
+    words = command + options.split() + ["-ts_adapt_type", "basic", "-ts_rtol", str(tolerance), "-ts_atol", str(tolerance)]
+    ok, seconds = run(words + ["-log_view", f":{folder}/{name}.log", "-ts_view_solution", f"binary:{folder}/{name}"], limit, folder)
+    if not ok:
+        return None
+    largest = max(abs(b) for b in reference)
+    error = max(abs(a - b) for a, b in zip(solution(f"{folder}/{name}"), reference)) / largest
+    return {"tolerance": tolerance, **counts(f"{folder}/{name}.log"), "error": float(f"{error:.2e}"), "seconds": seconds}
+
+
+def measure_problem(key, args):
+    problem, build = PROBLEMS[key], pathlib.Path(args.build).resolve()
+    command = [f"{build}/bin/{problem['program']}", "-dll_append", f"{build}/lib/libribbon.so"] + problem["options"].split()
+    command += ["-ts_exact_final_time", "matchstep", "-ts_max_steps", "200000"]
+    methods = {name: options for name, options in METHODS.items() if re.search(args.methods, name) and applies(name, problem)}
+    with tempfile.TemporaryDirectory() as folder:
+        ok, _ = run(command + problem["reference"].split() + ["-ts_view_solution", f"binary:{folder}/reference"], 20 * args.limit, folder)
+        if not ok:
+            sys.exit(f"{key}: no reference")
+        reference = solution(f"{folder}/reference")
+        start = min(run(command + ["-ts_max_steps", "0"], args.limit, folder)[1] for _ in range(2))
+        curves = {}
+        for name, options in methods.items():
+            found = [point(command, options, t, reference, folder, f"{re.sub('[^a-z0-9]', '_', name)}_{t}", args.limit) for t in TOLERANCES]
+            curves[name] = {"options": options, "points": [p | {"seconds": round(max(p["seconds"] - start, 0), 3)} for p in found if p]}
+    kept = {k: problem[k] for k in ("program", "options", "what", "dimensions", "cannot") if k in problem}
+    return kept | {"curves": curves, "machine": args.machine, "date": datetime.date.today().isoformat()}
+
+
+def measure(args):
+    unknown = set(args.problems) - set(PROBLEMS)
+    if unknown:
+        sys.exit(f"there is no problem {', '.join(sorted(unknown))}; there are {', '.join(PROBLEMS)}")
+    data, keys = report.read(args.data), args.problems or list(PROBLEMS)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        worse = []
+        for key, found in zip(keys, pool.map(lambda k: measure_problem(k, args), keys)):
+            worse += report.exceeds(key, found)
+            before = data.get(key, {}).get("curves", {})
+            found["curves"] = {m: found["curves"].get(m, before.get(m)) for m in METHODS if m in found["curves"] or m in before}
+            data[key] = found
+            print(f"{key}: {found['what']}")
+            for name, curve in found["curves"].items():
+                for p in curve["points"]:
+                    print(f"  {name:20} tolerance {p['tolerance']:.0e}: {p['steps']:6} steps, {p['functions']:6} functions, {p['jacobians']:6} Jacobians, error {p['error']:.1e}, {p['seconds']:.2f} s")
+                if not curve["points"]:
+                    print(f"  {name:20} fails")
+            sys.stdout.flush()
+            report.write(args.data, {k: data[k] for k in PROBLEMS if k in data})
+    if args.check and worse:
+        sys.exit("TS adi exceeds the limits: " + "; ".join(worse))
+
+
+def add_command(commands, data, build):
+    s = commands.add_parser("suite", help="run the suite")
+    s.add_argument("problems", nargs="*")
+    s.add_argument("--data", default=data)
+    s.add_argument("--build", default=build, help="build folder")
+    s.add_argument("--machine", default=platform.processor() or platform.machine(), help="name of the machine")
+    s.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
+    s.add_argument("--limit", type=float, default=60, help="wall-clock seconds for one run")
+    s.add_argument("--jobs", type=int, default=1, help="problems at the same time; with more than one, seconds are not comparable")
+    s.add_argument("--check", action="store_true", help="fail if TS adi takes too many steps, or is too inaccurate, compared with rosw and LU")
+    s.set_defaults(call=measure)
