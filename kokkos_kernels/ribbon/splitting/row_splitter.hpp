@@ -285,7 +285,8 @@ private:
     }
     const Scalar all  = missing[0] + missing[1] + missing[2];
     const bool   ends = real_part(rest) * real_part(all) > 0;
-    if (!ends && real_part(rest) < 0) rest = Scalar(0), ++counts.growth;
+    // a block without the growth of its diagonal would be another reaction
+    if (!ends && real_part(rest) < 0 && in.components == 1) rest = Scalar(0), ++counts.growth;
     for (int d = 0; d < 3; ++d)
       own[d] = s.along[d] -
                (ends ? missing[d] / all * rest : rest / Scalar(static_cast<real_t<Scalar>>(in.directions)));
