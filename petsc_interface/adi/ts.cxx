@@ -75,7 +75,7 @@ static PetscErrorCode TakeStep(TS ts)
   TS_ADI  *adi        = adi_of(ts);
   PetscInt rejections = 0;
   PetscFunctionBegin;
-  adi->status = TS_STEP_INCOMPLETE;
+  adi->status = TS_STEP_INCOMPLETE, adi->repeats = false;
   while (!ts->reason && adi->status != TS_STEP_COMPLETE) {
     bool ok;
     PetscCall(SNESSetConvergedReason(ts->snes, SNES_CONVERGED_ITERATING)); // of the rejected step
@@ -83,7 +83,7 @@ static PetscErrorCode TakeStep(TS ts)
     if (ok) PetscCall(Judge(ts));
     if (adi->status == TS_STEP_COMPLETE) break;
     // repeat the step
-    adi->status = TS_STEP_INCOMPLETE;
+    adi->status = TS_STEP_INCOMPLETE, adi->repeats = true;
     PetscCall(VecCopy(adi->start, ts->vec_sol));
     // the Jacobian may be the cause, or belong to another time
     if (!ok || adi->method.c[0] != 0) adi->age = -1;

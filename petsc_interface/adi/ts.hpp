@@ -110,6 +110,7 @@ struct TS_ADI {
   PetscReal    before_time     = 0; ///< time of `before`
   PetscReal    start_time      = 0; ///< time of `start`
   bool         before_is_there = false;
+  bool         repeats         = false; ///< an attempt at this step was rejected
   bool         starting        = false; ///< this step is one of Rannacher's method
   PetscInt     since_restart   = 0;
   TSStepStatus status          = TS_STEP_INCOMPLETE;

@@ -53,35 +53,72 @@ PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R` is used if it
-/// is that of (t + h, U).
+/// Whether methods of order 3 are Rosenbrock methods in the rows of algebraic equations:
+///     -A_b y_i = G_b(t_i, Y_i) + h sum_j gamma_ij dG_b/dt.
+/// If these rows contain an explicit RHSFunction, A_b is not their derivative. Their increments k_j are then
+/// h q'(t + alpha_j h), where q interpolates those at t + h/2 and t + h. So have methods of order 2 k_j =
+/// q(t + h), and correct it in the last stage if the equations are not linear.
+bool is_rosenbrock(const TS_ADI *adi, const WMethod &m)
+{
+  return m.order == 3 && !adi->imex;
+}
+/// Whether the rows of algebraic equations of stage i depend on the function there.
+bool uses_function(const TS_ADI *adi, const WMethod &m, int i)
+{
+  return m.order == 3 ? is_rosenbrock(adi, m) : i > 0 && m.c[i] == 1;
+}
+
+/// Prepares the rows of algebraic equations. boundary[0] := their increments at t + h. Methods of order 3:
+/// boundary[1] := h q'(t). `R` is used if it is that of (t + h, U).
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
 {
   TS_ADI *adi = step.adi;
+  Vec    *c   = adi->boundary;
   PetscFunctionBegin;
   if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
-  for (Vec &c : adi->boundary)
-    if (!c) PetscCall(VecDuplicate(step.U, &c));
-  if (m.c[0] == 1) PetscCall(VecPointwiseMult(adi->boundary[0], adi->splitting.algebraic(), R));
-  else PetscCall(BoundaryIncrement(step.ts, step.t + step.h, step.U, adi->boundary[0]));
-  if (m.order == 3) PetscCall(BoundaryIncrement(step.ts, step.t + step.h / 2, step.U, adi->boundary[1]));
+  for (Vec &v : adi->boundary)
+    if (!v) PetscCall(VecDuplicate(step.U, &v));
+  if (m.c[0] == 1) PetscCall(VecPointwiseMult(c[0], adi->splitting.algebraic(), R));
+  else PetscCall(BoundaryIncrement(step.ts, step.t + step.h, step.U, c[0]));
+  if (m.order < 3) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BoundaryIncrement(step.ts, step.t + step.h / 2, step.U, c[1]));
+  PetscCall(VecAXPBY(c[1], -1, 4, c[0]));
+  if (!is_rosenbrock(adi, m))
+    PetscFunctionReturn(PETSC_SUCCESS); // q(t) = 0: q' includes what is missing at t
+  PetscCall(VecPointwiseMult(c[0], adi->splitting.algebraic(), R));
+  PetscCall(VecAXPY(c[1], -3, c[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows of algebraic equations of stage i: y_i = sum_j gamma_ij k_j with k_j = h q'(t + alpha_j h), where q
-/// interpolates the values at t, t + h (and t + h / 2).
+/// Keeps the rows of algebraic equations of R, the function of stage i, in place of increments that the
+/// stages no longer need.
+PetscErrorCode KeepBoundaryRows(const Step &step, const WMethod &m, int i, Vec R)
+{
+  TS_ADI *adi = step.adi;
+  PetscFunctionBegin;
+  if (adi->splitting.algebraic() && uses_function(adi, m, i))
+    PetscCall(VecPointwiseMult(adi->boundary[m.order == 3 ? 0 : 1], adi->splitting.algebraic(), R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sets the rows of algebraic equations of stage i.
 PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
 {
-  PetscScalar weight[2] = {0, 0};
+  const TS_ADI *adi       = step.adi;
+  PetscScalar   weight[2] = {0, 0};
+  PetscInt      n         = 2;
   PetscFunctionBegin;
-  if (!step.adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int j = 0; j <= i; ++j) {
-    if (m.order == 3) {
-      weight[0] += m.gamma_ij[i][j] * (4 * m.alpha[j] - 1);
-      weight[1] += m.gamma_ij[i][j] * (4 - 8 * m.alpha[j]);
-    } else weight[0] += m.gamma_ij[i][j];
+    const PetscReal gamma = m.gamma_ij[i][j];
+    if (m.order < 3) weight[0] += gamma;
+    else if (is_rosenbrock(adi, m)) weight[1] += gamma;
+    else weight[0] += gamma * 2 * m.alpha[j], weight[1] += gamma * (1 - 2 * m.alpha[j]);
   }
-  PetscCall(SetBoundaryRows(step.ts, m.order == 3 ? 2 : 1, weight, rhs));
+  if (is_rosenbrock(adi, m)) weight[0] = 1;
+  else if (uses_function(adi, m, i)) weight[1] = 1 / m.b[i];
+  else if (m.order < 3) n = 1;
+  PetscCall(SetBoundaryRows(step.ts, n, weight, rhs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,6 +144,7 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   if (taken) PetscCall(SetRate(adi, step.U, Y, m.alpha[i] * step.h));
   else PetscCall(ClearRate(adi));
   PetscCall(Evaluate(step.ts, time, Y, rhs));
+  PetscCall(KeepBoundaryRows(step, m, i, rhs));
   for (int j = 0; j < i; ++j)
     w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
   if (adi->splitting.mass_is_identity()) PetscCall(Add(rhs, i, w, adi->increment.data()));
@@ -137,6 +175,7 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages,
     PetscCall(Refuse(step, time, step.U));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(KeepBoundaryRows(step, m, 0, adi->rhs));
   PetscCall(StageBoundary(step, m, 0, adi->rhs));
   PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
   PetscCall(Accept(step, time, i, stages, step.U, ok));
