@@ -87,6 +87,13 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode convection(const Task &task, Convection *sum) override
+  {
+    PetscFunctionBegin;
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *sum = convection_of(exec, rows); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode band_shapes(const Task &task, bool few, FoundShapes *found) override
   {
     PetscFunctionBegin;

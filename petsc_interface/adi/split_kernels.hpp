@@ -46,6 +46,8 @@ public:
     Vec              scale = nullptr; ///< s_b; may be null
     unsigned         bands = 0;       ///< bit d: direction d is stored as bands; needs a box
   };
+  /// The convection of the rows of this rank (not with a mass matrix).
+  virtual PetscErrorCode convection(const Task &task, Convection *sum) = 0;
   /// Compares the parts and the scale with those of J, or writes them.
   virtual PetscErrorCode split(const Task &task, bool write, SplitCounts *counts) = 0;
 

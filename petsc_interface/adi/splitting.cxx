@@ -287,7 +287,7 @@ PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian
   bool               has_parts = couplings_ || algebraic_;
   PetscFunctionBegin;
   task.J = aij, task.mass_matrix = jacobian.mass_matrix, task.mass = mass_, task.scale = algebraic_;
-  task.shift = jacobian.shift, task.factor = jacobian.factor;
+  task.shift = jacobian.shift, task.factor = factor_ = jacobian.factor;
   task.parts.push_back(couplings_);
   for (const Direction &d : directions_) {
     if (!d.A) task.bands |= 1u << task.axes.size();

@@ -106,6 +106,15 @@ public:
   /// on differential rows.
   PetscErrorCode solve_algebraic_transposed(Vec x, Vec g) const;
 
+  /// Bounds of the eigenvalues of M^-1 A_d without reactions: z(phi) = -damping (1 - cos phi) + i transport
+  /// sin phi with the coefficients of three-point differences.
+  struct Transport {
+    PetscReal transport = 0, damping = 0;
+  };
+  /// Transport along each direction, from J of the last update(). False if it is unknown: for a mass matrix,
+  /// or matrices that the application provides. Collective.
+  PetscErrorCode transport(Transport (&along)[3], bool *known) const;
+
   /// The part of J that stays explicit, summed over all ranks.
   struct Remainder {
     PetscInt mixed  = 0; ///< nonzero couplings along no direction
@@ -169,6 +178,7 @@ private:
   unsigned   no_bands_ = 0; ///< bit a: bands of this pattern cannot hold all entries
   BandShape  shapes_[3];    ///< of the bands, on all ranks
   Remainder  remainder_;
+  PetscReal  factor_ = 1; ///< J is this times rows_
 };
 
 } // namespace ribbon::petsc

@@ -61,6 +61,7 @@ static PetscErrorCode Judge(TS ts)
   adi->status = TS_STEP_PENDING;
   PetscCall(ChooseStep(ts, &next, &accept));
   if (accept) {
+    PetscCall(BoundStep(ts, &next));
     adi->status = TS_STEP_COMPLETE;
     ts->ptime += ts->time_step;
     adi->since_restart++, adi->age++;
@@ -165,6 +166,7 @@ static PetscErrorCode TSReset_ADI(TS ts)
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
   adi->stages.fill(nullptr);
+  adi->choice = {};
   adi->fused = {}, adi->before_delay = adi->start_delay = {}, adi->read = 0, adi->base = nullptr;
   adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->factor_scale = 0;
   adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false,
@@ -248,7 +250,8 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!method_of(adi->type).theta)
+  if (adi->type == TS_ADI_AUTO) PetscCall(ViewChoice(ts, viewer));
+  else if (!method_of(adi->type).theta)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s, theta = %g\n", TSADITypes[adi->type],

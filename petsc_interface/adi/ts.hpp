@@ -47,6 +47,19 @@ struct Delay {
   FusedSteps::Lines lines;
 };
 
+/// The method of -ts_adi_type auto (adi/ts_choice.cxx).
+struct Choice {
+  using Transport                      = DirectionSplitting::Transport;
+  static constexpr PetscReal tolerance = PetscReal(1.05); ///< largest |R| of a stable method
+
+  TSADIType  type       = TS_ADI_RA34PW2; ///< of this step
+  PetscInt64 generation = -1;             ///< of the splitting of `along`
+  int        directions = 0;              ///< of `along`
+  Transport  along[3];                    ///< transport along the directions
+  bool       known   = true;              ///< otherwise `along` is unknown
+  PetscReal  largest = PETSC_MAX_REAL;    ///< step up to which ra34pw2 is stable
+};
+
 /// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U), and P = P_1 M^-1 P_2 ... with P_d =
 /// M - a A_d.
 struct TS_ADI {
@@ -57,7 +70,7 @@ struct TS_ADI {
   };
 
   // options
-  TSADIType                        type            = TS_ADI_HUNDSDORFER_VERWER;
+  TSADIType                        type            = TS_ADI_AUTO;
   PetscReal                        theta           = 0; ///< 0: the weight of the method
   PetscInt                         lag_jacobian    = 1;
   PetscInt                         rannacher       = 0;
@@ -94,6 +107,8 @@ struct TS_ADI {
   bool                        udot_is_zero = false;
   Vec                         boundary[2]  = {nullptr, nullptr}; ///< see ComputeBoundary()
 
+  bool has_function = false; ///< rhs has the function at the start of the step, for the first stage
+
   PetscReal factor_scale = 0; ///< SolveP() solves P x = factor_scale rhs
 
   // data that a change of the grid does not affect
@@ -116,6 +131,7 @@ struct TS_ADI {
   TSStepStatus status          = TS_STEP_INCOMPLETE;
 
   FusedSteps fused;
+  Choice     choice;
   Delay      before_delay, start_delay; ///< of `before` and `start`
 };
 
@@ -198,8 +214,18 @@ struct ADIMethod {
 };
 const ADIMethod &method_of(TSADIType type);
 
+/// A step of the method that suits the Jacobian and the step size.
+PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok);
+/// Bounds the next step of an adaptive run, if ra34pw2 is stable up to there and a longer step of the other
+/// method would not be worth more.
+PetscErrorCode BoundStep(TS ts, PetscReal *next);
+/// Prints the method that was chosen, and why.
+PetscErrorCode ViewChoice(TS ts, PetscViewer viewer);
+
 /// One step from adi->start to ts->vec_sol. `ok`: whether every stage was accepted.
 PetscErrorCode Advance(TS ts, bool *ok);
+/// Reports a stage that could not be solved.
+PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y);
 /// Theta of the option, otherwise the default of the method; 0 if neither exists.
 PetscReal theta_of(const TS_ADI *adi);
 

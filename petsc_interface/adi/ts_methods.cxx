@@ -7,7 +7,8 @@
 #include <cmath>
 #include <iterator>
 
-const char *const TSADITypes[] = {"hundsdorfer_verwer",
+const char *const TSADITypes[] = {"auto",
+                                  "hundsdorfer_verwer",
                                   "modified_craig_sneyd",
                                   "craig_sneyd",
                                   "douglas",
@@ -41,15 +42,6 @@ PetscErrorCode Accept(const Step &step, PetscReal time, int i, int stages, Vec Y
   PetscCall(TSPostStage(step.ts, time, i, step.adi->stages.data()));
   PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
   *ok = accept == PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Reports a stage that could not be solved.
-PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
-{
-  PetscBool accept;
-  PetscFunctionBegin;
-  PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +158,8 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages,
   const PetscReal time = step.t + m.c[0] * step.h;
   PetscFunctionBegin;
   PetscCall(TSPreStage(step.ts, time));
-  PetscCall(Linearise(step.ts, time, step.U, step.h, adi->rhs, ok));
+  if (!adi->has_function) PetscCall(Linearise(step.ts, time, step.U, step.h, adi->rhs, ok));
+  adi->has_function = false;
   if (*ok) {
     PetscCall(ComputeBoundary(step, m, adi->rhs));
     PetscCall(Factor(step.ts, m.gamma * step.h, false, ok));
@@ -360,6 +353,7 @@ PetscReal of_hundsdorfer_verwer(int directions)
 // clang-format off
 static constexpr ADIMethod methods[] = {
   // type                        stages estimates products theta                  one product    step
+  {TS_ADI_AUTO,                  4,     true,     false,   nullptr,               nullptr,       StepOfChoice},
   {TS_ADI_HUNDSDORFER_VERWER,    2,     true,     false,   of_hundsdorfer_verwer, nullptr,       StepOf<hundsdorfer_verwer>},
   {TS_ADI_MODIFIED_CRAIG_SNEYD,  2,     true,     true,    one_third,             with_one_half, StepModifiedCraigSneyd},
   {TS_ADI_CRAIG_SNEYD,           2,     false,    true,    one_half,              with_one_half, StepModifiedCraigSneyd},
@@ -377,6 +371,14 @@ constexpr bool in_order()
 }
 static_assert(in_order() && std::size(TSADITypes) == std::size(methods) + 3,
               "TSADITypes and methods differ: add a name and a row, in the order of TSADIType");
+
+PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
+{
+  PetscBool accept;
+  PetscFunctionBegin;
+  PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 const ADIMethod &method_of(TSADIType type)
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wmethod.hpp"
 
+#include <complex>
+#include <iterator>
+
 namespace ribbon::petsc {
 
 namespace {
@@ -49,7 +52,45 @@ constexpr PetscReal operator""_r(long double value)
   return static_cast<PetscReal>(value);
 }
 
+using Complex = std::complex<PetscReal>;
+
+/// |R| for the eigenvalues z_d.
+PetscReal growth(const WMethod &m, int directions, const Complex z[])
+{
+  Complex sum = 0, product = 1, y[max_stages], U = 1;
+  for (int d = 0; d < directions; ++d) sum += z[d], product *= PetscReal(1) - m.gamma * z[d];
+  for (int i = 0; i < m.stages; ++i) {
+    Complex Y = 1, before = 0;
+    for (int j = 0; j < i; ++j) Y += m.a[i][j] * y[j], before += m.z[i][j] * y[j];
+    y[i] = m.gamma * (sum * Y - before) / product;
+    U += m.b[i] * y[i];
+  }
+  return std::abs(U);
+}
+
 } // namespace
+
+PetscReal amplification(const WMethod &m, int directions, const PetscReal transport[],
+                        const PetscReal damping[])
+{
+  // waves of 2 to 50 points, and constants
+  constexpr PetscReal phases[] = {0, PETSC_PI, 2.5, 1.875, 1.25, 0.75, 0.4375, 0.25, 0.125};
+  constexpr int       n = static_cast<int>(std::size(phases)), values = 2 * n - 1;
+  int                 choices[3] = {1, 1, 1};
+  PetscReal           largest    = 0;
+  const auto          value      = [&](int d, int k) { // the conjugates follow
+    const PetscReal phase = phases[k < n ? k : k - n + 1], sign = k < n ? 1 : -1;
+    return Complex(-damping[d] * (1 - PetscCosReal(phase)), sign * transport[d] * PetscSinReal(phase));
+  };
+  for (int d = 0; d < directions; ++d) choices[d] = d == 0 || transport[d] == 0 ? n : values;
+  for (int k = 0; k < choices[0] * choices[1] * choices[2]; ++k) {
+    const int at[3] = {k % choices[0], k / choices[0] % choices[1], k / (choices[0] * choices[1])};
+    Complex   z[3];
+    for (int d = 0; d < directions; ++d) z[d] = value(d, at[d]);
+    largest = PetscMax(largest, growth(m, directions, z));
+  }
+  return largest;
+}
 
 WMethod theta_method(PetscReal theta)
 {

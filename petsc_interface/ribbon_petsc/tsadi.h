@@ -9,8 +9,8 @@
    structured grid after another.
 
    Options Database Keys:
-+  -ts_adi_type <hundsdorfer_verwer,modified_craig_sneyd,craig_sneyd,douglas,peaceman_rachford,ra34pw2> - the
-      method (default hundsdorfer_verwer)
++  -ts_adi_type <auto,hundsdorfer_verwer,modified_craig_sneyd,craig_sneyd,douglas,peaceman_rachford,ra34pw2> - the
+      method (default auto)
 .  -ts_adi_theta <theta> - the implicit weight (default 0: the weight of the method)
 .  -ts_adi_lag_jacobian <steps> - steps between two Jacobians; -1: one Jacobian for all steps (default 1)
 .  -ts_adi_rannacher <steps> - this many steps after a start consist of two half steps of backward Euler each
@@ -24,7 +24,8 @@
    and the RHSFunction is explicit. Jacobians are those of the application, or finite differences by
    colouring. Directions come from the DMDA, otherwise from the pattern of the Jacobian. The mass matrix
    dF/dU' is diagonal. Rows without U' are algebraic equations (boundary values), which may depend on time.
-   One direction accepts any regular mass matrix. Mixed derivatives and growth stay explicit. The inner PCs of
+   One direction accepts any regular mass matrix. Mixed derivatives and growth of
+   single components stay explicit. The inner PCs of
    type line read options with the prefixes adi_x_, adi_y_ and adi_z_.
 
    References:
@@ -39,6 +40,7 @@ M*/
 #define TSADI "adi"
 
 typedef enum {
+  TS_ADI_AUTO,
   TS_ADI_HUNDSDORFER_VERWER,
   TS_ADI_MODIFIED_CRAIG_SNEYD,
   TS_ADI_CRAIG_SNEYD,
@@ -54,7 +56,8 @@ PETSC_EXTERN const char *const TSADITypes[];
 
    Input Parameters:
 +  ts - the time stepper
--  type - TS_ADI_HUNDSDORFER_VERWER: order 2, with an error estimate, for any problem;
+-  type - TS_ADI_AUTO (the default): TS_ADI_RA34PW2 if it is stable for the Jacobian and the step size,
+      otherwise TS_ADI_HUNDSDORFER_VERWER; TS_ADI_HUNDSDORFER_VERWER: order 2, with an error estimate, for any problem;
       TS_ADI_MODIFIED_CRAIG_SNEYD, TS_ADI_CRAIG_SNEYD: order 2, for mixed derivatives; TS_ADI_DOUGLAS
       (Douglas-Gunn in three directions) and TS_ADI_PEACEMAN_RACHFORD (two directions): order 2 without an
       explicit part, otherwise 1; TS_ADI_RA34PW2: order 3 for smooth problems
@@ -63,8 +66,8 @@ PETSC_EXTERN const char *const TSADITypes[];
 .  -ts_adi_type <type> - the method
 
    Note:
-   The default of -ts_adapt_type is basic for the types with an error estimate, TS_ADI_HUNDSDORFER_VERWER,
-   TS_ADI_MODIFIED_CRAIG_SNEYD and TS_ADI_RA34PW2, and none for the others.
+   The default of -ts_adapt_type is basic for the types with an error estimate, TS_ADI_AUTO,
+   TS_ADI_HUNDSDORFER_VERWER, TS_ADI_MODIFIED_CRAIG_SNEYD and TS_ADI_RA34PW2, and none for the others.
 
 .seealso: TSADI, TSADISetTheta()
 @*/
@@ -85,7 +88,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetType(TS, TSADIType *);
    Note:
    TS_ADI_DOUGLAS has order 2 with 1/2 only. TS_ADI_CRAIG_SNEYD is TS_ADI_MODIFIED_CRAIG_SNEYD with another
    default. For linearised problems TS_ADI_DOUGLAS is backward Euler with 1, and the Crank-Nicolson method
-   with 1/2. TS_ADI_PEACEMAN_RACHFORD and TS_ADI_RA34PW2 have no weight.
+   with 1/2. TS_ADI_PEACEMAN_RACHFORD and TS_ADI_RA34PW2 have no weight. With TS_ADI_AUTO a positive weight
+   selects TS_ADI_HUNDSDORFER_VERWER.
 
 .seealso: TSADI, TSADISetType()
 @*/

@@ -142,8 +142,8 @@ TEST_F(OptionTables, KSPLineAndADI)
   ksp.check<PetscInt>(KSPADISetShifts, KSPADIGetShifts, 0, 1024, -1,
                       "KSPADISetShifts, -ksp_adi_shifts: -1 is negative");
   const Pair<TS> ts(TSCreate, TSSetType, TSADI, TSEULER, TSDestroy);
-  ts.check(TSADISetType, TSADIGetType, TS_ADI_HUNDSDORFER_VERWER, TS_ADI_DOUGLAS, after(TS_ADI_RA34PW2),
-           "TSADISetType: 6 is no TSADIType");
+  ts.check(TSADISetType, TSADIGetType, TS_ADI_AUTO, TS_ADI_DOUGLAS, after(TS_ADI_RA34PW2),
+           "TSADISetType: 7 is no TSADIType");
   ts.check<PetscReal>(TSADISetTheta, TSADIGetTheta, 0, 0.5, 11,
                       "TSADISetTheta, -ts_adi_theta: 11. is not in [0, 10]");
   ts.check<PetscInt>(TSADISetLagJacobian, TSADIGetLagJacobian, 1, -1, 0,

@@ -92,6 +92,33 @@ struct SplitCounts {
   }
 };
 
+/// Convection along each direction, by the moments of the couplings A_ij / M_ii of a component to itself: at
+/// a row with neighbours A_- and A_+ the rates of transport |A_+ - A_-| and of damping A_+ + A_-.
+struct Convection {
+  struct Rows {
+    double       transport = 0;                 ///< largest rate of transport
+    double       sum = 0, weighted_damping = 0; ///< sums of rates of transport, and of products of both rates
+    std::int64_t rows = 0;
+    KOKKOS_INLINE_FUNCTION Rows &operator+=(const Rows &o)
+    {
+      transport = o.transport > transport ? o.transport : transport;
+      sum += o.sum, weighted_damping += o.weighted_damping, rows += o.rows;
+      return *this;
+    }
+  };
+  /// rows with couplings on both sides, and on one: line ends, or upwind differences
+  Rows                               both[3], one[3];
+  KOKKOS_INLINE_FUNCTION Convection &operator+=(const Convection &o)
+  {
+    for (int d = 0; d < 3; ++d) both[d] += o.both[d], one[d] += o.one[d];
+    return *this;
+  }
+};
+
+/// Sums over the rows of differential equations. Waits for the result.
+template <class Scalar, class Index, class Exec>
+Convection convection_of(const Exec &exec, const GridRows<Scalar, Index> &rows);
+
 /// Bit a: some entry along axis a is not zero. Waits for the result.
 /// @param axes  axes of the grid: reading stops after all of them are found
 template <class Scalar, class Index, class Exec>

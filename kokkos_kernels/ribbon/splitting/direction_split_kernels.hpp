@@ -14,6 +14,11 @@ struct Kokkos::reduction_identity<ribbon::SplitCounts> {
   KOKKOS_FORCEINLINE_FUNCTION static ribbon::SplitCounts sum() { return ribbon::SplitCounts(); }
 };
 
+template <>
+struct Kokkos::reduction_identity<ribbon::Convection> {
+  KOKKOS_FORCEINLINE_FUNCTION static ribbon::Convection sum() { return ribbon::Convection(); }
+};
+
 namespace ribbon {
 
 namespace direction_split {
@@ -80,6 +85,15 @@ SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar
   exec.fence();
   return counts;
 }
+
+template <class Scalar, class Index>
+struct ConvectionKernel {
+  RowSplitter<Scalar, Index, Way::farthest> splitter;
+  KOKKOS_FUNCTION void                      operator()(const std::int64_t r, Convection &sum) const
+  {
+    splitter.add_convection(r, sum);
+  }
+};
 
 template <class Scalar, class Index>
 struct AxesKernel {
@@ -187,6 +201,18 @@ unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows, un
     exec.fence();
   }
   return found;
+}
+
+template <class Scalar, class Index, class Exec>
+Convection convection_of(const Exec &exec, const GridRows<Scalar, Index> &rows)
+{
+  Convection sum;
+  if (rows.J[0].rows > 0)
+    Kokkos::parallel_reduce("ribbon::convection_of", indices(exec, rows.J[0].rows),
+                            direction_split::ConvectionKernel<Scalar, Index>{{rows}},
+                            Kokkos::Sum<Convection>(sum));
+  exec.fence();
+  return sum;
 }
 
 template <class Scalar, class Index, class Exec>

@@ -58,6 +58,36 @@ public:
     return true;
   }
 
+  /// Adds the convection of row r.
+  KOKKOS_FUNCTION void add_convection(std::int64_t r, Convection &sum) const
+  {
+    if (is_algebraic(r)) return;
+    const double mass     = size_of(mass_at(r));
+    const int    own      = component_of(r);
+    Scalar       first[3] = {}, second[3] = {}; // moments
+    int          sides[3] = {};
+    for (int b = 0; b < 2; ++b) {
+      if (in.J[b].rows == 0) continue;
+      for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
+        const std::uint16_t way = in.way[b][k];
+        const int           d   = direction_of(way);
+        if (d < 0 || Way::component(way) != own || is_zero(in.J[b].value[k])) continue;
+        const int    o = Way::offset(way);
+        const Scalar v = entry(b, k) * Scalar(static_cast<real_t<Scalar>>(o));
+        add(first, d, v), add(second, d, v * Scalar(static_cast<real_t<Scalar>>(o)));
+        with_direction(d, [&](int e) { sides[e] |= o < 0 ? 1 : 2; });
+      }
+    }
+    for (int d = 0; d < 3; ++d) {
+      if (sides[d] == 0) continue;
+      Convection::Rows one;
+      const double     damping = -real_part(second[d]) / mass;
+      one.rows = 1, one.transport = one.sum = size_of(first[d]) / mass;
+      one.weighted_damping = one.sum * (damping > 0 ? damping : 0);
+      (sides[d] == 3 ? sum.both : sum.one)[d] += one;
+    }
+  }
+
 private:
   /// A value for each direction.
   struct OfDirections {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The method of -ts_adi_type auto (docs/methods/adi.md): ra34pw2, which has order 3, as long as it is stable
+// for the Jacobian and the step size, otherwise hundsdorfer_verwer.
+#include "ts.hpp"
+
+#include "../support/format.hpp"
+
+namespace ribbon::petsc {
+
+namespace {
+
+PetscReal amplification_of(const Choice &choice, const WMethod &m, PetscReal h)
+{
+  PetscReal transport[3], damping[3];
+  for (int d = 0; d < choice.directions; ++d) {
+    transport[d] = h * choice.along[d].transport;
+    damping[d]   = h * choice.along[d].damping;
+  }
+  return amplification(m, choice.directions, transport, damping);
+}
+
+/// The largest step up to which ra34pw2 is stable. PETSC_MAX_REAL: it is stable for every step.
+PetscReal LargestStep(const Choice &choice)
+{
+  const WMethod   m       = ra34pw2();
+  const PetscReal ratio   = PETSC_SQRT2 / PetscReal(1.2); // neighbouring sizes that are examined
+  PetscReal       fastest = 0;
+  for (const Choice::Transport &one : choice.along) fastest = PetscMax(fastest, one.transport);
+  if (fastest == 0 || choice.directions < 2) return PETSC_MAX_REAL;
+  for (PetscReal courant = 0.5; courant < 1e5; courant *= ratio)
+    if (amplification_of(choice, m, courant / fastest) > Choice::tolerance) return courant / ratio / fastest;
+  return PETSC_MAX_REAL;
+}
+
+bool is_near(PetscReal a, PetscReal b)
+{
+  return PetscAbsReal(a - b) <= PetscReal(0.05) * PetscMax(a, b);
+}
+
+/// Updates the choice if the Jacobian has changed. Collective.
+PetscErrorCode LookAtJacobian(TS ts)
+{
+  TS_ADI                   *adi       = adi_of(ts);
+  Choice                   &choice    = adi->choice;
+  const DirectionSplitting &splitting = adi->splitting;
+  Choice::Transport         along[3];
+  PetscFunctionBegin;
+  if (choice.generation == splitting.generation()) PetscFunctionReturn(PETSC_SUCCESS);
+  bool same         = choice.generation >= 0 && choice.directions == splitting.directions();
+  choice.generation = splitting.generation(), choice.directions = splitting.directions();
+  if (choice.directions < 2) {
+    choice.known = true, choice.largest = PETSC_MAX_REAL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(splitting.transport(along, &choice.known));
+  for (int d = 0; d < 3; ++d)
+    same = same && is_near(along[d].transport, choice.along[d].transport) &&
+           is_near(along[d].damping, choice.along[d].damping);
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int d = 0; d < 3; ++d) choice.along[d] = along[d];
+  choice.largest = choice.known ? LargestStep(choice) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok)
+{
+  TS_ADI *adi = step.adi;
+  PetscFunctionBegin;
+  // both methods have their first stage at the start of the step, with this Jacobian
+  PetscCall(Linearise(step.ts, step.t, step.U, step.h, adi->rhs, ok));
+  if (!*ok) {
+    PetscCall(Refuse(step, step.t, step.U));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(LookAtJacobian(step.ts));
+  const bool stable       = theta == 0 && step.h <= adi->choice.largest;
+  adi->choice.type        = stable ? TS_ADI_RA34PW2 : TS_ADI_HUNDSDORFER_VERWER;
+  const ADIMethod &method = method_of(adi->choice.type);
+  adi->stage_count        = method.stages;
+  adi->has_function       = true;
+  PetscCall(method.step(step, theta == 0 && method.theta ? method.theta(adi->choice.directions) : theta, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BoundStep(TS ts, PetscReal *next)
+{
+  const TS_ADI *adi = adi_of(ts);
+  PetscBool     none;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts->adapt, TSADAPTNONE, &none));
+  if (adi->type != TS_ADI_AUTO || adi->choice.type != TS_ADI_RA34PW2 || adi->starting || none)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  // at equal errors steps of hundsdorfer_verwer are about a quarter of those of ra34pw2
+  if (*next > adi->choice.largest) *next = PetscMax(adi->choice.largest, *next / 4);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ViewChoice(TS ts, PetscViewer viewer)
+{
+  const TS_ADI *adi    = adi_of(ts);
+  const Choice &choice = adi->choice;
+  std::string   method = TSADITypes[choice.type], why;
+  PetscFunctionBegin;
+  if (choice.generation < 0) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  method: auto, which the first step chooses\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (method_of(choice.type).theta)
+    method += format(", theta = %g",
+                     (double)(adi->theta > 0 ? adi->theta : method_of(choice.type).theta(choice.directions)));
+  if (adi->theta > 0) why = "-ts_adi_theta sets its weight";
+  else if (!choice.known) why = "the transport along the directions is not known";
+  else if (choice.directions < 2) why = "ra34pw2 is stable for every step: there is one direction";
+  else if (choice.largest == PETSC_MAX_REAL) why = "ra34pw2 is stable for every step: diffusion dominates";
+  else why = format("ra34pw2 is stable for steps up to %g, because of transport", (double)choice.largest);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  method: auto, in the last step %s\n    %s\n", method.c_str(),
+                                   why.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
