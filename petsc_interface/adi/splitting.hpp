@@ -35,9 +35,9 @@ struct SplitJacobian {
 /// + sum_j J_ij - shift M_ii:
 ///     (A_d)_ij = -J_ij,  (A_d)_ii = S_d - e_d,  e_d: the part of r_i that direction d has.
 /// At ends of lines r_i represents eliminated neighbours and belongs to the directions that end there.
-/// Elsewhere r_i > 0 is divided evenly, and r_i < 0 is left out. Components of an element are blocks: the
-/// same for each column. Couplings along no direction are left out. One direction leaves out only these:
-/// A_1 = shift M - J.
+/// Elsewhere r_i > 0 is divided evenly, and r_i < 0 is left out if elements have one component. Several
+/// components are blocks: the same for each column, and r_i of any sign is divided. Couplings along no
+/// direction are left out. One direction leaves out only these: A_1 = shift M - J.
 ///
 /// Rows of algebraic equations (M_bb = 0) are scaled to s_b J with s_b = 1 / J_bb (1 if J_bb = 0). A_d has
 /// the row -s_b J along the direction of its couplings, and -1 on the diagonal along the other directions.

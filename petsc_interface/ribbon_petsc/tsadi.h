@@ -24,9 +24,9 @@
    and the RHSFunction is explicit. Jacobians are those of the application, or finite differences by
    colouring. Directions come from the DMDA, otherwise from the pattern of the Jacobian. The mass matrix
    dF/dU' is diagonal. Rows without U' are algebraic equations (boundary values), which may depend on time.
-   One direction accepts any regular mass matrix. Mixed derivatives and growth of
-   single components stay explicit. The inner PCs of
-   type line read options with the prefixes adi_x_, adi_y_ and adi_z_.
+   One direction accepts any regular mass matrix. Mixed derivatives and growth of equations with one
+   component stay explicit. The inner PCs of type line read options with the prefixes adi_x_, adi_y_ and
+   adi_z_.
 
    References:
 .  * - W. Hundsdorfer, J. G. Verwer, Numerical Solution of Time-Dependent Advection-Diffusion-Reaction
