@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Finite elements of degree 1 with strong couplings in one direction, solved with dolfinx 0.5.
+"""Finite elements with strong couplings in one direction, solved with dolfinx 0.5.
 
     poisson      -div grad u = 1 in a box of thickness 0.01, hexahedra
     elasticity   the same box under its weight, Lame parameters 1
     anisotropic  -(1e-3 u_xx + u_yy) = 1 in the unit square, quadrilaterals; u = 0 at x = 0 and at y = 0
 
-The solution is zero on the whole boundary of the box, or with `--held sides` on its four narrow sides. Options
-with one dash belong to PETSc. The program has no code for Ribbon:
+The solution is zero on the whole boundary of the box, or with `--held sides` on its four narrow sides. Elements
+have degree 1, or `--degree`; `--simplices` divides the cells into triangles or tetrahedra. Options with one dash
+belong to PETSc. The program has no code for Ribbon:
 
     /usr/bin/python3 thin_box.py --problem poisson -dll_append .../libribbon.so -pc_type line
 
@@ -25,6 +26,8 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--problem", choices=["poisson", "elasticity", "anisotropic"], default="poisson")
 parser.add_argument("--cells", help="in each direction; default: 32,32,32, of the square 64,64")
 parser.add_argument("--held", choices=["boundary", "sides"], default="boundary", help="where u = 0, of the box")
+parser.add_argument("--degree", type=int, default=1, help="of the elements")
+parser.add_argument("--simplices", action="store_true", help="triangles or tetrahedra")
 args, petsc_options = parser.parse_known_args()
 # dolfinx initializes PETSc without options when it is imported: options have to be passed before.
 petsc4py.init([sys.argv[0], *petsc_options])
@@ -63,10 +66,12 @@ def rigid_modes(space, like):
 
 cells = [int(n) for n in (args.cells or ("64,64" if square else "32,32,32")).split(",")]
 if square:
-    domain = mesh.create_rectangle(MPI.COMM_WORLD, [[0, 0], [1, 1]], cells, mesh.CellType.quadrilateral)
+    cell = mesh.CellType.triangle if args.simplices else mesh.CellType.quadrilateral
+    domain = mesh.create_rectangle(MPI.COMM_WORLD, [[0, 0], [1, 1]], cells, cell)
 else:
-    domain = mesh.create_box(MPI.COMM_WORLD, [[0, 0, 0], [1, 1, THICKNESS]], cells, mesh.CellType.hexahedron)
-space = (fem.VectorFunctionSpace if elastic else fem.FunctionSpace)(domain, ("Lagrange", 1))
+    cell = mesh.CellType.tetrahedron if args.simplices else mesh.CellType.hexahedron
+    domain = mesh.create_box(MPI.COMM_WORLD, [[0, 0, 0], [1, 1, THICKNESS]], cells, cell)
+space = (fem.VectorFunctionSpace if elastic else fem.FunctionSpace)(domain, ("Lagrange", args.degree))
 u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
 if elastic:
     strain, test = ufl.sym(ufl.grad(u)), ufl.sym(ufl.grad(v))

@@ -140,11 +140,17 @@ void add_rows(const HostRows &A, const LineSource &source, const LineRequest &re
       line.at[static_cast<std::size_t>(own.number * f.p + c)] =
         static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
     if (source.kronecker) add(own, Scalar(1), f.S);
+    Scalar         diagonal(0);
+    real_t<Scalar> left_out = 0; // entries on the line that are added to the diagonal
     for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
       const Place &column = places[static_cast<std::size_t>(A.column[e])];
+      if (A.column[e] == row) diagonal = A.value[e];
       if (on_line(own, column, direction, request.half_bandwidth, request.periodic))
         add(column, A.value[e], f.T);
+      else if (direction.lumped && column.line == own.line) left_out += magnitude(A.value[e]);
     }
+    const real_t<Scalar> size = magnitude(diagonal);
+    if (left_out > 0) add(own, size > 0 ? diagonal * (left_out / size) : Scalar(left_out), f.T);
   }
 }
 

@@ -51,6 +51,7 @@ public:
     PetscCallCXX(exec.fence());
     this->forget_places();
     place_lines(source, request, read);
+    facts->lumped   = read.lumped;
     facts->lhs      = read.bands.lhs;
     facts->matrices = static_cast<std::int64_t>(read.bands.values.extent(0));
     int differ      = Differ(request, *facts); // an error, which all ranks raise together

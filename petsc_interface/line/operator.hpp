@@ -53,6 +53,8 @@ struct LineFacts {
   /// how lines that span ranks are solved, or why they were gathered; empty: they have no chain
   std::string  joined;
   FactorReport report;
+  /// entries on lines that bands leave out and that were added to diagonals
+  std::int64_t lumped      = 0;
   int          refinements = 0;     ///< steps in a solve in single precision; -1: refinement stagnates
   bool         rounded     = false; ///< lines are factored in single precision
   /// matrix * rows + row of a row that single precision cannot hold next to the others; -1: there is none

@@ -14,7 +14,7 @@ namespace {
 struct Held {
   std::int64_t     lines = 0, matrices = 0;
   double           bytes = 0, probe_error = 0, smallest_pivot = 1;
-  long long        singular = 0;
+  long long        singular = 0, lumped = 0;
   bool             unproved = false; ///< some factors have neither certificate nor probe
   double           shift    = 0;
   Lhs              lhs      = Lhs::shared;
@@ -32,6 +32,7 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
         h.matrices += batch.facts.matrices;
         h.bytes += static_cast<double>(batch.facts.bytes);
         h.singular += batch.facts.report.singular_lines;
+        h.lumped += batch.facts.lumped;
         h.shift       = std::max(h.shift, batch.facts.shift);
         h.lhs         = std::max(h.lhs, batch.facts.lhs);
         h.unproved    = h.unproved || (batch.facts.report.ok() && std::isnan(batch.facts.report.probe_error));
@@ -77,7 +78,8 @@ std::string in_precision(const PC_Line *line, const Held &h)
   if (line->precision == PC_LINE_PRECISION_SAME) return "";
   if (!h.first->facts.rounded) return ", not in single precision: lines span ranks";
   if (line->precision == PC_LINE_PRECISION_SINGLE_UNREFINED) return ", in single precision, not refined";
-  return format(", in single precision, solves are refined %d times, or by KSP line", h.first->facts.refinements);
+  return format(", in single precision, solves are refined %d times, or by KSP line",
+                h.first->facts.refinements);
 }
 
 /// Solutions have the accuracy of the precision of solves, divided by the condition. Collective.
@@ -148,6 +150,13 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
                              PetscObjectComm((PetscObject)viewer)));
   PetscCallMPI(
     MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &h.lumped, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  if (h.lumped > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  lumped: %lld entries on lines are outside of the bands, and were "
+                                     "added to the diagonals\n",
+                                     h.lumped));
   if (h.singular > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  singular lines: %lld, solved for the solution of zero mean (%s)\n",

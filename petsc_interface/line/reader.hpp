@@ -11,6 +11,7 @@
 #include "../support/session.hpp"
 #include "shared_bands.hpp"
 
+#include <ribbon/matrix/lump_left_out.hpp>
 #include <ribbon/matrix/packing.hpp>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ struct LineMatrices {
   Bands<Scalar, typename Exec::memory_space> bands;
   Packing<typename Exec::memory_space>       packing;        ///< empty: lines lie in the vectors themselves
   int                                        components = 1; ///< unknowns of an element of the table
+  std::int64_t                               lumped     = 0; ///< entries outside of the bands
   bool                                       is_packed() const { return packing.element.extent(0) > 0; }
 };
 
@@ -128,6 +130,7 @@ protected:
       LinePlaces places = places_of(direction, A.rows);
       places.wrap       = request.periodic && !direction.chain;
       read->bands       = extract_bands(exec, A, places, request.half_bandwidth);
+      if (direction.lumped) read->lumped = lump_left_out(exec, A, places, read->bands);
       if (direction.element) read->packing = tables_.at(direction.element).packing;
     }));
     read->components = read->bands.block * source.factors.p;

@@ -31,7 +31,8 @@ PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, 
 {
   const LineCouplings &found = chosen.found;
   PetscFunctionBegin;
-  request->direction = chosen.direction;
+  request->direction        = chosen.direction;
+  request->direction.lumped = chosen.direction.lumped && found.too_far_row >= 0;
   if (!chosen.blocks) request->siblings = chosen.direction.components;
   if (request->siblings > 1) PetscCallCXX(SplitComponents(&request->direction));
   request->block          = chosen.block(source);
@@ -252,7 +253,7 @@ PetscErrorCode Describe(PC pc, PC_Line *line)
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) {
       const LineFacts &facts = batch.facts;
-      if (facts.shift > 0 || facts.report.singular_lines > 0) found[0] = found[1] = 1;
+      if (facts.shift > 0 || facts.lumped > 0 || facts.report.singular_lines > 0) found[0] = found[1] = 1;
       if (!facts.exact) found[1] = 1;
       if (!facts.joined.empty() && !facts.exact) found[0] = 1;
     }

@@ -5,36 +5,54 @@
 
 namespace ribbon::petsc {
 
+namespace {
+
+/// The rows of an element if groups of consecutive rows, all of one size up to 8, store the same columns,
+/// as the unknowns of a cell do in discontinuous Galerkin methods. 1: there are no such groups.
+PetscInt rows_of_equal_columns(const HostRows &A)
+{
+  const auto rows  = static_cast<PetscInt>(A.rows);
+  const auto equal = [&A](PetscInt r, PetscInt s) {
+    return std::equal(A.column + A.row_begin[r], A.column + A.row_begin[r + 1], A.column + A.row_begin[s],
+                      A.column + A.row_begin[s + 1]);
+  };
+  PetscInt group = 1;
+  while (group < rows && group <= 8 && equal(0, group)) ++group;
+  if (group == rows || group > 8 || rows % group != 0) return 1;
+  for (PetscInt r = 0; r < rows; ++r)
+    if (r % group != 0 && !equal(r - r % group, r)) return 1;
+  return group;
+}
+
+/// Rows of an element on all ranks: those that ranks with rows agree on, else 1. Collective.
+PetscErrorCode AgreeOnElements(MPI_Comm comm, const HostRows &A, PetscInt *components)
+{
+  const PetscInt own     = A.rows > 0 ? rows_of_equal_columns(A) : 0;
+  PetscInt       ends[2] = {own, A.rows > 0 ? -own : PETSC_MIN_INT};
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_INT, MPI_MAX, comm));
+  *components = ends[0] == -ends[1] ? ends[0] : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map)
 {
-  const MPI_Comm      comm = PetscObjectComm((PetscObject)source.rows);
   HostRows            rows;
   LinesOfGraph        lines;
   LinesOfGraphOptions options;
-  LineDirection       direction;
-  std::vector<int>    colour_of;
-  int                 colours = 0;
-  PetscFunctionBegin;
   // larger blocks cannot be solved, but their rows can
-  const PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components;
-  options.block             = static_cast<int>(components);
+  PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components;
+  PetscFunctionBegin;
   PetscCall(GetHostRows(source.block, true, &rows));
+  if (components == 1 && !source.kronecker)
+    PetscCall(AgreeOnElements(PetscObjectComm((PetscObject)source.rows), rows, &components));
+  options.block = static_cast<int>(components);
   PetscCallCXX(lines = lines_from_graph(rows, options));
-  if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, components));
   PetscCall(RestoreHostRows(source.block, &rows));
-  PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
-  for (int colour : colour_of) colours = std::max(colours, colour + 1);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
-  if (colours > 1)
-    PetscCallCXX(direction.colours = packed_by_colour(lines, colour_of, colours, direction.lines.rows));
-  direction.name       = "matrix";
-  direction.components = options.block;
-  direction.widest     = 1;
-  direction.partial    = true;
-  direction.lines_all  = static_cast<PetscInt>(lines.lines());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(AddLines(source, "matrix", std::move(lines), components, map));
   map->source = "largest couplings of the matrix";
-  map->directions.push_back(direction);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,7 +46,9 @@ struct LineDirection : LineLayout {
   PetscInt    lines_cut = 0; ///< lines (all ranks) that span ranks
   PetscInt    lines_all = 0; ///< lines (all ranks); one that spans ranks counts once
   /// other couplings of these rows are left out, even if they are on the line
-  bool       partial = false;
+  bool partial = false;
+  /// couplings on a line that its band leaves out are added to the diagonals of both rows
+  bool       lumped = false;
   ChainPlace place; ///< of this rank among those with sub-lines of its lines
 
   /// these ranks, if their sub-lines are solved together; null: each rank solves alone, or has no lines
@@ -107,6 +109,14 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements,
 
 /// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Only the counts are collective.
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
+
+/// Adds the direction of these lines of a rank to a map. Chooses the band of the lines: all their
+/// entries if these are at most 8 unknowns from the diagonal, else the strong ones, and the others are
+/// lumped. If blocks of 2 or 3 components couple further than the next element, their lines are lines of
+/// rows. Collective.
+/// @param components  rows of an element
+PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph lines, PetscInt components,
+                        LineMap *map);
 
 /// Runs of elements. Each element of a run is tied to the next.
 struct Runs {

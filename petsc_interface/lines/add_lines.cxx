@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines that consist of any elements: their band, and their direction.
+#include "line_map.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ribbon::petsc {
+
+namespace {
+
+constexpr int most = largest_half_bandwidth;
+
+/// The entries along lines, by their distance in elements.
+struct ReachOfLines {
+  /// sums over rows of |a_ij| / max_k |a_ik|; the last one: entries further away than `most`
+  double weight[most + 2] = {};
+  int    largest          = 0; ///< distance, at most most + 1
+  int    components       = 0; ///< 1: components couple along some line
+
+  /// The smallest half-bandwidth that holds all entries. If `most` does not, one that leaves out a little
+  /// more than `most` would: lines that fold back would fill their bands with zeros.
+  int half_bandwidth() const
+  {
+    constexpr double little = 0.05;
+    double           all = 0, left_out = weight[most + 1];
+    int              h = std::max(1, largest);
+    if (largest <= most) return h;
+    for (double w : weight) all += w;
+    for (h = most; h > 1 && left_out + weight[h] <= weight[most + 1] + little * all; --h)
+      left_out += weight[h];
+    return h;
+  }
+};
+
+/// The line of every element, and its position along it.
+struct PlacesOfElements {
+  std::vector<std::int64_t> line, along;
+
+  explicit PlacesOfElements(const LinesOfGraph &lines) : line(lines.order.size()), along(lines.order.size())
+  {
+    for (std::int64_t l = 0; l < lines.lines(); ++l)
+      for (std::int64_t k = lines.begin[static_cast<std::size_t>(l)];
+           k < lines.begin[static_cast<std::size_t>(l) + 1]; ++k) {
+        const auto element = static_cast<std::size_t>(lines.order[static_cast<std::size_t>(k)]);
+        line[element] = l, along[element] = k;
+      }
+  }
+};
+
+ReachOfLines reach_of(const HostRows &A, const LinesOfGraph &lines, PetscInt components)
+{
+  const PlacesOfElements places(lines);
+  ReachOfLines           reach;
+  for (PetscInt row = 0; row < static_cast<PetscInt>(A.rows); ++row) {
+    double     largest = 0;
+    const auto own     = static_cast<std::size_t>(row / components);
+    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e)
+      largest = std::max(largest, static_cast<double>(magnitude(A.value[e])));
+    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const double size  = static_cast<double>(magnitude(A.value[e]));
+      const auto   other = static_cast<std::size_t>(A.column[e] / components);
+      if (!(size > 0) || places.line[own] != places.line[other]) continue;
+      const auto distance =
+        static_cast<int>(std::min<std::int64_t>(std::abs(places.along[own] - places.along[other]), most + 1));
+      if ((A.column[e] - row) % components != 0) reach.components = 1;
+      reach.largest = std::max(reach.largest, distance);
+      if (distance > 0 && is_finite(size / largest)) reach.weight[distance] += size / largest;
+    }
+  }
+  return reach;
+}
+
+/// Lines of the rows of the elements.
+LinesOfGraph by_rows(const LinesOfGraph &lines, PetscInt components)
+{
+  LinesOfGraph rows;
+  rows.order.reserve(lines.order.size() * static_cast<std::size_t>(components));
+  for (std::int64_t element : lines.order)
+    for (PetscInt c = 0; c < components; ++c) rows.order.push_back(element * components + c);
+  for (std::int64_t begin : lines.begin) rows.begin.push_back(begin * components);
+  return rows;
+}
+
+PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach)
+{
+  int largest[2] = {reach->largest, reach->components};
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, reach->weight, most + 2, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_INT, MPI_MAX, comm));
+  reach->largest = largest[0], reach->components = largest[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph lines, PetscInt components,
+                        LineMap *map)
+{
+  const MPI_Comm   comm = PetscObjectComm((PetscObject)source.rows);
+  HostRows         rows;
+  LineDirection    direction;
+  ReachOfLines     reach;
+  std::vector<int> colour_of;
+  int              colours = 0;
+  PetscFunctionBegin;
+  PetscCall(GetHostRows(source.block, true, &rows));
+  PetscCallCXX(reach = reach_of(rows, lines, components));
+  PetscCall(SumOverRanks(comm, &reach));
+  direction.widest = reach.half_bandwidth();
+  // block lines reach the next element only
+  if (reach.components && components > 1 && direction.widest > 1) {
+    const bool banded = components <= 3; // a band of 8 holds two blocks on either side
+    direction.widest = banded ? std::min(most, (direction.widest + 1) * static_cast<int>(components) - 1) : 1;
+    if (banded) PetscCallCXX(lines = by_rows(lines, std::exchange(components, 1)));
+  }
+  if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, components));
+  PetscCall(RestoreHostRows(source.block, &rows));
+  PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
+  for (int colour : colour_of) colours = std::max(colours, colour + 1);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
+  if (colours > 1)
+    PetscCallCXX(direction.colours = packed_by_colour(lines, colour_of, colours, direction.lines.rows));
+  direction.name       = name;
+  direction.components = static_cast<int>(components);
+  direction.partial = direction.lumped = true;
+  direction.lines_all                  = static_cast<PetscInt>(lines.lines());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
+  map->directions.push_back(direction);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
