@@ -79,8 +79,8 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     line->candidates.reset();
     if (!line->settled) PetscCallCXX(line->candidates = std::make_shared<const LineMap>(map));
     PetscCall(ChooseAmong(comm, may_colour, line, op, source, &map, chosen, &refusals));
-    PetscCheck(!chosen->empty() || &finder != &line_finders().back(), comm, PETSC_ERR_SUP, "PC line: %s",
-               refusals[0].c_str());
+    PetscCheck(!chosen->empty() || (!map.required && &finder != &line_finders().back()), comm, PETSC_ERR_SUP,
+               "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
     if (chosen->empty() && refusals.empty()) refusals.push_back(map.why_not);
     for (const std::string &refusal : refusals) {

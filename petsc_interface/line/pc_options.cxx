@@ -75,6 +75,26 @@ PetscErrorCode GetDirections(PC pc, PetscInt *n, const PCLineDirection **directi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Composes index sets of the rows of lines with the PC, where LinesFromRows() looks for them.
+PetscErrorCode SetRows(PC pc, IS rows, IS offsets)
+{
+  PetscFunctionBegin;
+  PetscCheck(!rows || offsets, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NULL,
+             "PCLineSetRows: rows without offsets");
+  PetscCall(PetscObjectCompose((PetscObject)pc, "PCLine_rows", (PetscObject)rows));
+  PetscCall(PetscObjectCompose((PetscObject)pc, "PCLine_offsets", (PetscObject)offsets));
+  SetUpAgain(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetRows(PC pc, IS *rows, IS *offsets)
+{
+  PetscFunctionBegin;
+  if (rows) PetscCall(PetscObjectQuery((PetscObject)pc, "PCLine_rows", (PetscObject *)rows));
+  if (offsets) PetscCall(PetscObjectQuery((PetscObject)pc, "PCLine_offsets", (PetscObject *)offsets));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The directions of a list that is separated by commas.
 PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection> *directions)
 {
@@ -256,6 +276,8 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(ComposeOptions(pc, pc_line_options, attach));
   PetscCall(compose("PCLineSetDirections_C", &SetDirections));
   PetscCall(compose("PCLineGetDirections_C", &GetDirections));
+  PetscCall(compose("PCLineSetRows_C", &SetRows));
+  PetscCall(compose("PCLineGetRows_C", &GetRows));
   PetscCall(compose("PCLineGetInfo_C", &GetInfo));
   PetscCall(compose("PCLineGetFactorInfo_C", &GetFactorInfo));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -328,6 +350,24 @@ PetscErrorCode PCLineGetDirection(PC pc, PCLineDirection *direction)
   PetscFunctionBegin;
   PetscCall(PCLineGetDirections(pc, nullptr, &directions));
   *direction = directions[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineSetRows(PC pc, IS rows, IS offsets)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if (rows) PetscValidHeaderSpecific(rows, IS_CLASSID, 2);
+  if (offsets) PetscValidHeaderSpecific(offsets, IS_CLASSID, 3);
+  PetscTryMethod(pc, "PCLineSetRows_C", (PC, IS, IS), (pc, rows, offsets));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetRows(PC pc, IS *rows, IS *offsets)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCLineGetRows_C", (PC, IS *, IS *), (pc, rows, offsets));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,6 +41,7 @@ PetscErrorCode OfElements(PC, const LineSource &source, ElementsOfSource &elemen
 const std::vector<LineFinder> &line_finders()
 {
   static const std::vector<LineFinder> table = {
+    {false, LinesFromRows},
     {true, OfDM},
     {false, OfElements<SeparateRows>},
     {true, OfElements<LinesFromGrid>},

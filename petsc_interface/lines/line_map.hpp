@@ -12,6 +12,7 @@
 
 namespace ribbon::petsc {
 
+class ElementsOfSource;
 class GivenBands;
 
 /// Pmat as the kernels need it: sparse rows, and the factors of a Kronecker product. If `factors.p` is p,
@@ -74,7 +75,8 @@ struct LineMap {
   std::vector<LineDirection> directions;
   /// "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string source;
-  DM          dm = nullptr; ///< the DMDA that gave them, borrowed; null: another source
+  bool        required = false;   ///< lines of no other source replace them
+  DM          dm       = nullptr; ///< the DMDA that gave them, borrowed; null: another source
   /// elements along x, y, z of a grid that the pattern shows, with natural numbering over all ranks; 0: no
   /// such grid
   std::int64_t natural[3] = {0, 0, 0};
@@ -109,6 +111,10 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements,
 
 /// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Only the counts are collective.
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
+
+/// Lines of the index sets "PCLine_rows" and "PCLine_offsets" that are composed with the PC, else with Pmat
+/// (PCLineSetRows()). Index sets that define no lines are one error. Collective.
+PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &elements, LineMap *map);
 
 /// Adds the direction of these lines of a rank to a map. Chooses the band of the lines: all their
 /// entries if these are at most 8 unknowns from the diagonal, else the strong ones, and the others are

@@ -153,6 +153,40 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirections(PC, PetscInt *n, const PCLineDir
 PETSC_EXTERN PetscErrorCode PCLineSetDirection(PC, PCLineDirection);
 PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
 /*@
+   PCLineSetRows - Sets the lines, as lists of rows
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+.  rows - the rows of the lines of this rank, line after line, each row in its order along the line: global
+      numbers of rows that this rank owns, each at most once. NULL: all rows of this rank in their order
+-  offsets - the position in rows at which each line of this rank begins, and the number of rows: 0 first, one
+      entry more than lines. NULL, with rows NULL: the PC finds lines itself, the default
+
+   Notes:
+   A direction other than PC_LINE_DIRECTION_AUTO does not use these lines. Lines may have any lengths,
+   including zero. A row that is on no line is solved with its diagonal entry alone. If Pmat has a block size
+   up to 8 and every line consists of whole blocks in their order, lines are lines of blocks, and a block on
+   no line is solved alone. With MATMAIJ and MATKAIJ, rows are those of their AIJ matrix.
+
+   Each rank uses its own part of the index sets, which may be sequential or parallel. Fortran and petsc4py
+   programs compose them as "PCLine_rows" and "PCLine_offsets" with the PC or with Pmat (PetscObjectCompose()),
+   before the set-up. Those of the PC take precedence. The PC does not copy index sets: do not change them.
+
+   A line keeps its entries up to 8 rows from the diagonal; lines of blocks of more than 3 rows keep those of
+   the next block. The magnitudes of its other entries are added to the diagonals, so that lines of a positive
+   definite matrix stay positive definite.
+
+   Columns of n consecutive rows each: ISCreateStride(PETSC_COMM_SELF, columns + 1, 0, n, &offsets), and rows
+   NULL.
+
+.seealso: PCLINE, PCLineSetDirection(), PetscObjectCompose()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetRows(PC, IS rows, IS offsets);
+/* The index sets of the last PCLineSetRows(), borrowed, or NULL. Either pointer may be NULL. */
+PETSC_EXTERN PetscErrorCode PCLineGetRows(PC, IS *rows, IS *offsets);
+/*@
    PCLineSetComposition - Sets how solves along several directions are composed
 
    Input Parameters:
