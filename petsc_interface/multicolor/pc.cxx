@@ -200,14 +200,18 @@ static PetscErrorCode PCApplyRichardson_Multicolor(PC pc, Vec b, Vec x, Vec, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Leaves Richardson's iteration to this PC if it needs no norms, and PETSc's own one otherwise.
+/// Leaves Richardson's iteration to this PC if it needs no norms and the sweeps have the entries of A, and
+/// PETSc's own one otherwise.
 static PetscErrorCode PCPreSolve_Multicolor(PC pc, KSP ksp, Vec, Vec)
 {
-  bool takes_none = false;
+  PetscObjectState values;
+  bool             takes_none = false;
   PetscFunctionBegin;
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(TakesNoNorms(pc, ksp, &takes_none));
-  pc->ops->applyrichardson = takes_none ? PCApplyRichardson_Multicolor : nullptr;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &values));
+  const bool sweeps        = takes_none && values == context(pc)->values;
+  pc->ops->applyrichardson = sweeps ? PCApplyRichardson_Multicolor : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,6 +250,7 @@ static PetscErrorCode PCSetUp_Multicolor(PC pc)
   }
   if (!error) error = mc->rows.close();
   if (!error) error = ReportFailure(pc, mc);
+  if (!error) error = PetscObjectStateGet((PetscObject)pc->pmat, &mc->values);
   if (!error) error = AttachResidual(pc);
   if (error) { // PETSc assumes that the set-up succeeded: make the next call start again
     PetscCall(PCReset_Multicolor(pc));

@@ -23,7 +23,8 @@ struct PC_Multicolor {
   // results of the last set-up; no sweeps: there are none
   UnknownRows                  rows;
   std::unique_ptr<ColorSweeps> sweeps;
-  std::string                  failure; ///< why nothing may be applied, on all ranks
+  PetscObjectState             values = 0; ///< of Pmat, whose entries the sweeps have
+  std::string                  failure;    ///< why nothing may be applied, on all ranks
   NativeVectors                copies;
   Vec                          like = nullptr; ///< a vector in the memory of the matrix; null: any vector is
 

@@ -119,7 +119,7 @@ PetscErrorCode RememberSweep(PC pc, Vec b, Vec x)
   if (!mc->residual_of) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(State(b, &mc->swept.b, &mc->swept.b_state));
   PetscCall(State(x, &mc->swept.x, &mc->swept.x_state));
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &mc->swept.values));
+  mc->swept.values = mc->values; // with a PC that is reused, A may have other entries
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

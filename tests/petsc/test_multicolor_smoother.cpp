@@ -95,6 +95,52 @@ TEST_F(PCMulticolorUse, LeavesNormsToRichardson)
   OK(KSPDestroy(&ksp));
 }
 
+/// A PC that is reused has the old entries. Richardson's iteration is then x += M_old (b - A x), and residuals
+/// are those of A.
+TEST_F(PCMulticolorUse, ReusedSweepsCorrectResidualsOfTheNewMatrix)
+{
+  const WithoutPhases real;
+  const Grid          grid({9, 8}, {1, 1}, 2);
+  MulticolorPC        m(grid.A, grid.da);
+  KSP                 ksp;
+  Vec                 r, z, expected;
+  PetscReal           off;
+  OK(PCMulticolorSetResidual(m.pc, PETSC_TRUE));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, KSPRICHARDSON));
+  OK(KSPSetNormType(ksp, KSP_NORM_NONE));
+  OK(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
+  OK(KSPSetPC(ksp, m.pc));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(deactivate_dm(ksp));
+  OK(KSPSolve(ksp, m.b, m.x));
+  OK(MatShift(grid.A, 1));
+  OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  OK(KSPSolve(ksp, m.b, m.x));
+  OK(VecDuplicate(m.b, &r));
+  OK(VecDuplicate(m.b, &z));
+  OK(VecDuplicate(m.b, &expected));
+  OK(VecZeroEntries(expected));
+  for (int k = 0; k < 3; ++k) {
+    OK(MatMult(grid.A, expected, r));
+    OK(VecAYPX(r, -1, m.b));
+    OK(PCApply(m.pc, r, z));
+    OK(VecAXPY(expected, 1, z));
+  }
+  OK(VecAXPY(expected, -1, m.x));
+  OK(VecNorm(expected, NORM_INFINITY, &off));
+  EXPECT_LT(off, 100 * PETSC_MACHINE_EPSILON);
+  OK(PCApply(m.pc, m.b, m.x));
+  OK(MatResidual(grid.A, m.b, m.x, r));
+  OK(MatMult(grid.A, m.x, z));
+  OK(VecAYPX(z, -1, m.b));
+  OK(VecAXPY(z, -1, r));
+  OK(VecNorm(z, NORM_INFINITY, &off));
+  EXPECT_LT(off, 100 * PETSC_MACHINE_EPSILON);
+  for (Vec *v : {&r, &z, &expected}) OK(VecDestroy(v));
+  OK(KSPDestroy(&ksp));
+}
+
 /// Iterations of multigrid on three levels for a Poisson equation.
 PetscInt multigrid_iterations(const std::string &options)
 {
