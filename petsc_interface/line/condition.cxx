@@ -29,7 +29,7 @@ PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
   PetscCall(MatGetOwnershipRange(pc->pmat, &begin, nullptr));
   const std::int64_t place   = d.lines(l, 0),
                      element = d.element ? (*d.element)[static_cast<std::size_t>(place)] : place;
-  *row                       = begin + static_cast<PetscInt>(element) * d.components;
+  *row                       = d.global_row(begin, element * d.components);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,7 +61,8 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
     found          = source.given->couplings();
     found.periodic = found.periodic && (direction.wrap || direction.place.joinable);
     found.across   = direction.lines_cut > 0 && !direction.place.joinable;
-  } else PetscCall(op.couplings(source.block, direction, &found));
+  } else
+    PetscCall(op.couplings(direction.moved ? direction.moved->block() : source.block, direction, &found));
   for (auto [row, other] : {std::pair{&found.component_row, outside.component_row},
                             {&found.too_far_row, outside.too_far_row},
                             {&found.not_finite, outside.not_finite}})
@@ -76,8 +77,10 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
   found.across   = found.across || outside.across;
   chosen->blocks = most[2] != 0;
   if (direction.chain) chosen->outside = {direction.couplings, &outside.entries};
-  const auto global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
-  const int  block  = chosen->block(source);
+  const auto global = [&](std::int64_t row) {
+    return static_cast<long long>(direction.global_row(rbegin, row));
+  };
+  const int block = chosen->block(source);
   refusal->clear();
   if (found.no_diagonal >= 0 && !source.kronecker)
     *refusal = format("row %lld stores no diagonal entry", global(found.no_diagonal));

@@ -72,6 +72,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     const bool               may_colour = keeps && MayColour(pc, line) && finder.grid;
     map.coloured                        = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
     map.joined                          = JoinsPieces(line);
+    map.across_ranks                    = map.joined && !line->compare;
     PetscCall(finder.find(pc, source, elements, &map));
     for (std::size_t d = 0; d < map.directions.size(); ++d) map.directions[d].number = d;
     line->source  = map.source;
@@ -136,8 +137,9 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   line->settled         = true, line->candidates.reset();
   const bool may_colour = keeps && MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X &&
                           line->directions[0] <= PC_LINE_DIRECTION_Z;
-  map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
-  map.joined   = JoinsPieces(line);
+  map.coloured     = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
+  map.joined       = JoinsPieces(line);
+  map.across_ranks = map.joined && !line->compare;
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   line->why    = "asked for" + (map.why_not.empty() ? "" : ": " + map.why_not);

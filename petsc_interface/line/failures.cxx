@@ -79,7 +79,7 @@ long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t l
   const LineDirection &d     = request.direction;
   const std::int64_t   place = d.lines(line, row < 0 ? 0 : row),
                      element = d.element ? (*d.element)[static_cast<std::size_t>(place)] : place;
-  return static_cast<long long>(rbegin + element * d.components);
+  return static_cast<long long>(d.global_row(rbegin, element * d.components));
 }
 
 std::string describe_failure(PetscInt rbegin, const LineRequest &request, const LineFacts &facts)

@@ -140,8 +140,16 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
       viewer, "  lines that span ranks: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut,
       way.lines_all,
       way.lines_cut == 0   ? ""
+      : way.moved          ? ", each solved on one of its ranks"
       : way.place.joinable ? ", solved as one"
                            : ", each sub-line is solved on its rank"));
+  if (way.moved) {
+    PetscInt moved = way.moved->from_others;
+    PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  moved: %" PetscInt_FMT " rows to the ranks of their lines\n", moved));
+  }
   if (h.first && !h.first->facts.joined.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  joined: %s%s%s\n", rank,
                                      h.first->facts.whole ? "each line is brought to one rank, because " : "",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "composition.hpp"
 #include "failures.hpp"
+#include "moved_lines.hpp"
 
 #include "../support/csr.hpp"
 #include "../support/format.hpp"
@@ -81,6 +82,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
   LineFacts         &facts   = batch->facts;
   PetscFunctionBegin;
   PetscCallCXX(batch->op = LineOperator::create(on_device, line->precision));
+  if (request.direction.moved) PetscCallCXX(batch->op = move_lines(std::move(batch->op)));
   PetscCall(batch->op->build(source, request, &facts));
   if (Differ(request, facts))
     *error =
@@ -146,7 +148,7 @@ PetscErrorCode CheckCut(MPI_Comm comm, const PC_Line *line, const LineDirection 
                      d.consecutive ? "give each rank whole lines"
                                    : format("use -da_processors_%s 1", d.name.c_str()).c_str());
   if ((line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP) && d.lines_cut != 0 &&
-      !d.place.joinable)
+      !d.place.joinable && !d.moved)
     refusal = format("PC line: lines span ranks: %lld along %s, and the %s does not tell which "
                      "sub-lines belong together; give the matrix a DMDA, or use -pc_line_cut local",
                      count, d.name.c_str(), line->source.c_str());
@@ -225,8 +227,9 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     PetscCall(Request(chosen, source, &request));
     // a failure, not an error
     if (chosen.found.not_finite >= 0)
-      line->failure = format("PC line: row %lld has an entry that is not a finite number",
-                             static_cast<long long>(rbegin + chosen.found.not_finite));
+      line->failure =
+        format("PC line: row %lld has an entry that is not a finite number",
+               static_cast<long long>(chosen.direction.global_row(rbegin, chosen.found.not_finite)));
     set_options(line, &request);
     line->requests.push_back(request);
   }
@@ -234,6 +237,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscCall(AgreeOnSentence(comm, &line->failure, &number)); // all ranks continue, or none does
   std::string error;
   PetscCall(BuildSweep(pc, line, source, on_device, &error));
+  for (const LineRequest &request : line->requests)
+    if (request.direction.moved) PetscCall(request.direction.moved->ForgetBlock());
   for (const LineRequest &request : line->requests)
     line->names += (line->names.empty() ? "" : ",") + request.direction.name;
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
@@ -250,6 +255,8 @@ PetscErrorCode Describe(PC pc, PC_Line *line)
   int found[3] = {line->lhs_tol > 0 || line->watched || line->precision != PC_LINE_PRECISION_SAME,
                   line->lhs_tol > 0 || line->requests[0].coupled, line->requests[0].coupled};
   PetscFunctionBegin;
+  for (const LineRequest &request : line->requests) // vectors have other rows than lines
+    if (request.direction.moved) found[0] = found[1] = 1;
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) {
       const LineFacts &facts = batch.facts;
@@ -279,7 +286,8 @@ PetscErrorCode LinesAreWhole(PC pc, bool *whole)
   PetscFunctionBegin;
   found = !line->requests.empty() && line->failure.empty();
   for (const LineRequest &request : line->requests)
-    found = found && (request.direction.lines_cut == 0 || request.direction.place.joinable);
+    found = found &&
+            (request.direction.lines_cut == 0 || request.direction.place.joinable || request.direction.moved);
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) found = found && batch.facts.exact;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));

@@ -95,7 +95,7 @@ PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach)
 } // namespace
 
 PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph lines, PetscInt components,
-                        LineMap *map)
+                        LineMap *map, std::shared_ptr<const MovedRows> moved)
 {
   const MPI_Comm   comm = PetscObjectComm((PetscObject)source.rows);
   HostRows         rows;
@@ -103,8 +103,9 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
   ReachOfLines     reach;
   std::vector<int> colour_of;
   int              colours = 0;
+  const Mat        block   = moved ? moved->block() : source.block;
   PetscFunctionBegin;
-  PetscCall(GetHostRows(source.block, true, &rows));
+  PetscCall(GetHostRows(block, true, &rows));
   PetscCallCXX(reach = reach_of(rows, lines, components));
   PetscCall(SumOverRanks(comm, &reach));
   direction.widest = reach.half_bandwidth();
@@ -115,14 +116,16 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
     if (banded) PetscCallCXX(lines = by_rows(lines, std::exchange(components, 1)));
   }
   if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, components));
-  PetscCall(RestoreHostRows(source.block, &rows));
+  PetscCall(RestoreHostRows(block, &rows));
   PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
   for (int colour : colour_of) colours = std::max(colours, colour + 1);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
   if (colours > 1)
-    PetscCallCXX(direction.colours = packed_by_colour(lines, colour_of, colours, direction.lines.rows));
+    PetscCallCXX(direction.colours =
+                   packed_by_colour(lines, colour_of, colours, direction.lines.rows, moved != nullptr));
   direction.name       = name;
   direction.components = static_cast<int>(components);
+  direction.moved      = std::move(moved);
   direction.partial = direction.lumped = true;
   direction.lines_all                  = static_cast<PetscInt>(lines.lines());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "across_ranks.hpp"
 #include "line_map.hpp"
 
 #include <algorithm>
@@ -35,13 +36,33 @@ PetscErrorCode AgreeOnElements(MPI_Comm comm, const HostRows &A, PetscInt *compo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether lines may continue on other ranks: on several ranks, for AIJ matrices in host memory. Collective.
+PetscErrorCode CanMove(const LineSource &source, const LineMap &map, int *can)
+{
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
+  PetscMPIInt     ranks;
+  Mat             off;
+  const PetscInt *columns;
+  bool            on_device;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(GetOffProcessBlock(source.rows, &off, &columns));
+  PetscCall(BlockIsOnDevice(source.block, &on_device));
+  *can = map.across_ranks && ranks > 1 && off && !source.kronecker && !on_device;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, can, 1, MPI_INT, MPI_LAND, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map)
 {
-  HostRows            rows;
-  LinesOfGraph        lines;
-  LinesOfGraphOptions options;
+  HostRows                         rows;
+  LinesOfGraph                     lines;
+  LinesOfGraphOptions              options;
+  int                              can_move = 0;
+  PetscInt                         cut      = 0;
+  std::shared_ptr<const MovedRows> moved;
   // larger blocks cannot be solved, but their rows can
   PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components;
   PetscFunctionBegin;
@@ -49,10 +70,13 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   if (components == 1 && !source.kronecker)
     PetscCall(AgreeOnElements(PetscObjectComm((PetscObject)source.rows), rows, &components));
   options.block = static_cast<int>(components);
-  PetscCallCXX(lines = lines_from_graph(rows, options));
+  PetscCall(CanMove(source, *map, &can_move));
+  if (!can_move) PetscCallCXX(lines = lines_from_graph(rows, options));
   PetscCall(RestoreHostRows(source.block, &rows));
-  PetscCall(AddLines(source, "matrix", std::move(lines), components, map));
-  map->source = "largest couplings of the matrix";
+  if (can_move) PetscCall(LinesAcrossRanks(source.rows, options, &moved, &lines, &cut));
+  PetscCall(AddLines(source, "matrix", std::move(lines), components, map, moved));
+  map->directions.back().lines_cut = cut;
+  map->source                      = "largest couplings of the matrix";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

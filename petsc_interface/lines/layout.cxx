@@ -54,13 +54,14 @@ LineLayout packed(const LinesOfGraph &lines)
   return pack_some(lines, 0, [](std::size_t) { return true; });
 }
 
-std::vector<std::vector<LineLayout>>
-packed_by_colour(const LinesOfGraph &lines, const std::vector<int> &colour_of, int colours, std::int64_t rows)
+std::vector<std::vector<LineLayout>> packed_by_colour(const LinesOfGraph     &lines,
+                                                      const std::vector<int> &colour_of, int colours,
+                                                      std::int64_t rows, bool empty)
 {
   std::vector<std::vector<LineLayout>> all(static_cast<std::size_t>(colours));
   for (int colour = 0; colour < colours; ++colour) {
     const LineLayout layout = pack_some(lines, rows, [&](std::size_t l) { return colour_of[l] == colour; });
-    if (layout.lines.unknowns() > 0) all[static_cast<std::size_t>(colour)].push_back(layout);
+    if (empty || layout.lines.unknowns() > 0) all[static_cast<std::size_t>(colour)].push_back(layout);
   }
   return all;
 }

@@ -29,11 +29,12 @@ std::vector<LineLayout> every_second_line(const std::int64_t (&box)[3], const Pe
 
 /// Lines of local elements of any lengths, packed into lines of one length. Rings are opened.
 LineLayout packed(const LinesOfGraph &lines);
-/// Packs the lines of each colour into lines of `rows` rows. A colour without lines has no set.
+/// Packs the lines of each colour into lines of `rows` rows. A colour without lines has no set, or with
+/// `empty` an empty one.
 /// @param colour_of  of every line, below `colours`
 std::vector<std::vector<LineLayout>> packed_by_colour(const LinesOfGraph     &lines,
                                                       const std::vector<int> &colour_of, int colours,
-                                                      std::int64_t rows);
+                                                      std::int64_t rows, bool empty = false);
 
 /// Chooses one of at most four colours for each line: the first colour that no line has with which it
 /// couples, by nonzero entries of either line. If all colours are taken, it is the last one.

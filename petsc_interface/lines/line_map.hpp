@@ -5,6 +5,7 @@
 
 #include "chain.hpp"
 #include "layout.hpp"
+#include "moved_rows.hpp"
 
 #include <ribbon/matrix/kronecker.hpp>
 
@@ -49,8 +50,11 @@ struct LineDirection : LineLayout {
   /// other couplings of these rows are left out, even if they are on the line
   bool partial = false;
   /// couplings on a line that its band leaves out are added to the diagonals of both rows
-  bool       lumped = false;
-  ChainPlace place; ///< of this rank among those with sub-lines of its lines
+  bool lumped = false;
+  /// rows of this rank and of other ranks whose lines this rank solves, in whose order elements are numbered;
+  /// null: elements are those of this rank
+  std::shared_ptr<const MovedRows> moved;
+  ChainPlace                       place; ///< of this rank among those with sub-lines of its lines
 
   /// these ranks, if their sub-lines are solved together; null: each rank solves alone, or has no lines
   std::shared_ptr<const LineChain> chain;
@@ -59,6 +63,12 @@ struct LineDirection : LineLayout {
   /// for every row, the sum of magnitudes of its entries along the lines in columns of other ranks; null:
   /// there are none
   std::shared_ptr<const std::vector<double>> outside;
+
+  /// Global number of a row of the block in which elements are numbered.
+  PetscInt global_row(PetscInt rbegin, std::int64_t row) const
+  {
+    return moved ? moved->rows[static_cast<std::size_t>(row)] : rbegin + static_cast<PetscInt>(row);
+  }
 
   /// The colours that zebra ordering solves one after another: the even and the odd lines by global
   /// numbers, or colours of lines that do not couple. Each colour consists of a few sets. All ranks have
@@ -71,7 +81,9 @@ struct LineDirection : LineLayout {
 struct LineMap {
   bool coloured = false; ///< find colours; set before the search
   /// solve sub-lines of lines that span ranks together if possible; set before the search
-  bool                       joined = false;
+  bool joined = false;
+  /// lines along the largest couplings may continue on other ranks; set before the search
+  bool                       across_ranks = false;
   std::vector<LineDirection> directions;
   /// "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string source;
@@ -109,7 +121,7 @@ PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elemen
 /// Collective.
 PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements, LineMap *map);
 
-/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Only the counts are collective.
+/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Collective.
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
 
 /// Lines of the index sets "PCLine_rows" and "PCLine_offsets" that are composed with the PC, else with Pmat
@@ -121,8 +133,9 @@ PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &
 /// lumped. If blocks of 2 or 3 components couple further than the next element, their lines are lines of
 /// rows. Collective.
 /// @param components  rows of an element
+/// @param moved       the rows in whose order elements are numbered; null: those of this rank
 PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph lines, PetscInt components,
-                        LineMap *map);
+                        LineMap *map, std::shared_ptr<const MovedRows> moved = nullptr);
 
 /// Runs of elements. Each element of a run is tied to the next.
 struct Runs {

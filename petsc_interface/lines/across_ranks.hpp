@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file across_ranks.hpp  Lines along the largest couplings that continue on other ranks.
+#pragma once
+
+#include "moved_rows.hpp"
+
+#include <ribbon/lines_from_graph.hpp>
+
+namespace ribbon::petsc {
+
+/// Lines along the largest couplings of a parallel AIJ matrix. Each rank finds lines in its rows and two
+/// layers of rows of other ranks; a coupling of two ranks is on a line if both ranks find it. A line that
+/// spans ranks is solved by one of them. Collective.
+/// @param moved  the rows whose lines this rank solves; null: no line spans ranks
+/// @param lines  of elements, numbered as in moved->rows, or as the rows of this rank
+/// @param cut    how many lines span ranks
+PetscErrorCode LinesAcrossRanks(Mat A, const LinesOfGraphOptions &options,
+                                std::shared_ptr<const MovedRows> *moved, LinesOfGraph *lines, PetscInt *cut);
+
+} // namespace ribbon::petsc

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines along the largest couplings that span ranks in any order.
+#include "lines_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+
+using namespace test;
+
+namespace {
+
+class PCLineRanks : public Petsc { };
+
+constexpr double rounding = sizeof(PetscReal) == 4 ? 1e-5 : 1e-13;
+
+/// Lines of `length` elements of `dof` unknowns, whose elements are anywhere on all ranks. Elements couple up
+/// to `reach` elements away, and by `weak` with those of other lines.
+struct Scattered {
+  PetscInt              length = 12, lines = 7, dof = 1, reach = 1;
+  bool                  rings = false;
+  double                weak  = 0;
+  std::vector<PetscInt> place = {}; ///< line * length + position, of each element
+
+  Mat make()
+  {
+    const PetscInt n = length * lines;
+    place.resize(static_cast<std::size_t>(n));
+    std::iota(place.begin(), place.end(), 0);
+    std::shuffle(place.begin(), place.end(), std::mt19937(11));
+    Mat A = matrix(
+      n * dof,
+      [this](PetscInt r, PetscInt c) {
+        const PetscInt d = apart(r / dof, c / dof);
+        if (r == c) return PetscScalar(5.0 * static_cast<double>(dof)) + entry(r, r) * PetscReal(0.01);
+        return PetscScalar(d < 0 ? weak : d == 0 ? 0.3 : -std::pow(0.5, d - 1));
+      },
+      [this](PetscInt r, PetscInt c) {
+        const PetscInt d = apart(r / dof, c / dof);
+        return (d >= 0 && d <= reach) || (weak != 0 && at(r / dof) % length == at(c / dof) % length);
+      },
+      local(n));
+    MatSetBlockSize(A, dof);
+    return A;
+  }
+
+private:
+  PetscInt at(PetscInt e) const { return place[static_cast<std::size_t>(e)]; }
+  /// Whole elements on every rank.
+  PetscInt local(PetscInt n) const
+  {
+    PetscMPIInt size, rank;
+    MPI_Comm_size(PETSC_COMM_WORLD, &size), MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    return ((rank + 1) * n / size - rank * n / size) * dof;
+  }
+  PetscInt apart(PetscInt e, PetscInt f) const
+  {
+    if (at(e) / length != at(f) / length) return -1;
+    const PetscInt d = std::abs(at(e) - at(f));
+    return rings ? std::min(d, length - d) : d;
+  }
+};
+
+TEST_F(PCLineRanks, AreSolvedExactly)
+{
+  for (const auto &[dof, reach] : {std::pair{1, 1}, {1, 3}, {1, 8}, {2, 1}, {3, 2}, {5, 1}}) {
+    Scattered of{12, 7, dof, reach};
+    Mat       A = of.make(), B, X;
+    PetscInt  rows;
+    {
+      Line line(A);
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      EXPECT_LT(line.residual(A), rounding) << dof << " " << reach << line.view();
+      EXPECT_LT(line.residual(A, true), rounding);
+      EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
+      EXPECT_EQ(contains(line.view(), "lines that span ranks: 7 of 7 lines, each solved on one of its ranks"),
+                ranks > 1)
+        << line.view();
+      OK(MatGetLocalSize(A, &rows, nullptr));
+      OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+      OK(MatSetRandom(B, nullptr));
+      OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+      OK(PCMatApply(line.pc, B, X));
+      EXPECT_LT(residual(A, B, X), rounding);
+      OK(MatDestroy(&B));
+      OK(MatDestroy(&X));
+      OK(MatScale(A, 2)); // new values
+      EXPECT_LT(line.residual(A), rounding);
+      if (ranks > 1) {
+        OK(PCLineSetCut(line.pc, PC_LINE_CUT_LOCAL));
+        EXPECT_GT(line.residual(A), 1e-3) << "each rank alone";
+      }
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+/// Iterations of CG with the options of a test.
+PetscInt iterations_of(Mat A, const char *options)
+{
+  KSP      ksp;
+  Vec      b, x;
+  PetscInt its = -1;
+  reset_options(options);
+  MatCreateVecs(A, &x, &b);
+  VecSet(b, 1);
+  KSPCreate(PETSC_COMM_WORLD, &ksp);
+  KSPSetOperators(ksp, A, A);
+  KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 500);
+  KSPSetFromOptions(ksp);
+  KSPConvergedReason reason;
+  if (!KSPSolve(ksp, b, x)) KSPGetIterationNumber(ksp, &its);
+  KSPGetConvergedReason(ksp, &reason);
+  KSPDestroy(&ksp);
+  VecDestroy(&x);
+  VecDestroy(&b);
+  reset_options();
+  return reason > 0 ? its : -1;
+}
+
+TEST_F(PCLineRanks, IterationsDoNotDependOnRanks)
+{
+  Scattered         of{24, 10, 1, 1, false, -0.05};
+  Mat               A     = of.make();
+  const std::string line  = "-ksp_type cg -pc_type line -pc_line_direction matrix ",
+                    zebra = line + "-ksp_type gmres -pc_line_ordering zebra",
+                    local = line + "-pc_line_cut local";
+  EXPECT_EQ(iterations_of(A, line.c_str()), 4) << "as on one rank";
+  const PetscInt by_colour = iterations_of(A, zebra.c_str());
+  EXPECT_TRUE(by_colour > 0 && by_colour <= 4) << by_colour;
+  if (ranks > 1) {
+    EXPECT_GT(iterations_of(A, local.c_str()), 4);
+  }
+  const PetscInt by_line = iterations_of(A, "-ksp_type line -pc_type line -pc_line_direction matrix");
+  EXPECT_TRUE(by_line > 0 && by_line < 40) << by_line;
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineRanks, RingsAreOpened)
+{
+  Scattered of{12, 7, 1, 1, true};
+  Mat       A = of.make();
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    const PetscReal left = line.residual(A);
+    EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "lumped: 14 entries")) << line.view(); // both ends of each ring
+    EXPECT_LT(left, 0.5);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineRanks, FailuresNameTheRow)
+{
+  Scattered of{12, 7, 1, 1};
+  Mat       A     = of.make();
+  PetscInt  first = -1, begin, end;
+  for (std::size_t e = 0; e < of.place.size(); ++e)
+    if (of.place[e] == 5 * 12) first = static_cast<PetscInt>(e);
+  OK(MatGetOwnershipRange(A, &begin, &end));
+  // the row of an end of a line is zero
+  if (first >= begin && first < end) {
+    PetscInt           count;
+    const PetscInt    *columns;
+    const PetscScalar *values;
+    OK(MatGetRow(A, first, &count, &columns, &values));
+    const std::vector<PetscInt> at(columns, columns + count);
+    OK(MatRestoreRow(A, first, &count, &columns, &values));
+    const std::vector<PetscScalar> zeros(at.size(), 0);
+    OK(MatSetValues(A, 1, &first, static_cast<PetscInt>(at.size()), at.data(), zeros.data(), INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    OK(PCSetUp(line.pc));
+    EXPECT_NE(failed_reason(line.pc), PC_NOERROR);
+    EXPECT_TRUE(contains(line.view(), "row " + std::to_string(first) + " ")) << first << line.view();
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineRanks, NumbersThatAreNotFiniteNameTheRow)
+{
+  Scattered of{12, 7, 1, 1};
+  Mat       A = of.make();
+  PetscInt  begin, end;
+  OK(MatGetOwnershipRange(A, &begin, &end));
+  if (begin <= 40 && 40 < end) {
+    OK(MatSetValue(A, 40, 40, std::numeric_limits<PetscReal>::infinity(), INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    OK(PCSetUp(line.pc));
+    EXPECT_TRUE(contains(line.view(), "row 40 has an entry that is not a finite number")) << line.view();
+  }
+  OK(MatDestroy(&A));
+}
+
+} // namespace
