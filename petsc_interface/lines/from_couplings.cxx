@@ -29,7 +29,7 @@ PetscInt rows_of_equal_columns(const HostRows &A)
 PetscErrorCode AgreeOnElements(MPI_Comm comm, const HostRows &A, PetscInt *components)
 {
   const PetscInt own     = A.rows > 0 ? rows_of_equal_columns(A) : 0;
-  PetscInt       ends[2] = {own, A.rows > 0 ? -own : PETSC_MIN_INT};
+  PetscInt       ends[2] = {own, A.rows > 0 ? -own : -PETSC_MAX_INT};
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_INT, MPI_MAX, comm));
   *components = ends[0] == -ends[1] ? ends[0] : 1;

@@ -156,7 +156,7 @@ Mat random_definite(PetscInt n, PetscInt dof, unsigned seed)
     for (PetscInt k = first; k < std::min(first + count, n); ++k)
       for (PetscInt c = 0; c < dof; ++c) {
         row.push_back(order[static_cast<std::size_t>(k)] * dof + c);
-        v.push_back(number(random) * (k % 3 == 0 ? turned : PetscScalar(1)));
+        v.push_back(PetscScalar(number(random)) * (k % 3 == 0 ? turned : PetscScalar(1)));
       }
     for (std::size_t i = 0; i < row.size(); ++i)
       for (std::size_t j = 0; j < row.size(); ++j)
@@ -164,7 +164,8 @@ Mat random_definite(PetscInt n, PetscInt dof, unsigned seed)
           stored[static_cast<std::size_t>(row[i] * rows + row[j])] = 1;
   }
   for (PetscInt r = 0; r < rows; ++r)
-    dense[static_cast<std::size_t>(r * rows + r)] += 1e-3, stored[static_cast<std::size_t>(r * rows + r)] = 1;
+    dense[static_cast<std::size_t>(r * rows + r)] += PetscReal(1e-3),
+      stored[static_cast<std::size_t>(r * rows + r)] = 1;
   Mat A = matrix(
     rows, [&](PetscInt r, PetscInt c) { return dense[static_cast<std::size_t>(r * rows + c)]; },
     [&](PetscInt r, PetscInt c) { return stored[static_cast<std::size_t>(r * rows + c)] != 0; });
