@@ -5,7 +5,7 @@
 #include "../support/session.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -165,13 +165,14 @@ private:
   /// Lines in the rows of this rank and two layers of rows that couple with them.
   PetscErrorCode FindPaths(const LinesOfGraphOptions &options)
   {
-    Mat             off, *sub;
-    const PetscInt *columns;
-    PetscInt        count;
-    IS              is;
-    Indices         elements;
-    HostRows        rows;
-    LinesOfGraph    found;
+    Mat                 off, *sub;
+    const PetscInt     *columns;
+    PetscInt            count;
+    IS                  is;
+    Indices             elements;
+    HostRows            rows;
+    LinesOfGraph        found;
+    std::vector<double> maxima;
     PetscFunctionBegin;
     PetscCall(GetOffProcessBlock(A_, &off, &columns));
     PetscCall(MatGetSize(off, nullptr, &count));
@@ -190,7 +191,9 @@ private:
     PetscCall(RowsOf(elements, block_, &is));
     PetscCall(MatCreateSubMatrices(A_, 1, &is, &is, MAT_INITIAL_MATRIX, &sub));
     PetscCall(GetHostRows(sub[0], true, &rows));
-    PetscCallCXX(found = lines_from_graph(rows, options));
+    PetscCallCXX(maxima = maxima_of(rows));
+    PetscCall(ShareMaxima(is, elements, &maxima));
+    PetscCallCXX(found = lines_from_graph(completed(rows, maxima), options));
     PetscCall(RestoreHostRows(sub[0], &rows));
     PetscCall(MatDestroySubMatrices(1, &sub));
     PetscCall(ISDestroy(&is));
@@ -198,9 +201,77 @@ private:
       paths_.emplace_back();
       for (auto k = static_cast<std::size_t>(found.begin[static_cast<std::size_t>(l)]);
            k < static_cast<std::size_t>(found.begin[static_cast<std::size_t>(l) + 1]); ++k)
-        paths_.back().push_back(elements[static_cast<std::size_t>(found.order[k])]);
+        paths_.back().push_back(static_cast<std::size_t>(found.order[k]) < elements.size()
+                                  ? elements[static_cast<std::size_t>(found.order[k])]
+                                  : nowhere);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The largest coupling of every element with another one.
+  std::vector<double> maxima_of(const HostRows &rows) const
+  {
+    std::vector<double>        all;
+    std::map<PetscInt, double> size;
+    for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows); ++r) {
+      if (r % block_ == 0) size.clear();
+      for (PetscInt e = rows.row_begin[r]; e < rows.row_begin[r + 1]; ++e) {
+        double &s = size[rows.column[e] / block_];
+        s         = std::hypot(s, static_cast<double>(magnitude(rows.value[e])));
+      }
+      if (r % block_ < block_ - 1) continue;
+      all.push_back(0);
+      for (const auto &[other, s] : size)
+        if (other != r / block_ && is_finite(s)) all.back() = std::max(all.back(), s);
+    }
+    return all;
+  }
+
+  /// Replaces the maxima of elements of other ranks by those that their ranks know.
+  PetscErrorCode ShareMaxima(IS rows, const Indices &elements, std::vector<double> *maxima) const
+  {
+    Vec                own, all;
+    VecScatter         scatter;
+    PetscScalar       *a;
+    const PetscScalar *found;
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(A_, &own, nullptr));
+    PetscCall(VecGetArray(own, &a));
+    for (std::size_t k = 0; k < elements.size(); ++k)
+      if (is_own(elements[k])) a[(elements[k] - begin_) * block_] = static_cast<PetscReal>((*maxima)[k]);
+    PetscCall(VecRestoreArray(own, &a));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, static_cast<PetscInt>(elements.size()) * block_, &all));
+    PetscCall(VecScatterCreate(own, rows, all, nullptr, &scatter));
+    PetscCall(VecScatterBegin(scatter, own, all, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(scatter, own, all, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecGetArrayRead(all, &found));
+    for (std::size_t k = 0; k < elements.size(); ++k)
+      (*maxima)[k] = static_cast<double>(PetscRealPart(found[k * at(block_)]));
+    PetscCall(VecRestoreArrayRead(all, &found));
+    PetscCall(VecScatterDestroy(&scatter));
+    PetscCall(VecDestroy(&own));
+    PetscCall(VecDestroy(&all));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Rows that couple with one more element, which stands for all others, as strongly as with any that they
+  /// lack. Otherwise weak couplings of rows that are not complete would be the strongest of their row.
+  HostRows completed(const HostRows &rows, const std::vector<double> &maxima)
+  {
+    const std::vector<double> here = maxima_of(rows);
+    begin_of_row_                  = {0}, column_.clear(), value_.clear();
+    for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows); ++r) {
+      const std::size_t element = at(r / block_);
+      column_.insert(column_.end(), rows.column + rows.row_begin[r], rows.column + rows.row_begin[r + 1]);
+      value_.insert(value_.end(), rows.value + rows.row_begin[r], rows.value + rows.row_begin[r + 1]);
+      if (r % block_ == 0 && here[element] < 0.999 * maxima[element]) {
+        column_.push_back(static_cast<PetscInt>(rows.rows));
+        value_.push_back(Scalar(static_cast<real_t<Scalar>>(maxima[element])));
+      }
+      begin_of_row_.push_back(static_cast<PetscInt>(column_.size()));
+    }
+    begin_of_row_.insert(begin_of_row_.end(), at(block_), begin_of_row_.back());
+    return {rows.rows + block_, begin_of_row_.data(), column_.data(), value_.data()};
   }
 
   /// Keeps those couplings with other ranks that both ranks found.
@@ -212,7 +283,7 @@ private:
     for (const Indices &path : paths_)
       for (std::size_t k = 0; k + 1 < path.size(); ++k)
         for (const auto &[own, other] : {Pair{path[k], path[k + 1]}, Pair{path[k + 1], path[k]}})
-          if (is_own(own) && !is_own(other)) {
+          if (is_own(own) && !is_own(other) && other != nowhere) {
             mine.insert({own, other});
             auto &message = to[static_cast<std::size_t>(owner(other))];
             message.push_back(own), message.push_back(other);
@@ -341,21 +412,24 @@ private:
     return lines;
   }
 
-  Mat                   A_;
-  MPI_Comm              comm_;
-  PetscInt              block_;
-  PetscMPIInt           ranks_ = 1, rank_ = 0;
-  const PetscInt       *ranges_ = nullptr;
-  PetscInt              begin_ = 0, end_ = 0; ///< own elements
-  std::vector<Indices>  paths_;               ///< in own rows and those that couple with them
-  std::set<Pair>        agreed_;
-  std::vector<Indices>  lines_;     ///< that this rank solves
-  std::vector<Indices>  pieces_;    ///< elements of own segments
-  std::vector<Segment>  own_;       ///< own segments
-  std::size_t           first_ = 0; ///< number of the first of them
-  std::vector<PetscInt> load_;      ///< elements of lines on one rank, of each rank
-  Segments              segments_;
-  Indices               elements_; ///< of lines_, ascending
+  Mat                       A_;
+  MPI_Comm                  comm_;
+  PetscInt                  block_;
+  PetscMPIInt               ranks_ = 1, rank_ = 0;
+  const PetscInt           *ranges_ = nullptr;
+  PetscInt                  begin_ = 0, end_ = 0;   ///< own elements
+  static constexpr PetscInt nowhere = -1;           ///< the element that completed() adds
+  Indices                   begin_of_row_, column_; ///< of completed()
+  std::vector<Scalar>       value_;
+  std::vector<Indices>      paths_; ///< in own rows and those that couple with them
+  std::set<Pair>            agreed_;
+  std::vector<Indices>      lines_;     ///< that this rank solves
+  std::vector<Indices>      pieces_;    ///< elements of own segments
+  std::vector<Segment>      own_;       ///< own segments
+  std::size_t               first_ = 0; ///< number of the first of them
+  std::vector<PetscInt>     load_;      ///< elements of lines on one rank, of each rank
+  Segments                  segments_;
+  Indices                   elements_; ///< of lines_, ascending
 };
 
 } // namespace

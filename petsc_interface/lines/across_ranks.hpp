@@ -9,8 +9,8 @@
 namespace ribbon::petsc {
 
 /// Lines along the largest couplings of a parallel AIJ matrix. Each rank finds lines in its rows and two
-/// layers of rows of other ranks; a coupling of two ranks is on a line if both ranks find it. A line that
-/// spans ranks is solved by one of them. Collective.
+/// layers of rows of other ranks, with their largest couplings. A coupling of two ranks is on a line if both
+/// ranks find it. A line that spans ranks is solved by one of them. Collective.
 /// @param moved  the rows whose lines this rank solves; null: no line spans ranks
 /// @param lines  of elements, numbered as in moved->rows, or as the rows of this rank
 /// @param cut    how many lines span ranks
