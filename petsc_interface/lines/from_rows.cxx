@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines that the application says: index sets of their rows.
+// Lines of the application: index sets of their rows.
 #include "finders.hpp"
 
 #include "../support/format.hpp"
