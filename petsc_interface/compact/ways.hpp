@@ -104,8 +104,8 @@ public:
     PetscCall(GetEvents(&events));
     PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
     PetscCallCXX(pack_halo(exec, lines, kl_, ku_, u, out_.data() + below_, out_.data()));
-    PetscCall(transfer_.Pass(exec, out_, {{right_, 0, 0, below_}, {left_, 1, below_, above_}}, in_,
-                             {{left_, 0, 0, below_}, {right_, 1, below_, above_}}));
+    PetscCall(transfer_.Pass(exec, out_, {{{right_, 0, 0, below_}, {left_, 1, below_, above_}}}, in_,
+                             {{{left_, 0, 0, below_}, {right_, 1, below_, above_}}}));
     PetscCall(transfer_.Finish(exec, in_));
     halo->left  = left_ == MPI_PROC_NULL ? nullptr : in_.data();
     halo->right = right_ == MPI_PROC_NULL ? nullptr : in_.data() + below_;

@@ -169,8 +169,8 @@ public:
     const std::int64_t each = place_.words() * lines;
     const auto         n    = static_cast<PetscMPIInt>(each);
     PetscFunctionBegin;
-    PetscCall(transfer_.Pass(exec, ends_, {{place_.right(), 0, each, n}, {place_.left(), 1, 0, n}}, all_,
-                             {{place_.left(), 0, 0, n}, {place_.right(), 1, each, n}}));
+    PetscCall(transfer_.Pass(exec, ends_, {{{place_.right(), 0, each, n}, {place_.left(), 1, 0, n}}}, all_,
+                             {{{place_.left(), 0, 0, n}, {place_.right(), 1, each, n}}}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override

@@ -147,8 +147,8 @@ PetscErrorCode FindNccl(MPI_Comm comm, Known *found)
 
 } // namespace
 
-PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *out,
-                          const std::vector<Message> &sends, Scalar *in, const std::vector<Message> &receives)
+PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends,
+                          Scalar *in, const Message *receives, std::size_t count)
 {
   using Real          = real_t<Scalar>;
   const auto     type = std::is_same_v<Real, double> ? ncclFloat64 : ncclFloat32;
@@ -156,16 +156,16 @@ PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *ou
   const auto     on   = static_cast<cudaStream_t>(stream);
   PetscFunctionBegin;
   PetscCall(CheckNccl(ncclGroupStart(), ranks, "ncclGroupStart"));
-  for (const Message &m : receives)
-    if (m.rank != MPI_PROC_NULL && m.count > 0)
+  for (const Message *m = receives; m < receives + count; ++m)
+    if (m->rank != MPI_PROC_NULL && m->count > 0)
       PetscCall(CheckNccl(
-        ncclRecv(in + m.at, each * static_cast<std::size_t>(m.count), type, m.rank, ranks.get(), on), ranks,
-        "ncclRecv"));
-  for (const Message &m : sends)
-    if (m.rank != MPI_PROC_NULL && m.count > 0)
+        ncclRecv(in + m->at, each * static_cast<std::size_t>(m->count), type, m->rank, ranks.get(), on),
+        ranks, "ncclRecv"));
+  for (const Message *m = sends; m < sends + count; ++m)
+    if (m->rank != MPI_PROC_NULL && m->count > 0)
       PetscCall(CheckNccl(
-        ncclSend(out + m.at, each * static_cast<std::size_t>(m.count), type, m.rank, ranks.get(), on), ranks,
-        "ncclSend"));
+        ncclSend(out + m->at, each * static_cast<std::size_t>(m->count), type, m->rank, ranks.get(), on),
+        ranks, "ncclSend"));
   PetscCall(CheckNccl(ncclGroupEnd(), ranks, "ncclGroupEnd"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,8 +187,8 @@ PetscErrorCode FindNccl(MPI_Comm, Known *)
 
 } // namespace
 
-PetscErrorCode PassByNccl(const NcclRanks &, void *, const Scalar *, const std::vector<Message> &, Scalar *,
-                          const std::vector<Message> &)
+PetscErrorCode PassByNccl(const NcclRanks &, void *, const Scalar *, const Message *, Scalar *,
+                          const Message *, std::size_t)
 {
   return PETSC_ERR_SUP;
 }
@@ -216,8 +216,8 @@ PetscErrorCode Measure(const Link &link, std::int64_t scalars, void *stream, dou
     exec.fence();
     PetscCallMPI(MPI_Barrier(link.comm));
     const double start = MPI_Wtime();
-    PetscCall(
-      transfer.Pass(exec, out, {{right, 0, n, n}, {left, 1, 0, n}}, in, {{left, 0, 0, n}, {right, 1, n, n}}));
+    PetscCall(transfer.Pass(exec, out, {{{right, 0, n, n}, {left, 1, 0, n}}}, in,
+                            {{{left, 0, 0, n}, {right, 1, n, n}}}));
     PetscCall(transfer.Finish(exec, in));
     exec.fence();
     const double spent = MPI_Wtime() - start;

@@ -7,6 +7,7 @@
 
 #include <ribbon_petsc/transport.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -21,8 +22,8 @@ class NcclRanks;
 struct Link {
   MPI_Comm                   comm      = MPI_COMM_NULL;
   RibbonTransport            transport = RIBBON_TRANSPORT_MPI; ///< never auto
-  std::string                reason;                           ///< of a replacement, or the times that auto measured
-  std::shared_ptr<NcclRanks> nccl;                             ///< set for RIBBON_TRANSPORT_NCCL alone
+  std::string                reason; ///< of a replacement, or the times that auto measured
+  std::shared_ptr<NcclRanks> nccl;   ///< set for RIBBON_TRANSPORT_NCCL alone
 
   bool is_staged() const { return transport == RIBBON_TRANSPORT_STAGED; }
   /// For views. Empty on hosts.
@@ -50,10 +51,10 @@ struct MessageCounts {
 PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std::int64_t scalars,
                           void *stream, Link *link);
 
-/// NCCL enqueues messages on the stream. Buffers are in the memory of the device.
-PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *out,
-                          const std::vector<Message> &sends, Scalar *in,
-                          const std::vector<Message> &receives);
+/// NCCL enqueues messages on the stream: `count` of them in either direction. Buffers are in the memory of the
+/// device.
+PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends,
+                          Scalar *in, const Message *receives, std::size_t count);
 
 /// Messages on their way between buffers of this rank and those of others. Call Finish() before the next
 /// Pass(), Gather() or Deal().
@@ -69,13 +70,17 @@ public:
     return MessageBuffer<Exec>(exec, scalars, link_.is_staged());
   }
 
+  /// Messages to and from two neighbours.
+  using Two = std::array<Message, 2>;
+
   /// Starts messages. Kernels of exec may have written `out` before; messages into `in` may still arrive.
-  PetscErrorCode Pass(const Exec &exec, const MessageBuffer<Exec> &out, const std::vector<Message> &sends,
-                      const MessageBuffer<Exec> &in, const std::vector<Message> &receives)
+  PetscErrorCode Pass(const Exec &exec, const MessageBuffer<Exec> &out, const Two &sends,
+                      const MessageBuffer<Exec> &in, const Two &receives)
   {
     PetscFunctionBegin;
     if (link_.nccl) {
-      PetscCall(PassByNccl(*link_.nccl, stream(exec), out.data(), sends, in.data(), receives));
+      PetscCall(
+        PassByNccl(*link_.nccl, stream(exec), out.data(), sends.data(), in.data(), receives.data(), 2));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(out.to_mpi(exec)); // kernels that read `in` have ended, too
@@ -98,7 +103,7 @@ public:
       std::vector<Message> sends, receives;
       for (PetscMPIInt q = 0; q < size; ++q)
         sends.push_back({q, 0, 0, n}), receives.push_back({q, 0, std::int64_t(q) * n, n});
-      PetscCall(Pass(exec, out, sends, in, receives));
+      PetscCall(PassAll(exec, out, sends, in, receives));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(out.to_mpi(exec));
@@ -112,7 +117,7 @@ public:
   {
     PetscFunctionBegin;
     if (link_.nccl) {
-      PetscCall(Pass(exec, out, messages(sent), in, messages(received)));
+      PetscCall(PassAll(exec, out, messages(sent), in, messages(received)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(out.to_mpi(exec));
@@ -133,20 +138,6 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-private:
-  static std::vector<Message> messages(const MessageCounts &of)
-  {
-    std::vector<Message> all;
-    for (std::size_t q = 0; q < of.count.size(); ++q)
-      all.push_back({static_cast<PetscMPIInt>(q), 0, of.at[q], of.count[q]});
-    return all;
-  }
-  MPI_Request *request() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
-
-  Link                     link_;
-  std::vector<MPI_Request> requests_;
-
-public:
   /// The stream of NCCL's messages; null for other execution spaces than CUDA.
   static void *stream([[maybe_unused]] const Exec &exec)
   {
@@ -155,6 +146,31 @@ public:
 #endif
     return nullptr;
   }
+
+private:
+  /// One message to and from each rank, by NCCL.
+  PetscErrorCode PassAll(const Exec &exec, const MessageBuffer<Exec> &out, const std::vector<Message> &sends,
+                         const MessageBuffer<Exec> &in, const std::vector<Message> &receives) const
+  {
+    PetscFunctionBegin;
+    PetscCall(PassByNccl(*link_.nccl, stream(exec), out.data(), sends.data(), in.data(), receives.data(),
+                         sends.size()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static std::vector<Message> messages(const MessageCounts &of)
+  {
+    std::vector<Message> all;
+    for (std::size_t q = 0; q < of.count.size(); ++q)
+      all.push_back({static_cast<PetscMPIInt>(q), 0, of.at[q], of.count[q]});
+    return all;
+  }
+  MPI_Request *request()
+  {
+    return &requests_.emplace_back(MPI_REQUEST_NULL);
+  }
+
+  Link                     link_;
+  std::vector<MPI_Request> requests_;
 };
 
 } // namespace ribbon::petsc

@@ -153,8 +153,8 @@ void fill(const VectorOf<Scalar> &b);
 /// @param rewrites  the time includes that of copying the matrices
 std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected,
                              int repeat, bool rewrites = false);
-/// LAPACK dgttrf/dgttrs, dgbtrf/dgbtrs and, for tridiagonal stencils, dpttrf/dpttrs on as many lines as they solve in about a tenth of a second, scaled
-/// to the whole batch.
+/// LAPACK dgttrf/dgttrs, dgbtrf/dgbtrs and, for tridiagonal stencils, dpttrf/dpttrs on as many lines as they
+/// solve in about a tenth of a second, scaled to the whole batch.
 /// @param threads  that solve lines at the same time
 std::vector<Timing> lapack(const Case &c, int threads = 1);
 
