@@ -182,11 +182,12 @@ void measure_all(const ChainSettings &s, Report &report)
         if (pivot == "qr") measure<ribbon::ChainSolver<Scalar, Exec>>(A, matrix, copy, s, nullptr, report);
         else measure<ribbon::SchurSolver<Scalar, Exec>>(A, matrix, copy, s, "Schur, no pivots", report);
       }
-      if constexpr (std::is_same_v<Scalar, double>) {
-        if (!s.peers || s.ring || s.chains > 1 || A.rows() > 100000000) continue;
-        if (s.lapack)
-          for (const auto &t : chain_lapack(A, s.columns, s.transposed, std::min(s.repeat, 3)))
-            report.add(A.shape, t, 0);
+      if constexpr (std::is_floating_point_v<Scalar>) {
+        if (!s.peers || s.ring || A.rows() > 100000000) continue;
+        if constexpr (std::is_same_v<Scalar, double>)
+          if (s.lapack && s.chains == 1)
+            for (const auto &t : chain_lapack(A, s.columns, s.transposed, std::min(s.repeat, 3)))
+              report.add(A.shape, t, 0);
         if (s.transposed || A.shape.kl != A.shape.ku) continue;
         for (const auto &t : chain_cuda(A, s.columns, s.repeat)) report.add(A.shape, t, 0);
       }
@@ -230,11 +231,13 @@ int main(int argc, char **argv)
         "superdiagonals, if there are more or fewer than subdiagonals; of the peers only LAPACK runs")
       ->check(CLI::Range(0, 32));
   auto *chains =
-    app.add_option("--chains", s.chains, "divide the rows among this many chains, without LAPACK and peers")
+    app
+      .add_option("--chains", s.chains,
+                  "divide the rows among this many chains; of the peers only cuDSS runs, as a uniform batch")
       ->check(CLI::PositiveNumber);
   auto *transposed = app.add_flag("--transposed", s.transposed,
                                   "solves with the transposed matrix; of the peers only LAPACK runs");
-  auto *in_float   = app.add_flag("--float", s.in_float, "single precision, without LAPACK and peers");
+  auto *in_float   = app.add_flag("--float", s.in_float, "single precision; of the peers only cuDSS runs");
   auto *in_complex =
     app.add_flag("--complex", s.in_complex, "complex scalars in double precision, without LAPACK and peers")
       ->excludes(in_float);

@@ -95,9 +95,10 @@ struct ChainTiming {
 /// LAPACK's gbtrf and gbtrs on one core, for one chain.
 std::vector<ChainTiming> chain_lapack(const Band &A, const std::vector<int> &columns, bool transposed,
                                       int repeat);
-/// For one chain with as many entries above the diagonal as below: cuDSS if CMake found it, cuSPARSE if it
-/// supports the bandwidth, cuSOLVER for few rows. Empty without CUDA. The name of a solver that fails says
-/// so.
-std::vector<ChainTiming> chain_cuda(const Band &A, const std::vector<int> &columns, int repeat);
+/// As many entries above the diagonal as below: cuDSS if CMake found it, several chains as a uniform batch. For
+/// one chain of doubles also cuSPARSE if it supports the bandwidth, and cuSOLVER for few rows. Empty without
+/// CUDA. The name of a solver that fails says so. Scalar: double, float.
+template <class Scalar>
+std::vector<ChainTiming> chain_cuda(const BandOf<Scalar> &A, const std::vector<int> &columns, int repeat);
 
 } // namespace bench

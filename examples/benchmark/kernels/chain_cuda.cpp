@@ -3,10 +3,13 @@
 
 #ifndef KOKKOS_ENABLE_CUDA
 namespace bench {
-std::vector<ChainTiming> chain_cuda(const Band &, const std::vector<int> &, int)
+template <class Scalar>
+std::vector<ChainTiming> chain_cuda(const BandOf<Scalar> &, const std::vector<int> &, int)
 {
   return {};
 }
+template std::vector<ChainTiming> chain_cuda(const BandOf<double> &, const std::vector<int> &, int);
+template std::vector<ChainTiming> chain_cuda(const BandOf<float> &, const std::vector<int> &, int);
 } // namespace bench
 #else
   #pragma GCC diagnostic ignored                                                                             \
@@ -34,37 +37,46 @@ void check(Status status, const char *what)
 
 using Integers = Kokkos::View<int *, Memory>;
 
-/// The matrix, right-hand sides and solutions of some columns on the device.
+/// The matrices, right-hand sides and solutions of some columns on the device. The chains have one pattern, and
+/// their arrays stand one behind the other: `n` rows, `entries` entries and `columns` columns of one chain.
+template <class Scalar>
 struct DeviceBand {
-  const Band &A;
-  int         n, columns, entries;
-  Integers    row_begin, column;
-  Vector      value, b, x;
+  const BandOf<Scalar> &A;
+  int                   n, columns, entries;
+  Integers              row_begin, column;
+  VectorOf<Scalar>      value, b, x;
 
-  DeviceBand(const Band &band, int m)
-      : A(band), n(static_cast<int>(band.rows())), columns(m), entries(static_cast<int>(band.value.size()))
+  DeviceBand(const BandOf<Scalar> &band, int m)
+      : A(band), n(static_cast<int>(band.shape.rows)), columns(m),
+        entries(band.row_begin[static_cast<std::size_t>(band.shape.rows)])
   {
     const Exec exec;
-    row_begin = ribbon::upload(exec, "bench::row_begin", band.row_begin),
-    column    = ribbon::upload(exec, "bench::column", band.column),
+    row_begin = ribbon::upload(exec, "bench::row_begin", band.row_begin);
+    column    = ribbon::upload(exec, "bench::column", band.column);
     value     = ribbon::upload(exec, "bench::value", band.value);
-    std::vector<double> loads(static_cast<std::size_t>(n) * static_cast<std::size_t>(m));
+    std::vector<Scalar> loads(static_cast<std::size_t>(band.rows()) * static_cast<std::size_t>(m));
     for (std::size_t k = 0; k < loads.size(); ++k)
-      loads[k] = load(static_cast<std::int64_t>(k) % n, static_cast<int>(static_cast<std::int64_t>(k) / n));
-    b = ribbon::upload(exec, "bench::b", loads), x = Vector("bench::x", loads.size());
+      loads[k] = static_cast<Scalar>(
+        load(static_cast<std::int64_t>(k) % n, static_cast<int>(static_cast<std::int64_t>(k) / n)));
+    b = ribbon::upload(exec, "bench::b", loads), x = VectorOf<Scalar>("bench::x", loads.size());
+  }
+  /// The last column of every chain, on the host.
+  std::vector<Scalar> last_column(const VectorOf<Scalar> &v) const
+  {
+    const auto          all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), v);
+    std::vector<Scalar> last;
+    for (std::int64_t chain = 1; chain <= A.shape.chains; ++chain) {
+      const Scalar *const end = all.data() + chain * columns * n;
+      last.insert(last.end(), end - n, end);
+    }
+    return last;
   }
   /// Backward error of the last column.
-  double error() const
-  {
-    const auto last = std::make_pair(b.extent(0) - static_cast<std::size_t>(n), b.extent(0));
-    const auto hb   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)),
-               hx   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
-    return A.residual(hx.data(), hb.data());
-  }
+  double error() const { return A.residual(last_column(x).data(), last_column(b).data()); }
   /// Entries d columns right of the diagonal. Entry i belongs to row i.
-  Vector diagonal(int d) const
+  VectorOf<Scalar> diagonal(int d) const
   {
-    std::vector<double> to(static_cast<std::size_t>(n), 0.0);
+    std::vector<Scalar> to(static_cast<std::size_t>(n), Scalar(0));
     for (std::size_t i = 0; i < to.size(); ++i)
       for (auto e = static_cast<std::size_t>(A.row_begin[i]);
            e < static_cast<std::size_t>(A.row_begin[i + 1]); ++e)
@@ -74,26 +86,33 @@ struct DeviceBand {
 };
 
   #ifdef RIBBON_BENCH_CUDSS
-void cudss(const Band &A, const std::vector<int> &columns, int repeat, std::vector<ChainTiming> &result)
+/// Several chains are a uniform batch of cuDSS: matrices with one pattern.
+template <class Scalar>
+void cudss(const BandOf<Scalar> &A, const std::vector<int> &columns, int repeat,
+           std::vector<ChainTiming> &result)
 {
-  cudssHandle_t handle;
-  cudssConfig_t config;
-  cudssData_t   data;
-  const auto    nothing = [] {};
+  constexpr cudaDataType_t type  = std::is_same_v<Scalar, double> ? CUDA_R_64F : CUDA_R_32F;
+  const int                batch = static_cast<int>(A.shape.chains);
+  cudssHandle_t            handle;
+  cudssConfig_t            config;
+  cudssData_t              data;
+  const auto               nothing = [] {};
   check(cudssCreate(&handle), "cudssCreate");
   check(cudssConfigCreate(&config), "cudssConfigCreate");
   check(cudssDataCreate(handle, &data), "cudssDataCreate");
+  if (batch > 1)
+    check(cudssConfigSet(config, CUDSS_CONFIG_UBATCH_SIZE, &batch, sizeof(batch)), "the batch of cuDSS");
   double megabytes = 0;
   for (std::size_t k = 0; k < columns.size(); ++k) {
-    const DeviceBand d(A, columns[k]);
-    cudssMatrix_t    matrix, b, x;
+    const DeviceBand<Scalar> d(A, columns[k]);
+    cudssMatrix_t            matrix, b, x;
     check(cudssMatrixCreateCsr(&matrix, d.n, d.n, d.entries, d.row_begin.data(), nullptr, d.column.data(),
-                               d.value.data(), CUDA_R_32I, CUDA_R_32I, CUDA_R_64F, CUDSS_MTYPE_GENERAL,
+                               d.value.data(), CUDA_R_32I, CUDA_R_32I, type, CUDSS_MTYPE_GENERAL,
                                CUDSS_MVIEW_FULL, CUDSS_BASE_ZERO),
           "cudssMatrixCreateCsr");
-    check(cudssMatrixCreateDn(&b, d.n, d.columns, d.n, d.b.data(), CUDA_R_64F, CUDSS_LAYOUT_COL_MAJOR),
+    check(cudssMatrixCreateDn(&b, d.n, d.columns, d.n, d.b.data(), type, CUDSS_LAYOUT_COL_MAJOR),
           "cudssMatrixCreateDn");
-    check(cudssMatrixCreateDn(&x, d.n, d.columns, d.n, d.x.data(), CUDA_R_64F, CUDSS_LAYOUT_COL_MAJOR),
+    check(cudssMatrixCreateDn(&x, d.n, d.columns, d.n, d.x.data(), type, CUDSS_LAYOUT_COL_MAJOR),
           "cudssMatrixCreateDn");
     const auto phase = [&](int which, const char *what) {
       check(cudssExecute(handle, which, config, data, matrix, x, b), what);
@@ -132,8 +151,8 @@ void cusparse(const Band &A, const std::vector<int> &columns, int repeat, std::v
   check(cusparseCreate(&handle), "cusparseCreate");
   for (int m : columns) {
     if (A.shape.kl == 2 && m > 1) continue;
-    const DeviceBand    d(A, m);
-    std::vector<Vector> original, work;
+    const DeviceBand<double> d(A, m);
+    std::vector<Vector>      original, work;
     for (int k = -A.shape.kl; k <= A.shape.kl; ++k)
       original.push_back(d.diagonal(k)), work.push_back(Vector("bench::diagonal", original.back().extent(0)));
     const auto reset = [&] {
@@ -173,13 +192,13 @@ void cusolver(const Band &A, std::vector<ChainTiming> &result)
   if (A.rows() > 10000) return; // seconds and more
   check(cusolverSpCreate(&handle), "cusolverSpCreate");
   check(cusparseCreateMatDescr(&description), "cusparseCreateMatDescr");
-  const DeviceBand d(A, 1);
-  const double     ms = median_ms(
-        3, 1, [] {},
-        [&] {
+  const DeviceBand<double> d(A, 1);
+  const double             ms = median_ms(
+                3, 1, [] {},
+                [&] {
       check(cusolverSpDcsrlsvqr(handle, d.n, d.entries, description, d.value.data(), d.row_begin.data(),
-                                    d.column.data(), d.b.data(), 0, 0, d.x.data(), &singularity),
-                "csrlsvqr");
+                                            d.column.data(), d.b.data(), 0, 0, d.x.data(), &singularity),
+                        "csrlsvqr");
     });
   result.push_back({"cuSOLVER csrlsvqr", "factor + solve", 1, ms, d.error(), 0});
   cusparseDestroyMatDescr(description), cusolverSpDestroy(handle);
@@ -187,7 +206,8 @@ void cusolver(const Band &A, std::vector<ChainTiming> &result)
 
 } // namespace
 
-std::vector<ChainTiming> chain_cuda(const Band &A, const std::vector<int> &columns, int repeat)
+template <class Scalar>
+std::vector<ChainTiming> chain_cuda(const BandOf<Scalar> &A, const std::vector<int> &columns, int repeat)
 {
   std::vector<ChainTiming> result;
   const auto               attempt = [&](const auto &peer) {
@@ -200,10 +220,15 @@ std::vector<ChainTiming> chain_cuda(const Band &A, const std::vector<int> &colum
   #ifdef RIBBON_BENCH_CUDSS
   attempt([&] { cudss(A, columns, std::min(repeat, 5), result); });
   #endif
-  attempt([&] { cusparse(A, columns, std::min(repeat, 5), result); });
-  attempt([&] { cusolver(A, result); });
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (A.shape.chains > 1) return result;
+    attempt([&] { cusparse(A, columns, std::min(repeat, 5), result); });
+    attempt([&] { cusolver(A, result); });
+  }
   return result;
 }
+template std::vector<ChainTiming> chain_cuda(const BandOf<double> &, const std::vector<int> &, int);
+template std::vector<ChainTiming> chain_cuda(const BandOf<float> &, const std::vector<int> &, int);
 
 } // namespace bench
 #endif
