@@ -3,7 +3,9 @@ static char help[] =
   "Lines along y that span all ranks: seconds of an application of the PC, and of a copy of its vector.\n\
   -lines <n>    lines, each on all ranks (default 2048)\n\
   -rows <n>     rows of a line on all ranks together (default 512)\n\
-  -sigma <s>    the matrix is 1 + s (2, -1 on either side) along the lines (default 0.4)\n\
+  -sigma <s>    the matrix is 1 + s D, where D has 2 and -1 along the lines (default 0.4)\n\
+  -half_bandwidth <1|2>  2: 1 + s D^2, with 6, -4 and 1 (default 1)\n\
+  -per_line     s (1 + k / 16) in place of s, with k = 0 to 15 from line to line: one matrix per line\n\
   -repeat <n>   timed applications; the median counts (default 21)\n\
   -try <list>   options of the PC, timed one after another. They begin with a blank:\n\
                 \" -pc_line_cut exact; -pc_line_cut local\"\n\
@@ -13,22 +15,24 @@ static char help[] =
 #include <petscdmda.h>
 #include <petscksp.h>
 
-static PetscErrorCode Assemble(DM da, PetscReal sigma, Mat *A)
+static PetscErrorCode Assemble(DM da, PetscReal sigma, PetscInt width, PetscBool per_line, Mat *A)
 {
-  PetscInt x, y, nx, ny, all;
+  const PetscReal differences[2][3] = {{2, -1, 0}, {6, -4, 1}};
+  PetscInt        x, y, nx, ny, all;
   PetscFunctionBeginUser;
   PetscCall(DMDAGetInfo(da, NULL, NULL, &all, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetCorners(da, &x, &y, NULL, &nx, &ny, NULL));
   PetscCall(DMCreateMatrix(da, A));
   for (PetscInt j = y; j < y + ny; ++j)
     for (PetscInt i = x; i < x + nx; ++i) {
-      MatStencil  row = {.j = j, .i = i}, columns[3];
-      PetscScalar values[3];
-      PetscInt    n = 0;
-      for (PetscInt step = -1; step <= 1; ++step) {
+      const PetscReal s   = per_line ? sigma * (1 + (PetscReal)(i % 16) / 16) : sigma;
+      MatStencil      row = {.j = j, .i = i}, columns[5];
+      PetscScalar     values[5];
+      PetscInt        n = 0;
+      for (PetscInt step = -width; step <= width; ++step) {
         if (j + step < 0 || j + step >= all) continue;
         columns[n]  = (MatStencil){.j = j + step, .i = i};
-        values[n++] = step == 0 ? 1 + 2 * sigma : -sigma;
+        values[n++] = (step == 0 ? 1 : 0) + s * differences[width - 1][PetscAbsInt(step)];
       }
       PetscCall(MatSetValuesStencil(*A, 1, &row, n, columns, values, INSERT_VALUES));
     }
@@ -121,9 +125,9 @@ static PetscErrorCode Try(PC pc, Mat A, Vec b, Vec x, Vec r, PetscInt lines, Pet
 
 int main(int argc, char **argv)
 {
-  PetscInt    lines = 2048, rows = 512, repeat = 21;
+  PetscInt    lines = 2048, rows = 512, repeat = 21, width = 1;
   PetscReal   sigma = 0.4;
-  PetscBool   ping  = PETSC_FALSE;
+  PetscBool   ping = PETSC_FALSE, per_line = PETSC_FALSE;
   PetscMPIInt ranks, rank;
   char        list[2048] = "", **tries;
   int         count;
@@ -136,16 +140,20 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rows", &rows, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-sigma", &sigma, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-half_bandwidth", &width, NULL));
+  PetscCheck(width == 1 || width == 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-half_bandwidth %" PetscInt_FMT ": must be 1 or 2", width);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-per_line", &per_line, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ping", &ping, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-try", list, sizeof list, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (ping && ranks > 1) PetscCall(Ping(rank));
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, lines, rows,
-                         1, ranks, 1, 1, NULL, NULL, &da));
+                         1, ranks, 1, width, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
-  PetscCall(Assemble(da, sigma, &A));
+  PetscCall(Assemble(da, sigma, width, per_line, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(b, &r));
   PetscCall(VecSetRandom(b, NULL));

@@ -30,8 +30,17 @@ public:
   NcclRanks(ncclComm_t comm) : comm_(comm) { }
   NcclRanks(const NcclRanks &)            = delete;
   NcclRanks &operator=(const NcclRanks &) = delete;
-  ~NcclRanks() { (void)ncclCommDestroy(comm_); }
+  ~NcclRanks()
+  {
+    if (comm_) (void)ncclCommDestroy(comm_);
+  }
   ncclComm_t get() const { return comm_; }
+  /// After a failed call the other ranks would wait for ever. Later messages fail, too.
+  void abort()
+  {
+    if (comm_) (void)ncclCommAbort(comm_);
+    comm_ = nullptr;
+  }
 
 private:
   ncclComm_t comm_;
@@ -39,12 +48,11 @@ private:
 
 namespace {
 
-/// After a failed call the other ranks would wait for ever: ends the communicator.
-PetscErrorCode CheckNccl(ncclResult_t result, const NcclRanks &ranks, const char *call)
+PetscErrorCode CheckNccl(ncclResult_t result, NcclRanks &ranks, const char *call)
 {
   PetscFunctionBegin;
   if (result == ncclSuccess) PetscFunctionReturn(PETSC_SUCCESS);
-  (void)ncclCommAbort(ranks.get());
+  ranks.abort();
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "Messages by NCCL: %s fails: %s", call, ncclGetErrorString(result));
 }
 
@@ -147,14 +155,15 @@ PetscErrorCode FindNccl(MPI_Comm comm, Known *found)
 
 } // namespace
 
-PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends,
-                          Scalar *in, const Message *receives, std::size_t count)
+PetscErrorCode PassByNccl(NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends, Scalar *in,
+                          const Message *receives, std::size_t count)
 {
   using Real          = real_t<Scalar>;
   const auto     type = std::is_same_v<Real, double> ? ncclFloat64 : ncclFloat32;
   constexpr auto each = sizeof(Scalar) / sizeof(Real);
   const auto     on   = static_cast<cudaStream_t>(stream);
   PetscFunctionBegin;
+  PetscCheck(ranks.get(), PETSC_COMM_SELF, PETSC_ERR_LIB, "Messages by NCCL: an earlier message failed");
   PetscCall(CheckNccl(ncclGroupStart(), ranks, "ncclGroupStart"));
   for (const Message *m = receives; m < receives + count; ++m)
     if (m->rank != MPI_PROC_NULL && m->count > 0)
@@ -187,8 +196,8 @@ PetscErrorCode FindNccl(MPI_Comm, Known *)
 
 } // namespace
 
-PetscErrorCode PassByNccl(const NcclRanks &, void *, const Scalar *, const Message *, Scalar *,
-                          const Message *, std::size_t)
+PetscErrorCode PassByNccl(NcclRanks &, void *, const Scalar *, const Message *, Scalar *, const Message *,
+                          std::size_t)
 {
   return PETSC_ERR_SUP;
 }

@@ -53,8 +53,8 @@ PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std
 
 /// NCCL enqueues messages on the stream: `count` of them in either direction. Buffers are in the memory of the
 /// device.
-PetscErrorCode PassByNccl(const NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends,
-                          Scalar *in, const Message *receives, std::size_t count);
+PetscErrorCode PassByNccl(NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends, Scalar *in,
+                          const Message *receives, std::size_t count);
 
 /// Messages on their way between buffers of this rank and those of others. Call Finish() before the next
 /// Pass(), Gather() or Deal().
