@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file transport.hpp  How messages between ranks travel: by MPI from the memory of the kernels, by MPI from
-///   host memory (staged), or by NCCL from device to device. docs/methods/distributed.md compares them.
+///   host memory (staged), or from device to device (device_ranks.hpp). docs/methods/distributed.md compares
+///   them.
 #pragma once
 
 #include "../support/messages.hpp"
+#include "device_ranks.hpp"
 
 #include <ribbon_petsc/transport.h>
 
@@ -15,27 +17,16 @@
 
 namespace ribbon::petsc {
 
-/// A communicator of NCCL. All objects of a process that exchange with the same ranks share one.
-class NcclRanks;
-
 /// Messages between the ranks of a communicator.
 struct Link {
-  MPI_Comm                   comm      = MPI_COMM_NULL;
-  RibbonTransport            transport = RIBBON_TRANSPORT_MPI; ///< never auto
-  std::string                reason; ///< of a replacement, or the times that auto measured
-  std::shared_ptr<NcclRanks> nccl;   ///< set for RIBBON_TRANSPORT_NCCL alone
+  MPI_Comm                     comm      = MPI_COMM_NULL;
+  RibbonTransport              transport = RIBBON_TRANSPORT_MPI; ///< never auto
+  std::string                  reason; ///< of a replacement, or the times that auto measured
+  std::shared_ptr<DeviceRanks> ranks;  ///< set for RIBBON_TRANSPORT_NCCL and _PEER alone
 
   bool is_staged() const { return transport == RIBBON_TRANSPORT_STAGED; }
   /// For views. Empty on hosts.
   std::string facts(bool device) const;
-};
-
-/// A part of a buffer, which is sent to a rank or received from it. Ranks may be MPI_PROC_NULL. List messages
-/// between the same two ranks in the order of their tags: NCCL matches them by order.
-struct Message {
-  PetscMPIInt  rank, tag;
-  std::int64_t at; ///< of the first scalar
-  PetscMPIInt  count;
 };
 
 /// Counts and offsets of a message to every rank, as in MPI_Alltoallv().
@@ -43,18 +34,13 @@ struct MessageCounts {
   std::vector<PetscMPIInt> count, at;
 };
 
-/// Chooses the transport. If NCCL is available, `auto` measures messages of this size by NCCL and by MPI. A
-/// transport that is not available is replaced by MPI or staged. Collective.
+/// Chooses the transport. `auto` measures messages of this size to peers, or by NCCL if there are no peers, and by
+/// MPI. A transport that is not available is replaced by MPI or staged. Collective.
 /// @param device   messages are in the memory of a device
 /// @param scalars  in a message
-/// @param stream   of the kernels that write messages, if NCCL can use it
+/// @param stream   of the kernels that write messages; null without CUDA
 PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std::int64_t scalars,
                           void *stream, Link *link);
-
-/// NCCL enqueues messages on the stream: `count` of them in either direction. Buffers are in the memory of the
-/// device.
-PetscErrorCode PassByNccl(NcclRanks &ranks, void *stream, const Scalar *out, const Message *sends, Scalar *in,
-                          const Message *receives, std::size_t count);
 
 /// Messages on their way between buffers of this rank and those of others. Call Finish() before the next
 /// Pass(), Gather() or Deal().
@@ -78,9 +64,8 @@ public:
                       const MessageBuffer<Exec> &in, const Two &receives)
   {
     PetscFunctionBegin;
-    if (link_.nccl) {
-      PetscCall(
-        PassByNccl(*link_.nccl, stream(exec), out.data(), sends.data(), in.data(), receives.data(), 2));
+    if (link_.ranks) {
+      PetscCall(link_.ranks->Start(stream(exec), out.data(), sends.data(), in.data(), receives.data(), 2));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(out.to_mpi(exec)); // kernels that read `in` have ended, too
@@ -98,7 +83,7 @@ public:
   {
     PetscMPIInt size;
     PetscFunctionBegin;
-    if (link_.nccl) {
+    if (link_.ranks) {
       PetscCallMPI(MPI_Comm_size(link_.comm, &size));
       std::vector<Message> sends, receives;
       for (PetscMPIInt q = 0; q < size; ++q)
@@ -116,7 +101,7 @@ public:
                       const MessageBuffer<Exec> &in, const MessageCounts &received)
   {
     PetscFunctionBegin;
-    if (link_.nccl) {
+    if (link_.ranks) {
       PetscCall(PassAll(exec, out, messages(sent), in, messages(received)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -130,7 +115,10 @@ public:
   PetscErrorCode Finish(const Exec &exec, const MessageBuffer<Exec> &in)
   {
     PetscFunctionBegin;
-    if (link_.nccl) PetscFunctionReturn(PETSC_SUCCESS); // the order on the stream
+    if (link_.ranks) {
+      PetscCall(link_.ranks->Finish(stream(exec)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCallMPI(
       MPI_Waitall(static_cast<PetscMPIInt>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
     requests_.clear();
@@ -138,7 +126,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// The stream of NCCL's messages; null for other execution spaces than CUDA.
+  /// The stream of messages between devices; null for other execution spaces than CUDA.
   static void *stream([[maybe_unused]] const Exec &exec)
   {
 #ifdef KOKKOS_ENABLE_CUDA
@@ -148,13 +136,13 @@ public:
   }
 
 private:
-  /// One message to and from each rank, by NCCL.
+  /// One message to and from each rank, from device to device.
   PetscErrorCode PassAll(const Exec &exec, const MessageBuffer<Exec> &out, const std::vector<Message> &sends,
                          const MessageBuffer<Exec> &in, const std::vector<Message> &receives) const
   {
     PetscFunctionBegin;
-    PetscCall(PassByNccl(*link_.nccl, stream(exec), out.data(), sends.data(), in.data(), receives.data(),
-                         sends.size()));
+    PetscCall(
+      link_.ranks->Start(stream(exec), out.data(), sends.data(), in.data(), receives.data(), sends.size()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static std::vector<Message> messages(const MessageCounts &of)

@@ -28,7 +28,7 @@
       drop is exact to rounding, otherwise exact; local if it is unknown which sub-lines belong together)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves the reduced systems of lines that
       span ranks (default auto: the cheapest by a model)
-.  -pc_line_cut_transport <auto,mpi,staged,nccl> - how their messages travel between devices (default auto: nccl
+.  -pc_line_cut_transport <auto,mpi,staged,nccl,peer> - how their messages travel between devices (default auto: nccl
       if it is faster, otherwise MPI)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted,partition,tile_products,factored_reduction,
       cyclic_reduction,parallel_cyclic_reduction,cr_pcr,toeplitz_cr> - the kernel (default auto)
@@ -357,13 +357,14 @@ PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
 -  transport - see RibbonTransport
 
    Options Database Key:
-.  -pc_line_cut_transport <auto,mpi,staged,nccl> - how messages travel
+.  -pc_line_cut_transport <auto,mpi,staged,nccl,peer> - how messages travel
 
    Notes:
-   A transport that is not available is replaced, and the view says why: NCCL needs a build with NCCL and one
-   device for each rank of a line. Vectors on a host always use MPI.
+   A transport that is not available is replaced, and the view says why. NCCL needs a build with NCCL and one
+   device for each rank of a line. peer needs ranks on one host, and devices that reach each other's memory.
+   Vectors on a host always use MPI.
 
-   NCCL connects the ranks in the first set-up. All objects that exchange with the same ranks share the
+   peer and NCCL connect the ranks in the first set-up. All objects that exchange with the same ranks share the
    connection, which PetscFinalize() ends.
 
 .seealso: PCLINE, PCLineSetCut(), MatCompactSetTransport()

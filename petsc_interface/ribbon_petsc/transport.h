@@ -8,11 +8,12 @@
    RibbonTransport - how messages between ranks travel whose vectors are on devices
 
    Values:
-+  RIBBON_TRANSPORT_AUTO - NCCL if a measurement of the set-up finds it faster; otherwise MPI, staged if MPI
-      does not take addresses of the device
++  RIBBON_TRANSPORT_AUTO - peer, or NCCL if there are no peers, if a measurement of the set-up finds it faster;
+      otherwise MPI, staged if MPI does not take addresses of the device
 .  RIBBON_TRANSPORT_MPI - MPI with addresses of the device, if PETSc says that MPI takes them
 .  RIBBON_TRANSPORT_STAGED - MPI with copies in pinned host memory
--  RIBBON_TRANSPORT_NCCL - NCCL, on the stream of the kernels
+.  RIBBON_TRANSPORT_NCCL - NCCL, on the stream of the kernels
+-  RIBBON_TRANSPORT_PEER - kernels write into the memory of other devices of the host (CUDA)
 
 .seealso: PCLineSetCutTransport(), MatCompactSetTransport()
 E*/
@@ -20,6 +21,7 @@ typedef enum {
   RIBBON_TRANSPORT_AUTO,
   RIBBON_TRANSPORT_MPI,
   RIBBON_TRANSPORT_STAGED,
-  RIBBON_TRANSPORT_NCCL
+  RIBBON_TRANSPORT_NCCL,
+  RIBBON_TRANSPORT_PEER
 } RibbonTransport;
 PETSC_EXTERN const char *const RibbonTransports[];

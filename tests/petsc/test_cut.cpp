@@ -119,7 +119,7 @@ TEST_F(PCLineCuts, OptionsSayWhoSolvesTheReducedSystems)
 TEST_F(PCLineCuts, EveryTransportGivesTheSameSolution)
 {
   for (const char *exchange : {"auto", "every_rank", "dealt_out"})
-    for (const char *asked : {"auto", "mpi", "staged", "nccl"}) {
+    for (const char *asked : {"auto", "mpi", "staged", "nccl", "peer"}) {
       reset_options((std::string("-pc_line_cut exact -pc_line_cut_exchange ") + exchange +
                      " -pc_line_cut_transport " + asked)
                       .c_str());

@@ -86,8 +86,8 @@ TEST_F(OptionTables, PCLineChoices)
   p.check(PCLineSetCutExchange, PCLineGetCutExchange, PC_LINE_CUT_EXCHANGE_AUTO,
           PC_LINE_CUT_EXCHANGE_DEALT_OUT, after(PC_LINE_CUT_EXCHANGE_DEALT_OUT),
           "PCLineSetCutExchange: 3 is no PCLineCutExchange");
-  p.check(PCLineSetCutTransport, PCLineGetCutTransport, RIBBON_TRANSPORT_AUTO, RIBBON_TRANSPORT_NCCL,
-          after(RIBBON_TRANSPORT_NCCL), "PCLineSetCutTransport: 4 is no RibbonTransport");
+  p.check(PCLineSetCutTransport, PCLineGetCutTransport, RIBBON_TRANSPORT_AUTO, RIBBON_TRANSPORT_PEER,
+          after(RIBBON_TRANSPORT_PEER), "PCLineSetCutTransport: 5 is no RibbonTransport");
   p.check(PCLineSetAlgorithm, PCLineGetAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_TOEPLITZ_CR,
           after(PC_LINE_ALGORITHM_TOEPLITZ_CR), "PCLineSetAlgorithm: 11 is no PCLineAlgorithm");
   p.check(PCLineSetPrecision, PCLineGetPrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED,
