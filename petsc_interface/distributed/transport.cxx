@@ -113,7 +113,7 @@ PetscErrorCode Measure(const Link &, std::int64_t, void *, double *seconds)
 } // namespace
 
 PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std::int64_t scalars,
-                          void *stream, Link *link)
+                          std::optional<void *> stream, Link *link)
 {
   std::int64_t most    = scalars;
   const bool   is_auto = asked == RIBBON_TRANSPORT_AUTO;
@@ -138,8 +138,8 @@ PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std
     if (is_auto) {
       double by_mpi, by_ranks;
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm));
-      PetscCall(Measure(*link, most, stream, &by_mpi));
-      PetscCall(Measure(chosen, most, stream, &by_ranks));
+      PetscCall(Measure(*link, most, *stream, &by_mpi));
+      PetscCall(Measure(chosen, most, *stream, &by_ranks));
       chosen.reason = format("measured: %.3g ms, by %s %.3g ms", 1e3 * by_ranks,
                              RibbonTransports[link->transport], 1e3 * by_mpi);
       link->reason =

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -38,9 +39,9 @@ struct MessageCounts {
 /// MPI. A transport that is not available is replaced by MPI or staged. Collective.
 /// @param device   messages are in the memory of a device
 /// @param scalars  in a message
-/// @param stream   of the kernels that write messages; null without CUDA
+/// @param stream   of the kernels that write messages (the default stream is a null pointer); empty without CUDA
 PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std::int64_t scalars,
-                          void *stream, Link *link);
+                          std::optional<void *> stream, Link *link);
 
 /// Messages on their way between buffers of this rank and those of others. Call Finish() before the next
 /// Pass(), Gather() or Deal().
@@ -65,7 +66,7 @@ public:
   {
     PetscFunctionBegin;
     if (link_.ranks) {
-      PetscCall(link_.ranks->Start(stream(exec), out.data(), sends.data(), in.data(), receives.data(), 2));
+      PetscCall(link_.ranks->Start(*stream(exec), out.data(), sends.data(), in.data(), receives.data(), 2));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(out.to_mpi(exec)); // kernels that read `in` have ended, too
@@ -116,7 +117,7 @@ public:
   {
     PetscFunctionBegin;
     if (link_.ranks) {
-      PetscCall(link_.ranks->Finish(stream(exec)));
+      PetscCall(link_.ranks->Finish(*stream(exec)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCallMPI(
@@ -126,13 +127,13 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// The stream of messages between devices; null for other execution spaces than CUDA.
-  static void *stream([[maybe_unused]] const Exec &exec)
+  /// The stream of messages between devices; empty for other execution spaces than CUDA.
+  static std::optional<void *> stream([[maybe_unused]] const Exec &exec)
   {
 #ifdef KOKKOS_ENABLE_CUDA
     if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) return exec.cuda_stream();
 #endif
-    return nullptr;
+    return std::nullopt;
   }
 
 private:
@@ -142,7 +143,7 @@ private:
   {
     PetscFunctionBegin;
     PetscCall(
-      link_.ranks->Start(stream(exec), out.data(), sends.data(), in.data(), receives.data(), sends.size()));
+      link_.ranks->Start(*stream(exec), out.data(), sends.data(), in.data(), receives.data(), sends.size()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static std::vector<Message> messages(const MessageCounts &of)
