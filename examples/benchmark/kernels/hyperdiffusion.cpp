@@ -122,6 +122,7 @@ constexpr Scheme schemes[] = {
   {"constant", "one matrix, a thread per line", "thomas", false, false},
   {"per_line", "factors of every line, a thread per line", "thomas", true, false},
   {"rewrite", "factors of every line, made in every step", "thomas", true, true},
+  {"rewrite_auto", "new matrices of every line in every step", "auto", true, true},
 };
 
 /// Threads of LAPACK in the second of its rows: those of the publication.
