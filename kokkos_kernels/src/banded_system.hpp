@@ -348,10 +348,15 @@ private:
   }
   void factor(const Exec &exec, const Input &bands, const Factors &to, double tolerance) const
   {
-    Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count),
-                            Kernel{BandEntries<Scalar, Memory>(bands), to.words.data(), to.closures.data(),
-                                   count, 0, static_cast<real_t<Scalar>>(tolerance)},
-                            place.reducer());
+    const Kernel kernel{BandEntries<Scalar, Memory>(bands),    to.words.data(), to.closures.data(), count, 0,
+                        static_cast<real_t<Scalar>>(tolerance)};
+    if constexpr (is_device_space<Exec>)
+      Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count), kernel, place.reducer());
+    else {
+      const PerLineFactorTiles<Scalar, P, Memory> tiles{kernel};
+      Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, tiles.tiles()), tiles,
+                              place.reducer());
+    }
   }
   void solve(const Exec &exec, const Factors &factors, std::int64_t first, const Scalar *b, const LineSet &in,
              Scalar *x, const LineSet &out) const

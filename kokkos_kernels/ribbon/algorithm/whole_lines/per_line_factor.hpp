@@ -7,6 +7,9 @@
 #include <ribbon/matrix/band_entries.hpp>
 #include <ribbon/elimination/small_block.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace ribbon {
 
 /// Writes the words of PerLineFactors. The reduction finds the smallest pivot (SmallestPivot).
@@ -134,6 +137,44 @@ struct PerLineFactorKernel {
     });
     for (int a = 0; a < P; ++a)
       for (int b = 0; b < P; ++b) c[(3 * P * P + a * P + b) * count] = G.a[a][b] * scale[b];
+  }
+};
+
+/// The same on a host, some lines at a time: the words of one line would lie in as many lines of the cache. Each
+/// line is factored in memory without gaps. Then the words of all lines of a tile are written together.
+template <class Scalar, int P, class Memory>
+struct PerLineFactorTiles {
+  using Kernel   = PerLineFactorKernel<Scalar, P, Memory>;
+  using Smallest = typename Kernel::Smallest;
+
+  static constexpr std::int64_t lanes = 8;
+
+  Kernel       kernel;
+  std::int64_t tiles() const { return (kernel.count + lanes - 1) / lanes; }
+
+  void operator()(const std::int64_t t, Smallest &smallest) const
+  {
+    const auto        &entry = kernel.entry;
+    const std::int64_t first = t * lanes, n = std::min(lanes, kernel.count - first),
+                       width    = entry.periodic ? 1 + 4 * P : 1 + 2 * P,
+                       words    = (entry.rows - (entry.periodic ? P : 0)) * width,
+                       closures = entry.periodic ? 4 * P * P : 0;
+    std::vector<Scalar> own(static_cast<std::size_t>((words + closures) * n));
+    for (std::int64_t k = 0; k < n; ++k) {
+      Kernel one     = kernel;
+      one.words      = own.data() + k * (words + closures);
+      one.closures   = one.words + words;
+      one.count      = 1;
+      one.first_line = kernel.first_line + first + k;
+      one(0, smallest);
+    }
+    const auto copy = [&](Scalar *to, std::int64_t from, std::int64_t numbers) {
+      for (std::int64_t e = 0; e < numbers; ++e)
+        for (std::int64_t k = 0; k < n; ++k)
+          to[e * kernel.count + first + k] = own[static_cast<std::size_t>(k * (words + closures) + from + e)];
+    };
+    copy(kernel.words, 0, words);
+    copy(kernel.closures, words, closures);
   }
 };
 
