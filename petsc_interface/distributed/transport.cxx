@@ -4,6 +4,7 @@
 #include "../support/format.hpp"
 #include "../support/session.hpp"
 
+#include <algorithm>
 #include <map>
 
 const char *const RibbonTransports[] = {
@@ -73,6 +74,9 @@ PetscErrorCode Connect(MPI_Comm comm, RibbonTransport by, Connection *found)
 
 namespace {
 
+/// Scalars of a message that `auto` measures. Messages of whole lines would need as much memory as the vectors.
+constexpr std::int64_t largest_measured = std::int64_t(1) << 17;
+
 #ifdef KOKKOS_ENABLE_CUDA
 /// Seconds of an exchange with both neighbours on a ring of the ranks, the largest over all ranks.
 PetscErrorCode Measure(const Link &link, std::int64_t scalars, void *stream, double *seconds)
@@ -138,6 +142,7 @@ PetscErrorCode ChooseLink(MPI_Comm comm, RibbonTransport asked, bool device, std
     if (is_auto) {
       double by_mpi, by_ranks;
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm));
+      most = std::min(most, largest_measured);
       PetscCall(Measure(*link, most, *stream, &by_mpi));
       PetscCall(Measure(chosen, most, *stream, &by_ranks));
       chosen.reason = format("measured: %.3g ms, by %s %.3g ms", 1e3 * by_ranks,

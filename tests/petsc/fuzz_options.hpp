@@ -97,6 +97,7 @@ inline bool is_to_the_point(const std::string &text, const Options &o, const Pro
     {"blocks reach up to 8", p.components > 8},
     {"block lines reach the next element only", p.components > 1 && (p.width > 1 || o.direction == "rows")},
     {"wider bands are not supported", named && !p.da},
+    {" stores no diagonal entry", !p.sound}, // a dense matrix stores no zeros
   };
   for (const auto &s : sentences)
     if (s.may_be && contains(text, s.part)) return true;
