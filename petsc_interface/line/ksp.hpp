@@ -52,6 +52,9 @@ PetscErrorCode ReadPCOptions(KSP ksp);
 /// type.
 PetscErrorCode PassPrecision(KSP ksp);
 PetscErrorCode CountLines(KSP ksp, LineCounts *counts);
+/// Copies the results of the lines of this rank: see KSPLineGetLines().
+PetscErrorCode CopyLines(KSP ksp, PetscInt *n, PetscInt rows[], PetscInt columns[], PetscInt solves[],
+                         PetscReal residuals[]);
 /// Computes residuals of Amat (or of its transpose, as in the last solve) in doubled precision. Null if the
 /// type of Amat is not supported.
 PetscErrorCode GetAccurateResidual(KSP ksp, AccurateResidual **residual);

@@ -54,6 +54,16 @@ PetscErrorCode GetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, PetscInt *op
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GetLines(KSP ksp, PetscInt *n, PetscInt rows[], PetscInt columns[], PetscInt solves[],
+                        PetscReal residuals[])
+{
+  PetscFunctionBegin;
+  PetscCheck(context(ksp)->solved, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE,
+             "KSPLineGetLines: call KSPSolve() first");
+  PetscCall(CopyLines(ksp, n, rows, columns, solves, residuals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GetBackwardError(KSP ksp, PetscReal *worst, PetscInt *row)
 {
   Vec       errors;
@@ -150,6 +160,7 @@ PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach)
   PetscCall(ComposeOptions(ksp, ksp_line_options, attach));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineView_C", attach ? ViewLines : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetInfo_C", attach ? GetInfo : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetLines_C", attach ? GetLines : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetBackwardError_C",
                                        attach ? GetBackwardError : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -185,6 +196,16 @@ PetscErrorCode KSPLineGetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, Petsc
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscUseMethod(ksp, "KSPLineGetInfo_C", (KSP, PetscInt *, PetscInt *, PetscInt *, PetscReal *),
                  (ksp, lines, refined, open, worst));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPLineGetLines(KSP ksp, PetscInt *n, PetscInt rows[], PetscInt columns[], PetscInt solves[],
+                               PetscReal residuals[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscUseMethod(ksp, "KSPLineGetLines_C", (KSP, PetscInt *, PetscInt[], PetscInt[], PetscInt[], PetscReal[]),
+                 (ksp, n, rows, columns, solves, residuals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -172,6 +172,22 @@ PetscErrorCode BackwardErrors(KSP ksp, Vec *errors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CopyLines(KSP ksp, PetscInt *n, PetscInt rows[], PetscInt columns[], PetscInt solved[],
+                         PetscReal residuals[])
+{
+  std::vector<LineOutcome> lines;
+  PetscFunctionBegin;
+  PetscCall(Outcomes(ksp, &lines));
+  if (n) *n = static_cast<PetscInt>(lines.size());
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (rows) rows[k] = static_cast<PetscInt>(lines[k].row);
+    if (columns) columns[k] = lines[k].column;
+    if (solved) solved[k] = solves(ksp, lines[k]);
+    if (residuals) residuals[k] = ratio(lines[k]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CountLines(KSP ksp, LineCounts *counts)
 {
   std::vector<LineOutcome> lines;

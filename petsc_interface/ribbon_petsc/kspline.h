@@ -91,6 +91,28 @@ PETSC_EXTERN PetscErrorCode KSPLineView(KSP, PetscViewer viewer);
 PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refined, PetscInt *open,
                                            PetscReal *worst);
 /*@
+   KSPLineGetLines - Copies the results of each line of this rank in the last solve. Not collective
+
+   Input Parameter:
+.  ksp - the solver
+
+   Output Parameters (any may be NULL; the caller allocates arrays of n entries):
++  n - lines of this rank that were judged separately, times right-hand sides
+.  rows - global number of the first row of the line
+.  columns - right-hand side, 0 after KSPSolve()
+.  solves - solves of the line
+-  residuals - max|r| / max|b| along the line; infinite if only b is zero
+
+   Note:
+   Call it with arrays NULL first, for n.
+
+   Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve().
+
+.seealso: KSPLINE, KSPLineGetInfo(), KSPLineView()
+@*/
+PETSC_EXTERN PetscErrorCode KSPLineGetLines(KSP, PetscInt *n, PetscInt rows[], PetscInt columns[],
+                                            PetscInt solves[], PetscReal residuals[]);
+/*@
    KSPLineGetBackwardError - Computes the componentwise backward error of the last KSPSolve(). Collective
 
    Input Parameter:

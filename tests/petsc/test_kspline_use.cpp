@@ -5,10 +5,37 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
 using namespace test;
 
 namespace {
+
+/// The results line by line: those of KSPLineGetInfo(), and the first row of each line of this rank.
+void expect_lines(const Solver &s, PetscInt lines, PetscInt length, PetscInt columns)
+{
+  PetscInt n, begin;
+  OK(VecGetOwnershipRange(s.b, &begin, nullptr));
+  OK(KSPLineGetLines(s.ksp, &n, nullptr, nullptr, nullptr, nullptr));
+  ASSERT_EQ(n, lines * columns);
+  std::vector<PetscInt>  row(static_cast<std::size_t>(n)), column(row), solves(row);
+  std::vector<PetscReal> residual(row.size());
+  OK(KSPLineGetLines(s.ksp, nullptr, row.data(), column.data(), solves.data(), residual.data()));
+  PetscReal worst   = 0;
+  PetscInt  refined = 0;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    const auto place = static_cast<PetscInt>(k);
+    EXPECT_EQ(row[k], begin + length * (place % lines)) << k;
+    EXPECT_EQ(column[k], place / lines) << k;
+    EXPECT_LE(solves[k], s.iterations()) << k;
+    refined += solves[k] > 1;
+    worst = std::max(worst, residual[k]);
+  }
+  OK(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  OK(MPI_Allreduce(MPI_IN_PLACE, &refined, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  EXPECT_EQ(worst, s.info().worst);
+  EXPECT_EQ(refined, s.info().refined);
+}
 
 TEST_F(KSPLine, ColumnsOfADenseMatrix)
 {
@@ -39,6 +66,7 @@ TEST_F(KSPLine, ColumnsOfADenseMatrix)
       EXPECT_GT(reason, 0);
       if (grid == &lines) {
         EXPECT_EQ(s.info().lines, columns * 3 * ranks);
+        expect_lines(s, 3, 10, columns);
         EXPECT_LE(s.iterations(), 2);
       } else EXPECT_GT(s.iterations(), 3);
       for (PetscInt c = 0; c < columns; ++c) {
@@ -242,6 +270,8 @@ TEST_F(KSPLine, OptionsAndErrors)
   PetscInt        lines;
   EXPECT_NE(KSPLineGetInfo(s.ksp, &lines, nullptr, nullptr, nullptr), 0);
   EXPECT_TRUE(contains(last_error(), "call KSPSolve() first")) << last_error();
+  EXPECT_NE(KSPLineGetLines(s.ksp, &lines, nullptr, nullptr, nullptr, nullptr), 0);
+  EXPECT_TRUE(contains(last_error(), "KSPLineGetLines: call KSPSolve() first")) << last_error();
   OK(PCLineSetPrecision(s.pc, PC_LINE_PRECISION_SINGLE));
   OK(KSPLineGetPrecision(s.ksp, &precision));
   EXPECT_EQ(precision, PC_LINE_PRECISION_SINGLE) << "the PC's, until it is set here";
