@@ -39,8 +39,8 @@
 
    Options, functions and new coordinates of the DMDA take effect at the next product, also after MatSetUp().
 
-   Fortran and petsc4py have no modules for these functions. Options set all values but the grid, the metric
-   and the stencil. Functions of libribbon can be called by their C names, with the C handle of the matrix.
+   Options set all values but the grid, the metric and the stencil. The Fortran module ribbon (ribbon.F90) and
+   the Python package ribbon have functions for these.
 
    The matrix stores no entries. MatComputeOperator() makes a matrix with entries. MatConvert() to MATSHELL
    makes one that adds operators by MatAXPY(). MatCreateTranspose() multiplies by the transpose.

@@ -170,9 +170,10 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
    up to 8 and every line consists of whole blocks in their order, lines are lines of blocks, and a block on
    no line is solved alone. With MATMAIJ and MATKAIJ, rows are those of their AIJ matrix.
 
-   Each rank uses its own part of the index sets, which may be sequential or parallel. Fortran and petsc4py
-   programs compose them as "PCLine_rows" and "PCLine_offsets" with the PC or with Pmat (PetscObjectCompose()),
-   before the set-up. Those of the PC take precedence. The PC does not copy index sets: do not change them.
+   Each rank uses its own part of the index sets, which may be sequential or parallel. Programs that do
+   not link libribbon compose them as "PCLine_rows" and "PCLine_offsets" with the PC or with Pmat
+   (PetscObjectCompose()), before the set-up. Those of the PC take precedence. The PC does not copy index sets:
+   do not change them.
 
    A line keeps its entries up to 8 rows from the diagonal; lines of blocks of more than 3 rows keep those of
    the next block. The magnitudes of its other entries are added to the diagonals, so that lines of a positive

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/line_solver.hpp>
 int main(int argc, char **argv)
 {

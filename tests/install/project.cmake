@@ -1,10 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
 cmake_minimum_required(VERSION 3.22)
 project(UsesRibbon LANGUAGES C CXX)
+if(FORTRAN)
+  enable_language(Fortran)
+endif()
 find_package(Ribbon REQUIRED)
 add_executable(kernels kernels.cpp)
 target_link_libraries(kernels Ribbon::kernels)
 add_executable(petsc petsc.c)
 target_link_libraries(petsc Ribbon::ribbon)
+if(FORTRAN)
+  foreach(program IN ITEMS columns fortran)
+    add_executable(${program} ${program}.F90)
+    target_link_libraries(${program} Ribbon::fortran)
+    set_target_properties(${program} PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${program}.modules)
+  endforeach()
+endif()
 
 # Every public header compiles by itself.
 function(check_headers target link suffix)
