@@ -17,7 +17,7 @@ packages=(pkg-config libopenmpi-dev python3-matplotlib)
 test_packages=(gfortran libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev openmpi-bin valgrind)
 [ -n "${Kokkos_ROOT:-}${Kokkos_DIR:-}" ] || kernel_packages+=(libtrilinos-kokkos-dev)
 [ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev)
-[ -n "${PETSC_DIR:-}" ] || test_packages+=(python3-petsc4py python3-petsc4py-real python3-dolfinx-real python3-scipy)
+[ -n "${PETSC_DIR:-}" ] || test_packages+=(python3-petsc4py python3-petsc4py-real python3-dolfinx-real python3-scipy python3-pip)
 
 # missing_packages PACKAGE...: prints those that are not installed. Prints nothing if this is not Debian:
 # CMake then reports missing packages.
