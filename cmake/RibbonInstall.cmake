@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Ribbon)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RibbonConfig.cmake.in ${PROJECT_BINARY_DIR}/RibbonConfig.cmake INSTALL_DESTINATION ${_package})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/RibbonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/RibbonConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 set(_parts "")
 if(NOT RIBBON_KERNELS_ROOT)
   list(APPEND _parts kernels)
