@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # cmake --install installs libraries, headers, the CMake package (find_package(Ribbon)) and pkg-config
 # files. With --component kernels or plugin it installs only those of the component.
 include(CMakePackageConfigHelpers)

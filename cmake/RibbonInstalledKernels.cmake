@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Target ribbon::kernels from RIBBON_KERNELS_ROOT, and target ribbon_kokkos: the Kokkos with which they were
 # built.
 find_package(Ribbon ${PROJECT_VERSION} EXACT QUIET COMPONENTS kernels PATHS ${RIBBON_KERNELS_ROOT} NO_DEFAULT_PATH)

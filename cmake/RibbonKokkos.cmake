@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Target ribbon_kokkos: headers, libraries and flags of Kokkos. This file is installed as well, because
 # RibbonConfig.cmake includes it.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Target ribbon_petsc_library: the PETSc of PETSC_DIR/PETSC_ARCH if they are set, otherwise that of
 # pkg-config. Sets RIBBON_PETSC_VERSION, RIBBON_PETSC_EXAMPLES (folder of the tutorials' sources, if any)
 # and RIBBON_PETSC_KOKKOS (Kokkos of the PETSc, if any).

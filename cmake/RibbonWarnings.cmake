@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Target ribbon_warnings: compiler flags of Ribbon's code. Never exported.
 add_library(ribbon_warnings INTERFACE)
 set(_flags -Wall -Wextra)

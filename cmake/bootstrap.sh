@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Sourced by examples/run and tests/run. Installs packages, configures and builds; a second call has nothing
 # to do. Uses PETSC_DIR/PETSC_ARCH and Kokkos_ROOT/Kokkos_DIR of the environment if they are set.
 # RIBBON_BUILD sets another build folder.

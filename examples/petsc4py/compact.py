@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Derivatives along x and y of a periodic function by Mat compact.
 
 The function is exp(sin x) exp(sin y) on 32 x 32 points. The exit status is nonzero if a derivative is wrong.

