@@ -11,8 +11,6 @@ namespace {
 
 using namespace test;
 
-Exec exec;
-
 /// Entries of symmetric rows that couple up to `reach` rows away, in lines of `rows` rows, and some entries
 /// off the lines.
 Sparse symmetric(int rows, int lines, int reach, unsigned seed)
@@ -34,6 +32,7 @@ Sparse symmetric(int rows, int lines, int reach, unsigned seed)
 
 TEST(LumpLeftOut, AddsToDiagonals)
 {
+  const Exec exec;
   for (int B : {1, 2})
     for (int h : {1, 2, 3}) {
       if (B > 1 && h > 1) continue;
@@ -71,7 +70,8 @@ TEST(LumpLeftOut, AddsToDiagonals)
 
 TEST(LumpLeftOut, GrowsInTheDirectionOfTheDiagonal)
 {
-  Sparse A;
+  const Exec exec;
+  Sparse     A;
   A.rows    = 3;
   A.entries = {{{0, 0}, -2}, {{0, 2}, 5}, {{1, 1}, 1}, {{2, 0}, -4}, {{2, 2}, 0}};
   const ribbon::LinePlaces places{ribbon::LineSet::contiguous(3, 1), false, 1, 8};
