@@ -109,6 +109,37 @@ void random_graphs(unsigned seed)
   EXPECT_EQ(found.begin, again.begin);
 }
 
+/// Symmetric patterns with ascending columns are read in place, others are transposed.
+TEST(LinesOfGraph, DoNotDependOnTheOrderOfEntries)
+{
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    std::mt19937 random(seed);
+    const Row    n = 2 + static_cast<Row>(random() % 50);
+    Host<>       A(n);
+    for (Row i = 0; i < n; ++i) {
+      A.entries[{i, i}] = random() % 4 == 0 ? 1e4 : 1;
+      for (Row k = 0; k < 1 + static_cast<Row>(seed % 3); ++k) {
+        const Row j = static_cast<Row>(random() % static_cast<unsigned>(n));
+        if (i == j) continue;
+        A.entries[{i, j}] = 0.1 * static_cast<double>(random() % 12);
+        A.entries[{j, i}] = random() % 3 == 0 ? 0.35 : A.entries[{i, j}];
+      }
+    }
+    const auto          sorted = A.csr();
+    std::vector<int>    column = {};
+    std::vector<double> value  = {};
+    for (Row i = 0; i < n; ++i)
+      for (int e = sorted.row_begin[i + 1] - 1; e >= sorted.row_begin[i]; --e)
+        column.push_back(sorted.column[e]), value.push_back(sorted.value[e]);
+    const auto found = ribbon::lines_from_graph(sorted);
+    const auto other = ribbon::lines_from_graph(
+      ribbon::CsrMatrix<double, int>{n, sorted.row_begin, column.data(), value.data()});
+    expect_sound(A, found);
+    EXPECT_EQ(found.order, other.order) << seed;
+    EXPECT_EQ(found.begin, other.begin) << seed;
+  }
+}
+
 TEST(LinesOfGraph, RandomGraphs)
 {
   for (unsigned seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
