@@ -63,6 +63,11 @@ static PetscErrorCode Judge(TS ts)
   if (accept) {
     PetscCall(BoundStep(ts, &next));
     adi->status = TS_STEP_COMPLETE;
+    if (ts->trajectory && adi->type == TS_ADI_AUTO) { // for the adjoint
+      const auto at = static_cast<std::size_t>(ts->steps);
+      if (adi->taken.size() <= at) PetscCallCXX(adi->taken.resize(at + 1));
+      adi->taken[at] = adi->choice.type;
+    }
     ts->ptime += ts->time_step;
     adi->since_restart++, adi->age++;
   }
@@ -165,6 +170,8 @@ static PetscErrorCode TSReset_ADI(TS ts)
   for (Vec &v : adi->value) PetscCall(VecDestroy(&v));
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
+  PetscCall(TSAdjointReset_ADI(ts));
+  adi->taken.clear();
   adi->stages.fill(nullptr);
   adi->choice = {};
   adi->fused = {}, adi->before_delay = adi->start_delay = {}, adi->read = 0, adi->base = nullptr;
@@ -285,17 +292,22 @@ PetscErrorCode TSCreate_ADI(TS ts)
 {
   PetscFunctionBegin;
   PetscCallCXX(ts->data = new TS_ADI);
-  ts->ops->setup          = TSSetUp_ADI;
-  ts->ops->step           = TSStep_ADI;
-  ts->ops->interpolate    = TSInterpolate_ADI;
-  ts->ops->evaluatewlte   = TSEvaluateWLTE_ADI;
-  ts->ops->evaluatestep   = TSEvaluateStep_ADI;
-  ts->ops->rollback       = TSRollBack_ADI;
-  ts->ops->getstages      = TSGetStages_ADI;
-  ts->ops->reset          = TSReset_ADI;
-  ts->ops->destroy        = TSDestroy_ADI;
-  ts->ops->view           = TSView_ADI;
-  ts->ops->setfromoptions = TSSetFromOptions_ADI;
+  ts->ops->setup           = TSSetUp_ADI;
+  ts->ops->step            = TSStep_ADI;
+  ts->ops->interpolate     = TSInterpolate_ADI;
+  ts->ops->evaluatewlte    = TSEvaluateWLTE_ADI;
+  ts->ops->evaluatestep    = TSEvaluateStep_ADI;
+  ts->ops->rollback        = TSRollBack_ADI;
+  ts->ops->getstages       = TSGetStages_ADI;
+  ts->ops->reset           = TSReset_ADI;
+  ts->ops->destroy         = TSDestroy_ADI;
+  ts->ops->view            = TSView_ADI;
+  ts->ops->setfromoptions  = TSSetFromOptions_ADI;
+  ts->ops->adjointsetup    = TSAdjointSetUp_ADI;
+  ts->ops->adjointstep     = TSAdjointStep_ADI;
+  ts->ops->adjointreset    = TSAdjointReset_ADI;
+  ts->ops->forwardsetup    = TSForwardSetUp_ADI;
+  ts->ops->forwardintegral = TSForwardIntegral_ADI;
 #if defined(RIBBON_PETSC_HAS_RESIZE)
   ts->ops->resizeregister = TSResizeRegister_ADI;
 #endif

@@ -60,6 +60,21 @@ struct Choice {
   PetscReal  largest = PETSC_MAX_REAL;    ///< step up to which ra34pw2 is stable
 };
 
+/// Vectors of the adjoint of a step (adi/ts_adjoint.cxx), for one cost.
+struct AdjointVectors {
+  Vec increment[max_stages] = {};
+  Vec rhs = nullptr, algebraic = nullptr; ///< of a stage; its rows of algebraic equations
+  /// adjoints of the functions at (t, U), (t + h / 2, U), (t + h, U) in rows of algebraic equations
+  Vec boundary[3]   = {};
+  Vec parameters[2] = {}; ///< work vectors
+
+  std::array<Vec *, max_stages + 5> of_the_solution()
+  {
+    return {&increment[0], &increment[1], &increment[2], &increment[3], &rhs,
+            &algebraic,    &boundary[0],  &boundary[1],  &boundary[2]};
+  }
+};
+
 /// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U), and P = P_1 M^-1 P_2 ... with P_d =
 /// M - a A_d.
 struct TS_ADI {
@@ -132,7 +147,10 @@ struct TS_ADI {
 
   FusedSteps fused;
   Choice     choice;
-  Delay      before_delay, start_delay; ///< of `before` and `start`
+  /// methods of the steps of a trajectory, with -ts_adi_type auto
+  std::vector<TSADIType>      taken;
+  std::vector<AdjointVectors> adjoint;                   ///< for each cost
+  Delay                       before_delay, start_delay; ///< of `before` and `start`
 };
 
 inline TS_ADI *adi_of(TS ts)
@@ -165,6 +183,19 @@ PetscErrorCode ReportNotFinite(TS ts);
 /// Whether R, the result of Linearise(), is the Jacobian times U to rounding. `difference`, `size`: largest
 /// values of the difference, and of the Jacobian times the largest value of U. Collective.
 PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size);
+/// The derivative of R, factor[0] A[0] + factor[1] A[1]; a matrix may be null.
+struct Derivative {
+  Mat         A[2]      = {nullptr, nullptr};
+  PetscScalar factor[2] = {1, 1};
+};
+/// dR/dU at (t, Y) for U' = 0. Errors: PETSC_ERR_SUP in one sentence if the application does not provide it.
+PetscErrorCode ComputeDerivative(TS ts, PetscReal t, Vec Y, Derivative *R);
+/// dR/dp at (t, Y): A[0] that of the IFunction, A[1] that of the RHSFunction.
+PetscErrorCode ComputeParameterDerivative(TS ts, PetscReal t, Vec Y, Derivative *R);
+/// The matrix that Linearise() splits, with shift 0, up to its sign.
+PetscErrorCode ComputeSplitJacobian(TS ts, PetscReal t, Vec Y, Mat *J);
+/// The relative accuracy of this matrix: rounding, or the errors of finite differences.
+PetscErrorCode AccuracyOfJacobian(TS ts, PetscReal *accuracy);
 /// The function and the Jacobian at adi->stage_time, for SNES.
 PetscErrorCode FormFunctionADI(SNES snes, Vec U, Vec F, TS ts);
 PetscErrorCode FormJacobianADI(SNES snes, Vec U, Mat A, Mat B, TS ts);
@@ -213,6 +244,12 @@ struct ADIMethod {
   PetscErrorCode (*step)(const Step &step, PetscReal theta, bool *ok);
 };
 const ADIMethod &method_of(TSADIType type);
+/// Factors of the function R in the rows of algebraic equations of stage i: that of the stage, and those at
+/// (t, U), (t + h / 2, U) and (t + h, U).
+struct BoundaryWeights {
+  PetscReal stage = 0, at[3] = {0, 0, 0};
+};
+BoundaryWeights boundary_weights(const TS_ADI *adi, const WMethod &m, int i);
 
 /// A step of the method that suits the Jacobian and the step size.
 PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok);
@@ -236,6 +273,18 @@ PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U);
 /// and after a start by differences of slopes.
 PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte);
 PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool *done);
+
+// adjoint (adi/ts_adjoint.cxx)
+
+/// Refuses what has no adjoint, and creates vectors.
+PetscErrorCode TSAdjointSetUp_ADI(TS ts);
+PetscErrorCode TSAdjointReset_ADI(TS ts);
+/// Gradients at the start of a step from those at its end. Errors: PETSC_ERR_SUP in one sentence if the factors
+/// depend on the solution or on parameters.
+PetscErrorCode TSAdjointStep_ADI(TS ts);
+/// Raise an error: there are no forward sensitivities, and no integrals over time.
+PetscErrorCode TSForwardSetUp_ADI(TS ts);
+PetscErrorCode TSForwardIntegral_ADI(TS ts);
 
 // fused steps (adi/ts_fused.cxx; ts_fused_reasons.cxx says why there are none)
 

@@ -78,8 +78,9 @@ PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok)
   const bool stable       = theta == 0 && step.h <= adi->choice.largest;
   adi->choice.type        = stable ? TS_ADI_RA34PW2 : TS_ADI_HUNDSDORFER_VERWER;
   const ADIMethod &method = method_of(adi->choice.type);
-  adi->stage_count        = method.stages;
-  adi->has_function       = true;
+  // a trajectory stores equally many stages of all steps
+  adi->stage_count  = method_of(step.ts->trajectory ? TS_ADI_AUTO : adi->choice.type).stages;
+  adi->has_function = true;
   PetscCall(method.step(step, theta == 0 && method.theta ? method.theta(adi->choice.directions) : theta, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -93,14 +93,10 @@ PetscErrorCode KeepBoundaryRows(const Step &step, const WMethod &m, int i, Vec R
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sets the rows of algebraic equations of stage i.
-PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
+/// Factors of boundary[0] and boundary[1] in the rows of algebraic equations of stage i.
+void weigh_boundary(const TS_ADI *adi, const WMethod &m, int i, PetscReal weight[2])
 {
-  const TS_ADI *adi       = step.adi;
-  PetscScalar   weight[2] = {0, 0};
-  PetscInt      n         = 2;
-  PetscFunctionBegin;
-  if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  weight[0] = weight[1] = 0;
   for (int j = 0; j <= i; ++j) {
     const PetscReal gamma = m.gamma_ij[i][j];
     if (m.order < 3) weight[0] += gamma;
@@ -109,8 +105,19 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
   }
   if (is_rosenbrock(adi, m)) weight[0] = 1;
   else if (uses_function(adi, m, i)) weight[1] = 1 / m.b[i];
-  else if (m.order < 3) n = 1;
-  PetscCall(SetBoundaryRows(step.ts, n, weight, rhs));
+}
+
+/// Sets the rows of algebraic equations of stage i.
+PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
+{
+  const TS_ADI *adi = step.adi;
+  PetscReal     weight[2];
+  PetscFunctionBegin;
+  if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  weigh_boundary(adi, m, i, weight);
+  const PetscScalar w[2] = {weight[0], weight[1]};
+  const PetscInt    n    = m.order >= 3 || uses_function(adi, m, i) ? 2 : 1;
+  PetscCall(SetBoundaryRows(step.ts, n, w, rhs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -383,6 +390,18 @@ PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
 const ADIMethod &method_of(TSADIType type)
 {
   return methods[type];
+}
+
+/// The same as StageBoundary() does, with the functions in boundary[0] and boundary[1] (ComputeBoundary()).
+BoundaryWeights boundary_weights(const TS_ADI *adi, const WMethod &m, int i)
+{
+  BoundaryWeights all;
+  PetscReal       w[2];
+  weigh_boundary(adi, m, i, w);
+  if (is_rosenbrock(adi, m)) all.stage = w[0], all.at[0] = -3 * w[1], all.at[1] = 4 * w[1], all.at[2] = -w[1];
+  else if (m.order == 3) all.at[1] = 4 * w[1], all.at[2] = w[0] - w[1];
+  else all.at[2] = w[0], all.stage = w[1];
+  return all;
 }
 
 PetscReal theta_of(const TS_ADI *adi)

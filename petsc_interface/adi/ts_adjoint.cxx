@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Adjoint of the steps of TS adi (docs/methods/adi.md#adjoint): the transpose of the derivative of each stage,
+// with transposed line solves. The factors count as constants.
+#include "ts.hpp"
+
+#include "mass.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// The adjoint of a step from U at time t. `gradient`: of each cost, at t + h before and at t afterwards.
+struct AdjointStep {
+  TS        ts;
+  TS_ADI   *adi;
+  Vec       U;
+  PetscReal t, h;
+  Vec      *gradient;
+  int       costs;
+
+  AdjointVectors &of(int cost) const { return adi->adjoint[static_cast<std::size_t>(cost)]; }
+};
+
+/// rhs := the transpose of SolveP() times x, for one direction if `only` is not negative. Overwrites x.
+PetscErrorCode SolveTransposed(TS_ADI *adi, int only, Vec x, Vec rhs)
+{
+  const DirectionSplitting &splitting = adi->splitting;
+  const int                 first = only < 0 ? splitting.directions() - 1 : only, last = only < 0 ? 0 : only;
+  Vec                       from = x;
+  PetscFunctionBegin;
+  if (splitting.algebraic_couple()) PetscCall(splitting.solve_algebraic_transposed(x, adi->boundary[0]));
+  for (int d = first; d >= last; --d) {
+    const Vec to = (d - last) % 2 ? adi->work : rhs; // the last result is rhs
+    PetscCall(adi->factors.solve_transposed(d, from, to));
+    if (d > last && !splitting.mass_is_identity()) PetscCall(splitting.multiply_mass(to, to));
+    from = to;
+  }
+  if (splitting.algebraic_couple()) PetscCall(VecAXPY(rhs, 1, adi->boundary[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Moves s_b rhs_b of the rows of algebraic equations to `algebraic`, so that rhs keeps the other rows.
+PetscErrorCode TakeAlgebraic(TS_ADI *adi, Vec rhs, Vec algebraic)
+{
+  const DirectionSplitting &splitting = adi->splitting;
+  PetscFunctionBegin;
+  PetscCall(VecPointwiseMult(adi->work, splitting.is_algebraic(), rhs));
+  PetscCall(VecAXPY(rhs, -1, adi->work));
+  PetscCall(VecPointwiseMult(algebraic, splitting.algebraic(), adi->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// sum += factor M^T x, for x without rows of algebraic equations.
+PetscErrorCode AddMassTransposed(TS_ADI *adi, PetscScalar factor, Vec x, Vec sum)
+{
+  const DirectionSplitting &splitting = adi->splitting;
+  PetscFunctionBegin;
+  if (splitting.mass_is_identity() && !splitting.mass_matrix()) {
+    PetscCall(VecAXPY(sum, factor, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (splitting.mass_matrix()) PetscCall(MatMultTranspose(splitting.mass_matrix(), x, adi->work));
+  else PetscCall(splitting.multiply_mass(x, adi->work));
+  PetscCall(VecAXPY(sum, factor, adi->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// y := R'^T x
+PetscErrorCode MultiplyTransposed(const Derivative &R, Vec x, Vec work, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(VecSet(y, 0));
+  for (int k = 0; k < 2; ++k) {
+    if (!R.A[k]) continue;
+    PetscCall(MatMultTranspose(R.A[k], x, work));
+    PetscCall(VecAXPY(y, R.factor[k], work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The function R at (time, Y) gets the adjoints `bar`: gradients += R'^T bar, and so for the parameters.
+/// `also`: sees the product of each cost.
+template <class Also>
+PetscErrorCode PassFunction(const AdjointStep &step, PetscReal time, Vec Y, Vec AdjointVectors::*bar,
+                            const Also &also)
+{
+  TS_ADI    *adi = step.adi;
+  Derivative R;
+  PetscFunctionBegin;
+  PetscCall(ComputeDerivative(step.ts, time, Y, &R));
+  for (int n = 0; n < step.costs; ++n) {
+    PetscCall(MultiplyTransposed(R, step.of(n).*bar, adi->work, adi->rhs));
+    PetscCall(VecAXPY(step.gradient[n], 1, adi->rhs));
+    PetscCall(also(n, adi->rhs));
+  }
+  if (!step.ts->vecs_sensip) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ComputeParameterDerivative(step.ts, time, Y, &R));
+  for (int n = 0; n < step.costs; ++n) {
+    AdjointVectors &v = step.of(n);
+    PetscCall(MultiplyTransposed(R, v.*bar, v.parameters[0], v.parameters[1]));
+    PetscCall(VecAXPY(step.ts->vecs_sensip[n], 1, v.parameters[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode nothing(int, Vec)
+{
+  return PETSC_SUCCESS;
+}
+
+/// The functions at (t, U), (t + h / 2, U) and (t + h, U) of the rows of algebraic equations.
+PetscErrorCode PassBoundary(const AdjointStep &step)
+{
+  PetscFunctionBegin;
+  if (!step.adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 3; ++k) {
+    PetscReal norm = 0;
+    for (int n = 0; n < step.costs && norm == 0; ++n)
+      PetscCall(VecNorm(step.of(n).boundary[k], NORM_INFINITY, &norm));
+    if (norm == 0) continue;
+    for (int n = 0; n < step.costs; ++n) PetscCall(VecCopy(step.of(n).boundary[k], step.of(n).rhs));
+    PetscCall(PassFunction(step, step.t + PetscReal(k) / 2 * step.h, step.U, &AdjointVectors::rhs, nothing));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ClearBoundary(const AdjointStep &step)
+{
+  PetscFunctionBegin;
+  if (!step.adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int n = 0; n < step.costs; ++n)
+    for (Vec v : step.of(n).boundary) PetscCall(VecSet(v, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The adjoint of the right-hand side of stage i of a W-method, which is in `rhs` of the vectors of a cost.
+PetscErrorCode PassStageRHS(const AdjointStep &step, const WMethod &m, int i, AdjointVectors &v)
+{
+  TS_ADI         *adi  = step.adi;
+  const PetscReal sign = sign_of(adi);
+  PetscFunctionBegin;
+  if (adi->splitting.algebraic()) {
+    const BoundaryWeights w = boundary_weights(adi, m, i);
+    PetscCall(TakeAlgebraic(adi, v.rhs, v.algebraic));
+    for (int k = 0; k < 3; ++k) PetscCall(VecAXPY(v.boundary[k], sign * w.at[k], v.algebraic));
+  }
+  for (int j = 0; j < i; ++j)
+    PetscCall(AddMassTransposed(adi, -sign * m.z[i][j] / step.h, v.rhs, v.increment[j]));
+  if (adi->splitting.algebraic())
+    PetscCall(VecAXPY(v.rhs, sign * boundary_weights(adi, m, i).stage, v.algebraic));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The adjoint of StepW().
+PetscErrorCode PassW(const AdjointStep &step, const WMethod &m)
+{
+  TS_ADI *adi = step.adi;
+  PetscFunctionBegin;
+  for (int n = 0; n < step.costs; ++n) {
+    for (int i = 0; i < m.stages; ++i) {
+      PetscCall(VecCopy(step.gradient[n], step.of(n).increment[i]));
+      PetscCall(VecScale(step.of(n).increment[i], m.b[i]));
+    }
+  }
+  for (int i = m.stages - 1; i >= 0; --i) {
+    for (int n = 0; n < step.costs; ++n) {
+      AdjointVectors &v = step.of(n);
+      PetscCall(SolveTransposed(adi, -1, v.increment[i], v.rhs));
+      PetscCall(PassStageRHS(step, m, i, v));
+    }
+    PetscCall(PassFunction(step, step.t + m.c[i] * step.h, adi->stages[static_cast<std::size_t>(i)],
+                           &AdjointVectors::rhs, [&](int n, Vec Y) {
+                             PetscFunctionBegin;
+                             for (int j = 0; j < i; ++j)
+                               PetscCall(VecAXPY(step.of(n).increment[j], m.a[i][j], Y));
+                             PetscFunctionReturn(PETSC_SUCCESS);
+                           }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The adjoint of StepOfTwo().
+PetscErrorCode PassTwo(const AdjointStep &step, PetscReal theta)
+{
+  TS_ADI                   *adi       = step.adi;
+  const DirectionSplitting &splitting = adi->splitting;
+  const PetscReal           sign      = sign_of(adi);
+  const bool                algebraic = splitting.algebraic() != nullptr;
+  PetscFunctionBegin;
+  for (int n = 0; n < step.costs; ++n) {
+    AdjointVectors &v = step.of(n);
+    PetscCall(VecCopy(step.gradient[n], v.increment[1]));
+    PetscCall(SolveTransposed(adi, -1, v.increment[1], v.rhs));
+    if (algebraic) {
+      PetscCall(TakeAlgebraic(adi, v.rhs, v.algebraic));
+      PetscCall(VecAXPY(v.boundary[2], sign, v.algebraic));
+    }
+    PetscCall(VecSet(v.increment[0], 0));
+    for (int d = 0; d < splitting.directions(); ++d) {
+      PetscCall(MatMultTranspose(splitting.A(d), v.rhs, adi->work));
+      PetscCall(VecAXPY(v.increment[0], -sign / theta, adi->work));
+    }
+    PetscCall(VecScale(v.rhs, 1 / (2 * theta)));
+  }
+  PetscCall(PassFunction(step, step.t + step.h, adi->stages[1], &AdjointVectors::rhs,
+                         [&](int n, Vec Y) { return VecAXPY(step.of(n).increment[0], 1 / theta, Y); }));
+  for (int n = 0; n < step.costs; ++n) {
+    AdjointVectors &v = step.of(n);
+    PetscCall(SolveTransposed(adi, -1, v.increment[0], v.increment[1]));
+    if (algebraic) {
+      PetscCall(TakeAlgebraic(adi, v.increment[1], v.algebraic));
+      PetscCall(VecAXPY(v.boundary[2], sign * theta, v.algebraic));
+    }
+    PetscCall(VecAXPY(v.rhs, 1, v.increment[1]));
+  }
+  PetscCall(PassFunction(step, step.t, step.U, &AdjointVectors::rhs, nothing));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The adjoint of StepPeacemanRachford().
+PetscErrorCode PassPeacemanRachford(const AdjointStep &step)
+{
+  TS_ADI         *adi  = step.adi;
+  const PetscReal sign = sign_of(adi);
+  PetscFunctionBegin;
+  for (int d = 1; d >= 0; --d) {
+    // every increment is a term of U+, and the first one of the value of the second stage as well
+    for (int n = 0; n < step.costs; ++n) {
+      AdjointVectors &v = step.of(n);
+      PetscCall(VecCopy(step.gradient[n], v.increment[0]));
+      PetscCall(SolveTransposed(adi, d, v.increment[0], v.rhs));
+      if (adi->splitting.algebraic()) {
+        PetscCall(TakeAlgebraic(adi, v.rhs, v.algebraic));
+        PetscCall(VecAXPY(v.boundary[2], sign / 2, v.algebraic));
+      }
+    }
+    PetscCall(PassFunction(step, step.t + step.h / 2, d == 1 ? adi->stages[1] : step.U, &AdjointVectors::rhs,
+                           nothing));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether matrices that `compute` computes differ at two solutions by more than rounding, or by more than
+/// the errors of differences.
+template <class Compute>
+PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance, const Compute &compute, bool *depends)
+{
+  Mat       matrices[3] = {nullptr, nullptr, nullptr}, before[3] = {nullptr, nullptr, nullptr};
+  PetscReal size, difference;
+  PetscFunctionBegin;
+  *depends = false;
+  PetscCall(compute(U, matrices));
+  for (int k = 0; k < 3; ++k)
+    if (matrices[k]) PetscCall(MatDuplicate(matrices[k], MAT_COPY_VALUES, &before[k]));
+  PetscCall(compute(V, matrices));
+  for (int k = 0; k < 3; ++k) {
+    if (!before[k]) continue;
+    PetscCall(MatNorm(before[k], NORM_FROBENIUS, &size));
+    PetscCall(MatAXPY(before[k], -1, matrices[k], SAME_NONZERO_PATTERN));
+    PetscCall(MatNorm(before[k], NORM_FROBENIUS, &difference));
+    *depends = *depends || difference > tolerance * size;
+    PetscCall(MatDestroy(&before[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the matrices of the factors at this time depend on the solution.
+PetscErrorCode FactorsDepend(const AdjointStep &step, PetscReal time, bool *depends)
+{
+  TS        ts  = step.ts;
+  TS_ADI   *adi = step.adi;
+  PetscReal tolerance;
+  PetscFunctionBegin;
+  PetscCall(AccuracyOfJacobian(ts, &tolerance));
+  if (adi->given[0].A)
+    PetscCall(Depends(
+      step.U, ts->vec_sol, 1000 * PETSC_MACHINE_EPSILON,
+      [&](Vec U, Mat(&A)[3]) {
+        PetscFunctionBegin;
+        for (std::size_t d = 0; d < 3 && adi->given[d].A; ++d) {
+          const TS_ADI::DirectionJacobian &given = adi->given[d];
+          PetscCall((*given.function)(ts, time, U, given.A, given.ctx));
+          A[d] = given.A;
+        }
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      depends));
+  else
+    PetscCall(Depends(
+      step.U, ts->vec_sol, tolerance,
+      [&](Vec U, Mat(&A)[3]) {
+        PetscFunctionBegin;
+        PetscCall(ComputeSplitJacobian(ts, time, U, &A[0]));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      depends));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the Jacobian of the factors depends on the parameters: then dR/dp depends on the solution.
+PetscErrorCode ParametersCount(const AdjointStep &step, PetscReal time, bool *depends)
+{
+  PetscFunctionBegin;
+  PetscCall(Depends(
+    step.U, step.ts->vec_sol, 1000 * PETSC_MACHINE_EPSILON,
+    [&](Vec U, Mat(&A)[3]) {
+      Derivative R;
+      PetscFunctionBegin;
+      PetscCall(ComputeParameterDerivative(step.ts, time, U, &R));
+      A[0] = R.A[0];
+      if (!step.adi->imex) A[1] = R.A[1]; // otherwise that of the explicit part
+      PetscFunctionReturn(PETSC_SUCCESS);
+    },
+    depends));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Raises an error if M differs at the end of the step.
+PetscErrorCode CheckMass(const AdjointStep &step)
+{
+  TS        ts      = step.ts;
+  TS_ADI   *adi     = step.adi;
+  bool      changed = false;
+  PetscBool imex    = adi->imex ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionBegin;
+  if (!adi->has_ifunction) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ClearRate(adi));
+  PetscCall(TSComputeIFunction(ts, step.t + step.h, ts->vec_sol, adi->udot, adi->rhs, imex));
+  PetscCall(
+    UpdateMass(ts, step.t + step.h, ts->vec_sol, adi->rhs, imex, adi->udot, adi->work, &adi->mass, &changed));
+  PetscCheck(
+    !changed, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+    "TS adi: the mass matrix dF/dU' changes, and TSAdjointSolve() supports a constant one only: take "
+    "-ts_type cn");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Splits the Jacobian of the step again, unless all steps share one. Raises an error if the factors depend
+/// on the solution or the parameters, or are unknown.
+PetscErrorCode PrepareJacobian(const AdjointStep &step, PetscReal time, bool *ok)
+{
+  TS             ts     = step.ts;
+  TS_ADI        *adi    = step.adi;
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)ts);
+  const bool     frozen = adi->lag_jacobian < 0;
+  bool           changed, depends = false;
+  PetscFunctionBegin;
+  *ok = true;
+  PetscCheck(
+    !frozen || (adi->splitting.directions() > 0 && adi->age >= 0), comm, PETSC_ERR_ARG_WRONGSTATE,
+    "TS adi: TSAdjointSolve() with -ts_adi_lag_jacobian -1 takes the Jacobian of the TSSolve() before "
+    "it, which is gone");
+  const PetscInt64 before = adi->splitting.generation();
+  if (!frozen) {
+    adi->age = -1;
+    PetscCall(Linearise(ts, time, step.U, step.h, adi->rhs, ok));
+    if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  changed = adi->splitting.generation() != before;
+  PetscCheck(!changed || adi->lag_jacobian <= 1, comm, PETSC_ERR_SUP,
+             "TS adi: the Jacobian changes, so that TSAdjointSolve() does not know that of earlier steps of "
+             "-ts_adi_lag_jacobian %" PetscInt_FMT ": take 1 or -1",
+             adi->lag_jacobian);
+  if (frozen || adi->given[0].A || changed || ts->adjoint_steps == 0) PetscCall(CheckMass(step));
+  if (frozen || (!changed && ts->adjoint_steps > 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FactorsDepend(step, time, &depends));
+  PetscCheck(
+    !depends, comm, PETSC_ERR_SUP,
+    "TS adi: the Jacobian depends on the solution, so that TSAdjointSolve() would need derivatives of "
+    "its factors: take -ts_adi_lag_jacobian -1, whose steps share one Jacobian, or -ts_type cn");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CheckParameters(const AdjointStep &step, PetscReal time)
+{
+  TS   ts = step.ts;
+  bool depends;
+  PetscFunctionBegin;
+  if (!ts->vecs_sensip || step.adi->lag_jacobian < 0 || step.adi->given[0].A)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ParametersCount(step, time, &depends));
+  PetscCheck(
+    !depends, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+    "TS adi: the Jacobian depends on the parameters of TSSetCostGradients(), so that TSAdjointSolve() "
+    "would need derivatives of its factors: take -ts_adi_lag_jacobian -1, whose steps share one "
+    "Jacobian, or -ts_type cn");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The method of the step with this number.
+PetscErrorCode GetTypeOfStep(TS ts, PetscInt number, TSADIType *type)
+{
+  const TS_ADI *adi = adi_of(ts);
+  const auto    at  = static_cast<std::size_t>(number);
+  PetscFunctionBegin;
+  PetscCheck(adi->type != TS_ADI_AUTO || at < adi->taken.size(), PetscObjectComm((PetscObject)ts),
+             PETSC_ERR_ARG_WRONGSTATE,
+             "TS adi: step %" PetscInt_FMT
+             " was not computed by this TS: -ts_adi_type auto does not know its "
+             "method; take ra34pw2 or hundsdorfer_verwer in both runs",
+             number);
+  *type = adi->type == TS_ADI_AUTO ? adi->taken[at] : adi->type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+WMethod w_method(TSADIType type, PetscReal theta)
+{
+  if (type == TS_ADI_RA34PW2) return ra34pw2();
+  return type == TS_ADI_HUNDSDORFER_VERWER ? hundsdorfer_verwer(theta) : theta_method(theta);
+}
+
+/// The size of the factors of an earlier step, if that of this one differs only by rounding of its times.
+PetscReal RoundedFactor(const AdjointStep &step, PetscReal a)
+{
+  const PetscReal kept = sign_of(step.adi) * step.adi->factor_scale;
+  const PetscReal unit =
+    PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(step.t), PetscAbsReal(step.t + step.h));
+  return PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a) ? kept : a;
+}
+
+PetscErrorCode PassStep(const AdjointStep &step, bool *ok)
+{
+  TS_ADI   *adi = step.adi;
+  TSADIType type;
+  PetscReal theta, time = step.t, a;
+  PetscFunctionBegin;
+  PetscCall(GetTypeOfStep(step.ts, step.ts->steps, &type));
+  const bool alternates = type == TS_ADI_PEACEMAN_RACHFORD;
+  const bool two        = type == TS_ADI_MODIFIED_CRAIG_SNEYD || type == TS_ADI_CRAIG_SNEYD;
+  const auto weight     = [&] {
+    const ADIMethod &method = method_of(type);
+    return adi->theta > 0 || !method.theta ? adi->theta : method.theta(adi->splitting.directions());
+  };
+  if (alternates) time += step.h / 2;
+  else if (type == TS_ADI_DOUGLAS) time += weight() * step.h;
+  PetscCall(PrepareJacobian(step, time, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckParameters(step, time));
+  theta = weight();
+  a     = alternates ? step.h / 2 : (two ? theta : w_method(type, theta).gamma) * step.h;
+  PetscCall(Factor(step.ts, RoundedFactor(step, a), alternates, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  if (adi->splitting.algebraic_couple() && !adi->boundary[0])
+    PetscCall(VecDuplicate(step.U, &adi->boundary[0]));
+  PetscCall(ClearBoundary(step));
+  if (alternates) PetscCall(PassPeacemanRachford(step));
+  else if (two) PetscCall(PassTwo(step, theta));
+  else PetscCall(PassW(step, w_method(type, theta)));
+  PetscCall(PassBoundary(step));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode TSAdjointSetUp_ADI(TS ts)
+{
+  TS_ADI        *adi  = adi_of(ts);
+  const MPI_Comm comm = PetscObjectComm((PetscObject)ts);
+  PetscFunctionBegin;
+  PetscCheck(adi->rannacher == 0, comm, PETSC_ERR_SUP,
+             "TS adi: TSAdjointSolve() does not support -ts_adi_rannacher %" PetscInt_FMT ": take 0",
+             adi->rannacher);
+  PetscCheck(!ts->vecs_sensi2, comm, PETSC_ERR_SUP,
+             "TS adi has no adjoint of second order (TSSetCostHessianProducts()): take -ts_type cn");
+  if (ts->quadraturets) PetscCall(TSForwardIntegral_ADI(ts));
+  PetscCall(TSAdjointReset_ADI(ts));
+  PetscCallCXX(adi->adjoint.resize(static_cast<std::size_t>(ts->numcost)));
+  for (AdjointVectors &v : adi->adjoint) {
+    for (Vec *one : v.of_the_solution()) PetscCall(VecDuplicate(ts->vec_sol, one));
+    for (Vec &one : v.parameters)
+      if (ts->vecs_sensip) PetscCall(VecDuplicate(ts->vecs_sensip[0], &one));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSAdjointReset_ADI(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  for (AdjointVectors &v : adi->adjoint) {
+    for (Vec *one : v.of_the_solution()) PetscCall(VecDestroy(one));
+    for (Vec &one : v.parameters) PetscCall(VecDestroy(&one));
+  }
+  adi->adjoint.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSAdjointStep_ADI(TS ts)
+{
+  TS_ADI         *adi    = adi_of(ts);
+  const PetscReal h      = PetscAbsReal(ts->time_step); // negative in an adjoint run
+  const bool      frozen = adi->lag_jacobian < 0;
+  bool            ok;
+  PetscFunctionBegin;
+  adi->start_delay = adi->before_delay = {};
+  adi->before_is_there                 = false;
+  PetscCall(PassStep(
+    {ts, adi, adi->stages[0], ts->ptime - h, h, ts->vecs_sensi, static_cast<int>(ts->numcost)}, &ok));
+  if (!ok) ts->reason = TSADJOINT_DIVERGED_LINEAR_SOLVE;
+  if (!frozen) adi->age = -1; // the next step has another solution
+  adi->base = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSForwardIntegral_ADI(TS ts)
+{
+  PetscFunctionBegin;
+  SETERRQ(
+    PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+    "TS adi does not integrate costs over time (TSCreateQuadratureTS()): make the integral an unknown, or "
+    "take -ts_type cn");
+}
+
+PetscErrorCode TSForwardSetUp_ADI(TS ts)
+{
+  PetscFunctionBegin;
+  SETERRQ(
+    PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+    "TS adi has no forward sensitivities (TSForwardSetSensitivities()): take TSAdjointSolve(), or -ts_type "
+    "cn");
+}
+
+} // namespace ribbon::petsc
