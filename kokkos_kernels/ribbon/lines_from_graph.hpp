@@ -10,6 +10,13 @@
 
 namespace ribbon {
 
+/// The strength of the coupling of row i with row j, in units of which only ratios along row i matter.
+enum class CouplingStrength {
+  absolute,    ///< |a_ij|
+  aggregation, ///< |a_ij| / sqrt(|a_ii a_jj|), as in smoothed aggregation
+  negative     ///< -a_ij if its sign is not that of a_ii, else 0, as in classical algebraic multigrid
+};
+
 /// Conditions for couplings that may form a line.
 struct LinesOfGraphOptions {
   /// fraction of the strongest coupling of each of its two rows that a coupling must reach
@@ -21,7 +28,8 @@ struct LinesOfGraphOptions {
   /// entries below this fraction of the diagonal of their row are ignored: a Jacobi iteration handles them
   double least = 1e-3;
   /// rows r * block .. r * block + block - 1 stay together; blocks couple by their Frobenius norms
-  int block = 1;
+  int              block    = 1;
+  CouplingStrength strength = CouplingStrength::absolute;
 };
 
 /// Disjoint lines that together hold all rows. Rows, and all positions, count block rows if
@@ -38,8 +46,8 @@ struct LinesOfGraph {
 /// Camelli, Int. J. Numer. Methods Heat Fluid Flow 13 (2003); Fidkowski et al., J. Comput. Phys. 207
 /// (2005)).
 ///
-/// The coupling of i and j is (|a_ij| / max_k |a_ik| + |a_ji| / max_k |a_jk|) / 2, k off the diagonal. It
-/// does not depend on scales of rows, and the diagonal may be zero or missing. A coupling that only one of
+/// The coupling of i and j is (s_ij / max_k s_ik + s_ji / max_k s_jk) / 2, k off the diagonal, with s = |a| or
+/// another options.strength. It does not depend on scales of rows, and the diagonal may be zero or missing. A coupling that only one of
 /// the two rows stores is half as strong. Zeros, NaN, Inf and columns outside the matrix do not couple.
 ///
 /// Couplings within 1% of each other are ties. Among ties, lines grow from the coupling with the closest
@@ -52,6 +60,14 @@ struct LinesOfGraph {
 /// @throws std::invalid_argument if the rows are not a multiple of block, or an option is negative or NaN
 template <class Scalar, class Index>
 LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options = {});
+
+/// Entries of A, in its order, whose magnitudes off the diagonal are the strengths of couplings. Their lines by
+/// CouplingStrength::absolute are the lines of A by options.strength. For blocks the norm of the block replaces
+/// |a_ij|, and its trace replaces the sign of a_ij. A row without a diagonal entry has its largest entry instead.
+/// @throws std::invalid_argument as lines_from_graph
+template <class Scalar, class Index>
+std::vector<Scalar> entries_by_strength(const CsrMatrix<Scalar, Index> &A,
+                                        const LinesOfGraphOptions      &options);
 
 /// Lines of different lengths as a batch of `pieces` packed lines of `rows` rows each. A packed line
 /// consists of several whole lines, one after another, and padding at its end. The caller must omit

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "graph_strengths.hpp"
 #include "path_cover.hpp"
 
 #include <deque>
@@ -45,15 +46,40 @@ std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t>
 
 } // namespace
 
-template <class Scalar, class Index>
-LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options)
+namespace {
+
+void check(std::int64_t rows, const LinesOfGraphOptions &options)
 {
-  if (options.block < 1 || A.rows % options.block != 0)
-    throw std::invalid_argument("ribbon::lines_from_graph: " + std::to_string(A.rows) +
+  if (options.block < 1 || rows % options.block != 0)
+    throw std::invalid_argument("ribbon::lines_from_graph: " + std::to_string(rows) +
                                 " rows do not divide into blocks of " + std::to_string(options.block));
   if (!(options.threshold >= 0) || !(options.anisotropy >= 0) || !(options.least >= 0))
     throw std::invalid_argument(
       "ribbon::lines_from_graph: threshold, anisotropy and least have to be nonnegative");
+}
+
+} // namespace
+
+template <class Scalar, class Index>
+std::vector<Scalar> entries_by_strength(const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options)
+{
+  check(A.rows, options);
+  std::vector<Scalar> value(A.value, A.value + (A.rows > 0 ? A.row_begin[A.rows] : 0));
+  if (options.strength == CouplingStrength::aggregation) graph::divide_by_diagonals(A, options.block, &value);
+  if (options.strength == CouplingStrength::negative) graph::keep_negative(A, options.block, &value);
+  return value;
+}
+
+template <class Scalar, class Index>
+LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options)
+{
+  if (options.strength != CouplingStrength::absolute) {
+    const std::vector<Scalar> value = entries_by_strength(A, options);
+    LinesOfGraphOptions       same  = options;
+    same.strength                   = CouplingStrength::absolute;
+    return lines_from_graph(CsrMatrix<Scalar, Index>{A.rows, A.row_begin, A.column, value.data()}, same);
+  }
+  check(A.rows, options);
   const auto all = graph::couplings_of(A, options), strong = graph::strong_ones(all, options);
   return graph::PathCover<Index>(all, strong).lines();
 }
@@ -111,11 +137,13 @@ PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
   return packed;
 }
 
+#define RIBBON_INSTANTIATE_FOR(Scalar, Index)                                                                \
+  template std::vector<Scalar> entries_by_strength(const CsrMatrix<Scalar, Index> &,                         \
+                                                   const LinesOfGraphOptions &);                             \
+  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &, const LinesOfGraphOptions &);
 #define RIBBON_INSTANTIATE(Scalar)                                                                           \
-  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, std::int32_t> &,                            \
-                                         const LinesOfGraphOptions &);                                       \
-  template LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, std::int64_t> &,                            \
-                                         const LinesOfGraphOptions &);
+  RIBBON_INSTANTIATE_FOR(Scalar, std::int32_t)                                                               \
+  RIBBON_INSTANTIATE_FOR(Scalar, std::int64_t)
 
 RIBBON_INSTANTIATE(float)
 RIBBON_INSTANTIATE(double)

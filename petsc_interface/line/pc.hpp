@@ -28,7 +28,8 @@ struct PC_Line {
     PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
   PCLineComposition composition   = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering      = PC_LINE_ORDERING_AUTO;
-  PetscReal         omega         = 0; ///< 0: the set-up decides
+  PCLineStrength    strength      = PC_LINE_STRENGTH_ABS; ///< in the order of CouplingStrength
+  PetscReal         omega         = 0;                    ///< 0: the set-up decides
   PetscInt          iterations    = 1;
   PCLineLhs         lhs           = PC_LINE_LHS_AUTO;
   PetscReal         lhs_tol       = 0; ///< 0: equal entries only

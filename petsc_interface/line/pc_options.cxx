@@ -11,6 +11,8 @@ const char *const PCLineCompositions[] = {
   "auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
 const char *const PCLineOrderings[] = {"auto", "jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_",
                                        nullptr};
+const char *const PCLineStrengths[] = {"abs",  "sa", "negative", "PCLineStrength", "PC_LINE_STRENGTH_",
+                                       nullptr};
 const char *const PCLineLhsTypes[]  = {"auto",      "shared",       "classes", "per_line",
                                        "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]      = {"auto",  "exact",     "drop",         "local",
@@ -220,6 +222,8 @@ constexpr auto pc_line_options = std::make_tuple(
          "PCLineSetComposition", kept<&PC_Line::composition>, PCLineCompositions),
   Option("-pc_line_ordering", "All lines of a direction at once, or every second line and then the others",
          "PCLineSetOrdering", kept<&PC_Line::ordering>, PCLineOrderings),
+  Option("-pc_line_strength", "Measure of couplings along matrix", "PCLineSetStrength",
+         kept<&PC_Line::strength>, PCLineStrengths),
   Option("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 or 0.6 where a multigrid level needs it)",
          "PCLineSetOmega", kept<&PC_Line::omega>, NotBelowTwo),
   Option("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", kept<&PC_Line::iterations>,
@@ -300,6 +304,7 @@ using namespace ribbon::petsc;
 
 RIBBON_OPTION(pc_line_options, PC, PCLine, Composition, PCLineComposition)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Ordering, PCLineOrdering)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Strength, PCLineStrength)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Omega, PetscReal)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Iterations, PetscInt)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Lhs, PCLineLhs)

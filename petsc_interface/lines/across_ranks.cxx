@@ -107,7 +107,9 @@ private:
     Indices             elements;
     HostRows            rows;
     LinesOfGraph        found;
+    std::vector<Scalar> strengths;
     std::vector<double> maxima;
+    LinesOfGraphOptions of_strengths = options;
     PetscFunctionBegin;
     PetscCall(GetOffProcessBlock(A_, &off, &columns));
     PetscCall(MatGetSize(off, nullptr, &count));
@@ -126,9 +128,12 @@ private:
     PetscCall(RowsOf(elements, block_, &is));
     PetscCall(MatCreateSubMatrices(A_, 1, &is, &is, MAT_INITIAL_MATRIX, &sub));
     PetscCall(GetHostRows(sub[0], true, &rows));
-    PetscCallCXX(maxima = maxima_of(rows));
+    PetscCallCXX(strengths = entries_by_strength(rows, options));
+    of_strengths.strength = CouplingStrength::absolute;
+    const HostRows measured{rows.rows, rows.row_begin, rows.column, strengths.data()};
+    PetscCallCXX(maxima = maxima_of(measured));
     PetscCall(ShareMaxima(is, elements, &maxima));
-    PetscCallCXX(found = lines_from_graph(completed(rows, maxima), options));
+    PetscCallCXX(found = lines_from_graph(completed(measured, maxima), of_strengths));
     PetscCall(RestoreHostRows(sub[0], &rows));
     PetscCall(MatDestroySubMatrices(1, &sub));
     PetscCall(ISDestroy(&is));

@@ -69,7 +69,8 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   PetscCall(GetHostRows(source.block, true, &rows));
   if (components == 1 && !source.kronecker)
     PetscCall(AgreeOnElements(PetscObjectComm((PetscObject)source.rows), rows, &components));
-  options.block = static_cast<int>(components);
+  options.block    = static_cast<int>(components);
+  options.strength = map->strength;
   PetscCall(CanMove(source, *map, &can_move));
   if (!can_move) PetscCallCXX(lines = lines_from_graph(rows, options));
   PetscCall(RestoreHostRows(source.block, &rows));
@@ -77,6 +78,8 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   PetscCall(AddLines(source, "matrix", std::move(lines), components, map, moved));
   map->directions.back().lines_cut = cut;
   map->source                      = "largest couplings of the matrix";
+  if (map->strength == CouplingStrength::aggregation) map->source += " by strength sa";
+  if (map->strength == CouplingStrength::negative) map->source += " by strength negative";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

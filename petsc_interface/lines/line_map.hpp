@@ -83,7 +83,9 @@ struct LineMap {
   /// solve sub-lines of lines that span ranks together if possible; set before the search
   bool joined = false;
   /// lines along the largest couplings may continue on other ranks; set before the search
-  bool                       across_ranks = false;
+  bool across_ranks = false;
+  /// the measure of couplings by which lines along the largest couplings are found; set before the search
+  CouplingStrength           strength = CouplingStrength::absolute;
   std::vector<LineDirection> directions;
   /// "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string source;

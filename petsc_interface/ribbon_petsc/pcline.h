@@ -17,6 +17,7 @@
       composed (default auto: symmetric or additive, as Krylov methods for symmetric matrices need it)
 .  -pc_line_ordering <auto,jacobi,zebra> - all lines of a direction at once, or every second line first and
       then the others with updated values (default auto: zebra on multigrid levels, otherwise jacobi)
+.  -pc_line_strength <abs,sa,negative> - the measure of couplings along matrix (default abs: |a_ij|)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
       on multigrid levels for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repetitions of the whole sweep (default 1)
@@ -83,6 +84,7 @@ typedef enum {
   PC_LINE_COMPOSITION_SYMMETRIC
 } PCLineComposition;
 typedef enum { PC_LINE_ORDERING_AUTO, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
+typedef enum { PC_LINE_STRENGTH_ABS, PC_LINE_STRENGTH_SA, PC_LINE_STRENGTH_NEGATIVE } PCLineStrength;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
 typedef enum {
@@ -121,6 +123,7 @@ typedef enum { PC_LINE_PROBE_AUTO, PC_LINE_PROBE_ALWAYS, PC_LINE_PROBE_NEVER } P
 PETSC_EXTERN const char *const PCLineDirections[];
 PETSC_EXTERN const char *const PCLineCompositions[];
 PETSC_EXTERN const char *const PCLineOrderings[];
+PETSC_EXTERN const char *const PCLineStrengths[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
 PETSC_EXTERN const char *const PCLineCutExchanges[];
@@ -237,6 +240,33 @@ PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetOrdering(PC, PCLineOrdering);
 PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
+/*@
+   PCLineSetStrength - Sets the measure of couplings by which lines along the largest couplings are found
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+-  strength - PC_LINE_STRENGTH_ABS: |a_ij|; PC_LINE_STRENGTH_SA: |a_ij| / sqrt(|a_ii a_jj|), the root of the
+      measure of smoothed aggregation; PC_LINE_STRENGTH_NEGATIVE: -a_ij if a_ij has not the sign of a_ii, else
+      0, as in classical algebraic multigrid
+
+   Options Database Key:
+.  -pc_line_strength <abs,sa,negative> - the measure
+
+   Level: advanced
+
+   Notes:
+   Strengths are relative to the largest one of the row. The strength of a block is the norm of the block, with
+   the norms of the diagonal blocks, and with the sign of the trace of the block.
+
+   The strength decides which rows form a line. Lines hold the entries of the matrix in every case. Directions
+   other than PC_LINE_DIRECTION_MATRIX have no strength.
+
+.seealso: PCLINE, PCLineSetDirections(), PCGAMGSetThreshold()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetStrength(PC, PCLineStrength strength);
+PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
 /*@
    PCLineSetOmega - Sets the damping of every solve
 

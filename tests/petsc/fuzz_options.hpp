@@ -12,7 +12,7 @@ struct Options {
   std::string text = "-pc_line_view ascii:/dev/null";
   std::string error; ///< part of the error of an invalid option; empty: no error
   std::string direction = "auto", lhs = "auto", cut = "auto", exchange = "auto", algorithm = "auto",
-              shift             = "none";
+              shift = "none", strength = "abs";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
@@ -24,6 +24,7 @@ struct Options {
     for (const auto &[name, value] : {std::pair<const char *, std::string>{"direction", direction},
                                       {"composition", PCLineCompositions[composition]},
                                       {"ordering", PCLineOrderings[ordering]},
+                                      {"strength", strength},
                                       {"omega", std::to_string(omega)},
                                       {"iterations", std::to_string(iterations)},
                                       {"lhs", lhs},
@@ -53,6 +54,7 @@ inline Options draw_options(Draw *draw)
   Draw aside = *draw;
   o.cut      = aside.of<const char *>({"auto", "exact", "local"});
   o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out"});
+  o.strength = aside.of<const char *>({"abs", "sa", "negative"});
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes())
     o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted", "partition", "tile_products",
@@ -68,7 +70,8 @@ inline Options draw_options(Draw *draw)
       {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},          {"omega", "-1"},
       {"omega", "nan"},         {"iterations", "0"},     {"iterations", "-7"},    {"lhs", "all"},
       {"cut", "both"},          {"algorithm", "best"},   {"zeropivot", "-1"},     {"zeropivot", "1"},
-      {"direction", "auto,x"},  {"shift_type", "some"},  {"shift_amount", "1"},   {"lhs_tol", "-1"},
+      {"direction", "auto,x"},  {"strength", "most"},    {"shift_type", "some"},  {"shift_amount", "1"},
+      {"lhs_tol", "-1"},
     };
     const auto &[name, value] = bad[draw->below(static_cast<PetscInt>(std::size(bad)))];
     o.error                   = std::string("-pc_line_") + name;

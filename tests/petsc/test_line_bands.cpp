@@ -199,6 +199,7 @@ TEST_F(PCLineBands, StayDefinite) // one rank: it needs dense matrices
     {
       Line line(A);
       OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      OK(PCLineSetStrength(line.pc, static_cast<PCLineStrength>(seed % 3)));
       const auto inverse = columns_of(line, n * dof);
       ASSERT_EQ(inverse.size(), static_cast<std::size_t>(n * dof * n * dof)) << "seed " << seed;
       EXPECT_TRUE(is_definite(inverse, n * dof)) << "seed " << seed << line.view();

@@ -139,6 +139,43 @@ TEST_F(PCLineRanks, IterationsDoNotDependOnRanks)
   OK(MatDestroy(&A));
 }
 
+TEST_F(PCLineRanks, StrengthDoesNotDependOnUnits)
+{
+  // an anisotropic grid whose unknowns have different units, and are numbered anywhere on all ranks
+  const PetscInt        nx = 12, ny = 14, n = nx * ny;
+  std::vector<PetscInt> at(static_cast<std::size_t>(n));
+  std::iota(at.begin(), at.end(), 0);
+  std::shuffle(at.begin(), at.end(), std::mt19937(3));
+  const auto place = [&at](PetscInt r) { return at[static_cast<std::size_t>(r)]; };
+  const auto apart = [&](PetscInt r, PetscInt c) {
+    return std::pair{std::abs(place(r) % nx - place(c) % nx), std::abs(place(r) / nx - place(c) / nx)};
+  };
+  const auto unit = [&](PetscInt r) { return std::pow(10, std::sin(3.0 * static_cast<double>(place(r)))); };
+  Mat        A    = matrix(
+              n,
+              [&](PetscInt r, PetscInt c) {
+      return PetscScalar(unit(r) * unit(c) * (r == c ? 2.2 : apart(r, c).first == 1 ? -0.1 : -1));
+    },
+              [&](PetscInt r, PetscInt c) { return apart(r, c).first + apart(r, c).second <= 1; });
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    OK(PCLineSetStrength(line.pc, PC_LINE_STRENGTH_SA));
+    line.residual(A);
+    EXPECT_TRUE(contains(line.view(), "largest couplings of the matrix by strength sa")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "packed: 12 lines of any length")) << line.view();
+    OK(PCLineSetStrength(line.pc, PC_LINE_STRENGTH_ABS));
+    line.residual(A);
+    EXPECT_FALSE(contains(line.view(), "by strength")) << line.view();
+    EXPECT_FALSE(contains(line.view(), "packed: 12 lines of any length")) << line.view();
+  }
+  const std::string by    = "-ksp_type cg -pc_type line -pc_line_direction matrix -pc_line_strength ";
+  const PetscInt    by_sa = iterations_of(A, (by + "sa").c_str()),
+                 by_abs   = iterations_of(A, (by + "abs").c_str());
+  EXPECT_TRUE(by_sa > 0 && (by_abs < 0 || by_sa < by_abs)) << by_sa << " and " << by_abs;
+  OK(MatDestroy(&A));
+}
+
 TEST_F(PCLineRanks, RingsAreOpened)
 {
   Scattered of{12, 7, 1, 1, true};
