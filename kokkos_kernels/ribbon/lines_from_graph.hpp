@@ -76,6 +76,7 @@ struct PackedLines {
   std::int64_t rows = 0, pieces = 0;
   /// rows * pieces: the row at element i of packed line s, at i * pieces + s; -1 is padding
   std::vector<std::int64_t> row_at;
+  std::vector<std::int64_t> line_at;     ///< for every place of row_at: its line, -1 for padding
   std::vector<std::int64_t> position_of; ///< for every row: its place in row_at
 };
 

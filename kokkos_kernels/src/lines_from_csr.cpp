@@ -198,7 +198,8 @@ struct ExtractKernel {
   {
     const LineSet     &s     = lines.lines;
     const bool         along = s.row_stride < s.stride0;
-    const Place        p     = along ? Place{u / s.rows, u % s.rows} : Place{u % s.lines(), u / s.lines()};
+    const std::int64_t n = along ? s.rows : s.lines(), q = quotient(u, n), rest = u - q * n;
+    const Place        p = along ? Place{q, rest} : Place{rest, q};
     const std::int64_t k = s(p.line, p.row), element = lines.element ? lines.element[k] : k;
     const int          B = lines.components;
     for (int d = 0; d < (2 * h + 1) * B * B; ++d)

@@ -126,14 +126,23 @@ PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
                              first_of[at(line)] = first;
                            });
   packed.row_at.assign(at(packed.rows * packed.pieces), -1);
+  packed.line_at.assign(packed.row_at.size(), -1);
   packed.position_of.assign(at(unknowns), -1);
-  for (std::int64_t l = 0; l < lines.lines(); ++l)
-    for (std::int64_t k = 0; k < length(l); ++k) {
-      const std::int64_t row      = lines.order[at(lines.begin[at(l)] + k)],
-                         position = (first_of[at(l)] + k) * packed.pieces + piece_of[at(l)];
-      packed.row_at[at(position)] = row;
-      packed.position_of[at(row)] = position;
-    }
+  // a few lines at once: they have neighbouring places
+  constexpr std::int64_t tile = 16;
+  for (std::int64_t first = 0; first < lines.lines(); first += tile) {
+    const std::int64_t end = std::min(first + tile, lines.lines()), most = length(longest_first[at(first)]);
+    for (std::int64_t k = 0; k < most; ++k)
+      for (std::int64_t t = first; t < end; ++t) {
+        const std::int64_t l = longest_first[at(t)];
+        if (k >= length(l)) break;
+        const std::int64_t row       = lines.order[at(lines.begin[at(l)] + k)],
+                           position  = (first_of[at(l)] + k) * packed.pieces + piece_of[at(l)];
+        packed.row_at[at(position)]  = row;
+        packed.line_at[at(position)] = l;
+        packed.position_of[at(row)]  = position;
+      }
+  }
   return packed;
 }
 

@@ -17,7 +17,8 @@ constexpr int long_rows = 256;
 /// Lines of two lists, in the order of their first rows.
 inline LinesOfGraph merged(LinesOfGraph a, LinesOfGraph b)
 {
-  if (a.lines() == 0 || b.lines() == 0) return a.lines() == 0 ? b : a;
+  if (a.lines() == 0) return b;
+  if (b.lines() == 0) return a;
   LinesOfGraph all;
   all.order.reserve(a.order.size() + b.order.size());
   all.begin.push_back(0);
@@ -96,16 +97,38 @@ private:
   template <class MayBegin>
   void add_paths(const MayBegin &may_begin, LinesOfGraph *to)
   {
+    std::array<std::vector<Index>, 16> paths; // neighbouring paths have neighbouring rows
     to->begin.push_back(0);
-    for (std::size_t first = 0; first < neighbour_.size(); ++first) {
-      if (done_[first] || neighbour_[first][1] >= 0 || !may_begin(first)) continue; // or an interior row
-      for (Index before = -1, row = static_cast<Index>(first); row >= 0;) {
-        to->order.push_back(row);
-        done_[at(row)]   = 1;
-        const auto &next = neighbour_[at(row)];
-        before           = std::exchange(row, next[0] == before ? next[1] : next[0]);
+    for (std::size_t first = 0; first < neighbour_.size();) {
+      std::size_t count = 0;
+      for (; first < neighbour_.size() && count < paths.size(); ++first)
+        if (!done_[first] && neighbour_[first][1] < 0 && may_begin(first)) // not an interior row
+          paths[count++].assign(1, static_cast<Index>(first));
+      follow(&paths, count);
+      for (std::size_t p = 0; p < count; ++p) {
+        if (paths[p].back() < paths[p].front()) continue; // backwards
+        to->order.insert(to->order.end(), paths[p].begin(), paths[p].end());
+        to->begin.push_back(static_cast<std::int64_t>(to->order.size()));
+        for (Index row : paths[p]) done_[at(row)] = 1;
       }
-      to->begin.push_back(static_cast<std::int64_t>(to->order.size()));
+    }
+  }
+
+  /// Follows `count` paths from their first rows, side by side.
+  template <class Paths>
+  void follow(Paths *paths, std::size_t count) const
+  {
+    for (bool on = count > 0; on;) {
+      on = false;
+      for (std::size_t p = 0; p < count; ++p) {
+        auto       &path   = (*paths)[p];
+        const Index before = path.size() > 1 ? path[path.size() - 2] : -1;
+        const auto &next   = neighbour_[at(path.back())];
+        const Index to     = next[0] == before ? next[1] : next[0];
+        if (to < 0) continue;
+        path.push_back(to);
+        on = true;
+      }
     }
   }
 

@@ -19,6 +19,12 @@ struct CsrNumbers {
   }
 };
 
+/// The quotient of numbers >= 0. Divisions of 32 bits are several times as fast.
+KOKKOS_INLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b)
+{
+  return (a | b) >> 32 == 0 ? static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b) : a / b;
+}
+
 /// Position of every unknown in its line: the inverse of a LineSet whose unknowns are 0 .. unknowns - 1.
 struct Place {
   std::int64_t line, row;
@@ -30,7 +36,7 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
   const std::int64_t row_stride = s.rows > 1 ? s.row_stride : 0, stride0 = s.count0 > 1 ? s.stride0 : 0;
   std::int64_t       rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
   const auto         digit = [&rest](std::int64_t stride) {
-    const std::int64_t d = stride == 0 ? 0 : stride == 1 ? rest : rest / stride;
+    const std::int64_t d = stride == 0 ? 0 : stride == 1 ? rest : quotient(rest, stride);
     rest -= d * stride;
     return d;
   };
@@ -51,7 +57,9 @@ KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64
   wrapped                   = false;
   // most entries need no division
   if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0;
-  const std::int64_t q      = stride == 1 ? size : size / stride,
+  const std::int64_t q      = stride == 1      ? size
+                              : size == stride ? 1
+                                               : size / stride,
                      inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
   if (q * stride != size || p.row + inside < 0 || p.row + inside >= s.rows) return 0;
   wrapped              = wrap && around < q;

@@ -33,40 +33,53 @@ struct ReachOfLines {
   }
 };
 
-/// The line of every element, and its position along it.
-struct PlacesOfElements {
-  std::vector<std::int64_t> line, along;
-
-  explicit PlacesOfElements(const LinesOfGraph &lines) : line(lines.order.size()), along(lines.order.size())
-  {
-    for (std::int64_t l = 0; l < lines.lines(); ++l)
-      for (std::int64_t k = lines.begin[static_cast<std::size_t>(l)];
-           k < lines.begin[static_cast<std::size_t>(l) + 1]; ++k) {
-        const auto element = static_cast<std::size_t>(lines.order[static_cast<std::size_t>(k)]);
-        line[element] = l, along[element] = k;
-      }
-  }
+/// The line of an element, and its position along it.
+struct PlaceOfElement {
+  PetscInt line, along;
 };
+
+std::vector<PlaceOfElement> places_of(const LinesOfGraph &lines)
+{
+  std::vector<PlaceOfElement> places(lines.order.size());
+  constexpr std::int64_t      tile = 16; // neighbouring lines have neighbouring elements
+  for (std::int64_t first = 0; first < lines.lines(); first += tile) {
+    const std::int64_t end = std::min(first + tile, lines.lines());
+    bool               on  = true;
+    for (std::int64_t k = 0; on; ++k) {
+      on = false;
+      for (std::int64_t l = first; l < end; ++l) {
+        const std::int64_t at = lines.begin[static_cast<std::size_t>(l)] + k;
+        if (at >= lines.begin[static_cast<std::size_t>(l) + 1]) continue;
+        on                                                                          = true;
+        places[static_cast<std::size_t>(lines.order[static_cast<std::size_t>(at)])] = {
+          static_cast<PetscInt>(l), static_cast<PetscInt>(k)};
+      }
+    }
+  }
+  return places;
+}
 
 ReachOfLines reach_of(const HostRows &A, const LinesOfGraph &lines, PetscInt components)
 {
-  const PlacesOfElements places(lines);
-  ReachOfLines           reach;
+  const std::vector<PlaceOfElement> places = places_of(lines);
+  ReachOfLines                      reach;
   for (PetscInt row = 0; row < static_cast<PetscInt>(A.rows); ++row) {
-    double     largest = 0;
-    const auto own     = static_cast<std::size_t>(row / components);
-    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e)
-      largest = std::max(largest, static_cast<double>(magnitude(A.value[e])));
+    double               largest = 0, weight[most + 2] = {};
+    bool                 coupled = false; // with another element of the line
+    const PlaceOfElement own     = places[static_cast<std::size_t>(row / components)];
     for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
-      const double size  = static_cast<double>(magnitude(A.value[e]));
-      const auto   other = static_cast<std::size_t>(A.column[e] / components);
-      if (!(size > 0) || places.line[own] != places.line[other]) continue;
-      const auto distance =
-        static_cast<int>(std::min<std::int64_t>(std::abs(places.along[own] - places.along[other]), most + 1));
+      const double         size  = static_cast<double>(magnitude(A.value[e]));
+      const PlaceOfElement other = places[static_cast<std::size_t>(A.column[e] / components)];
+      largest                    = std::max(largest, size);
+      if (!(size > 0) || own.line != other.line) continue;
       if ((A.column[e] - row) % components != 0) reach.components = 1;
-      reach.largest = std::max(reach.largest, distance);
-      if (distance > 0 && is_finite(size / largest)) reach.weight[distance] += size / largest;
+      if (own.along == other.along) continue;
+      const auto distance = static_cast<int>(std::min<PetscInt>(std::abs(own.along - other.along), most + 1));
+      reach.largest       = std::max(reach.largest, distance);
+      if (is_finite(size)) weight[distance] += size, coupled = true;
     }
+    for (int d = 1; d <= most + 1 && coupled; ++d)
+      if (is_finite(weight[d] / largest)) reach.weight[d] += weight[d] / largest;
   }
   return reach;
 }

@@ -22,6 +22,13 @@ std::vector<LineLayout> every_second_line(const std::int64_t (&box)[3], const Pe
   return sets;
 }
 
+static LineLayout layout_of(PackedLines &&p)
+{
+  return {LineSet::interleaved(p.rows, p.pieces),
+          std::make_shared<const std::vector<std::int64_t>>(std::move(p.row_at)),
+          std::make_shared<const std::vector<std::int64_t>>(std::move(p.line_at))};
+}
+
 /// Packs the lines l with taken(l).
 template <class F>
 static LineLayout pack_some(const LinesOfGraph &lines, std::int64_t rows, const F &taken)
@@ -38,20 +45,17 @@ static LineLayout pack_some(const LinesOfGraph &lines, std::int64_t rows, const 
   }
   some.order.resize(element.size());
   std::iota(some.order.begin(), some.order.end(), std::int64_t(0));
-  PackedLines               p = pack(some, rows);
-  std::vector<std::int64_t> part(p.row_at.size(), -1);
+  PackedLines p = pack(some, rows);
   for (std::size_t place = 0; place < p.row_at.size(); ++place) {
     const auto k = static_cast<std::size_t>(p.row_at[place]);
-    if (p.row_at[place] >= 0) p.row_at[place] = element[k], part[place] = line[k];
+    if (p.row_at[place] >= 0) p.row_at[place] = element[k], p.line_at[place] = line[k];
   }
-  return {LineSet::interleaved(p.rows, p.pieces),
-          std::make_shared<const std::vector<std::int64_t>>(std::move(p.row_at)),
-          std::make_shared<const std::vector<std::int64_t>>(std::move(part))};
+  return layout_of(std::move(p));
 }
 
 LineLayout packed(const LinesOfGraph &lines)
 {
-  return pack_some(lines, 0, [](std::size_t) { return true; });
+  return layout_of(pack(lines));
 }
 
 std::vector<std::vector<LineLayout>> packed_by_colour(const LinesOfGraph     &lines,
