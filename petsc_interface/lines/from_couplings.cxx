@@ -2,13 +2,18 @@
 #include "across_ranks.hpp"
 #include "line_map.hpp"
 
+#include "../support/format.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace ribbon::petsc {
 
 namespace {
 
-/// The rows of an element if groups of consecutive rows, all of one size up to 8, store the same columns,
+constexpr PetscInt largest_block = 8; ///< of block tridiagonal lines
+
+/// The rows of an element if groups of consecutive rows, all of one size up to 64, store the same columns,
 /// as the unknowns of a cell do in discontinuous Galerkin methods. 1: there are no such groups.
 PetscInt rows_of_equal_columns(const HostRows &A)
 {
@@ -17,9 +22,10 @@ PetscInt rows_of_equal_columns(const HostRows &A)
     return std::equal(A.column + A.row_begin[r], A.column + A.row_begin[r + 1], A.column + A.row_begin[s],
                       A.column + A.row_begin[s + 1]);
   };
-  PetscInt group = 1;
-  while (group < rows && group <= 8 && equal(0, group)) ++group;
-  if (group == rows || group > 8 || rows % group != 0) return 1;
+  constexpr PetscInt most  = 64;
+  PetscInt           group = 1;
+  while (group < rows && group <= most && equal(0, group)) ++group;
+  if (group == rows || group > most || rows % group != 0) return 1;
   for (PetscInt r = 0; r < rows; ++r)
     if (r % group != 0 && !equal(r - r % group, r)) return 1;
   return group;
@@ -63,12 +69,13 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   int                              can_move = 0;
   PetscInt                         cut      = 0;
   std::shared_ptr<const MovedRows> moved;
-  // larger blocks cannot be solved, but their rows can
-  PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components;
+  PetscInt components = elements.components, larger = 0; // larger blocks cannot be solved, but their rows can
   PetscFunctionBegin;
   PetscCall(GetHostRows(source.block, true, &rows));
   if (components == 1 && !source.kronecker)
     PetscCall(AgreeOnElements(PetscObjectComm((PetscObject)source.rows), rows, &components));
+  if (components > largest_block && (elements.coupled || elements.components == 1))
+    larger = std::exchange(components, 1);
   options.block    = static_cast<int>(components);
   options.strength = map->strength;
   PetscCall(CanMove(source, *map, &can_move));
@@ -78,6 +85,9 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   PetscCall(AddLines(source, "matrix", std::move(lines), components, map, moved));
   map->directions.back().lines_cut = cut;
   map->source                      = "largest couplings of the matrix";
+  if (larger > 0)
+    map->source += format(", row by row: elements have %d unknowns, blocks reach up to %d",
+                          static_cast<int>(larger), static_cast<int>(largest_block));
   if (map->strength == CouplingStrength::aggregation) map->source += " by strength sa";
   if (map->strength == CouplingStrength::negative) map->source += " by strength negative";
   PetscFunctionReturn(PETSC_SUCCESS);

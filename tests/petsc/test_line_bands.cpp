@@ -84,6 +84,22 @@ TEST_F(PCLineBands, HoldAllEntriesThatFit)
   }
 }
 
+TEST_F(PCLineBands, LargerBlocksAreSolvedRowByRow)
+{
+  for (const auto &[dof, named] : {std::pair{9, true}, {16, true}, {9, false}, {16, false}, {8, true}}) {
+    Mat A = shuffled_lines(dof, 1, 0, named);
+    {
+      Line line(A);
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      line.residual(A);
+      const std::string said =
+        "row by row: elements have " + std::to_string(dof) + " unknowns, blocks reach up to 8";
+      EXPECT_EQ(contains(line.view(), said.c_str()), dof > 8) << line.view();
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
 TEST_F(PCLineBands, CountWhatTheyLeaveOut)
 {
   Mat A = shuffled_lines(4, 2, 0.01);
