@@ -123,13 +123,14 @@ struct ModelTS {
           const MatStencil row    = {k, j, i, 0};
           const PetscInt   at[3]  = {i, j, k};
           int              edge   = -1;
-          PetscReal        x      = 1 + 0.3 * std::sin(1.0 + 2 * i + 3 * j + 5 * k);
+          PetscReal        x      = 1 + 0.3 * std::sin(1 + static_cast<PetscReal>(2 * i + 3 * j + 5 * k));
           PetscScalar      center = 0;
           for (int d = 0; d < m.dim && edge < 0; ++d)
             if (at[d] == 0 || at[d] == n[d] - 1) edge = d;
           const bool algebraic = edge >= 0 && m.edges != Model::rates;
           v[0][r] = x * turned, v[1][r] = algebraic ? 0 : m.form == Model::rhsfunction ? 1 : 2 + x;
-          v[2][r] = std::cos(1.0 * i + j), v[3][r] = algebraic && m.form == Model::imex ? 0 : x;
+          v[2][r] = std::cos(static_cast<PetscReal>(i + j)),
+          v[3][r] = algebraic && m.form == Model::imex ? 0 : x;
           if (algebraic && m.form == Model::imex) v[2][r] = 0;
           for (int d = 0; d < m.dim; ++d)
             for (PetscInt to = at[d] - 1; to <= at[d] + 1; to += 2) {
