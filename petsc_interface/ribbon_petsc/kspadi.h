@@ -5,8 +5,8 @@
 #include <petscksp.h>
 
 /*MC
-   KSPADI = "adi" - Alternating-direction implicit iteration with optimal shifts, for separable elliptic
-   problems on structured grids
+   KSPADI - KSPADI = "adi" - Alternating-direction implicit iteration with optimal shifts, for separable
+   elliptic problems on structured grids
 
    Options Database Keys:
 +  -ksp_adi_bounds <bounds> - smallest and largest eigenvalue of every one-direction operator, with a comma
@@ -33,6 +33,8 @@
       equations, J. SIAM 3 (1955)
 .  * - E. L. Wachspress, The ADI Model Problem, Springer (2013)
 -  * - J. Douglas, Alternating direction methods for three space variables, Numerische Mathematik 4 (1962)
+
+   Level: beginner
 M*/
 #define KSPADI "adi"
 
@@ -54,6 +56,8 @@ M*/
    Arnoldi's method with the inverse: 20 solves along lines for each direction. Rows with a diagonal entry
    alone do not count.
 
+   Level: intermediate
+
 .seealso: KSPADI, KSPADISetShifts()
 @*/
 PETSC_EXTERN PetscErrorCode KSPADISetBounds(KSP, PetscReal least, PetscReal largest);
@@ -70,6 +74,8 @@ PETSC_EXTERN PetscErrorCode KSPADIGetBounds(KSP, PetscReal *least, PetscReal *la
 
    Note:
    The set-up keeps the factors of the lines for each shift.
+
+   Level: intermediate
 
 .seealso: KSPADI, KSPADISetBounds()
 @*/

@@ -6,8 +6,8 @@
 #include <ribbon_petsc/pcline.h>
 
 /*MC
-   KSPLINE = "line" - A direct solve of a batch of lines, with iterative refinement until every line meets the
-   tolerance.
+   KSPLINE - KSPLINE = "line" - A direct solve of a batch of lines, with iterative refinement until every line
+   meets the tolerance.
 
    Options Database Keys:
 +  -ksp_line_precision <same,single> - precision in which PCLINE factors and solves lines; residuals keep
@@ -33,6 +33,8 @@
 
    References:
 .  * - N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), chapter 12
+
+   Level: beginner
 M*/
 #define KSPLINE "line"
 
@@ -50,6 +52,8 @@ M*/
    The KSP passes the precision to PCLineSetPrecision() of the PC. With a PC of another type, single precision
    is an error. Other KSP types ignore the precision.
 
+   Level: intermediate
+
 .seealso: KSPLINE, PCLineSetPrecision(), KSPLineGetInfo()
 @*/
 PETSC_EXTERN PetscErrorCode KSPLineSetPrecision(KSP, PCLinePrecision);
@@ -64,6 +68,8 @@ PETSC_EXTERN PetscErrorCode KSPLineGetPrecision(KSP, PCLinePrecision *);
 
    Options Database Key:
 .  -ksp_line_view <viewer> - print it after every solve
+
+   Level: intermediate
 
 .seealso: KSPLINE, KSPLineGetInfo()
 @*/
@@ -85,6 +91,8 @@ PETSC_EXTERN PetscErrorCode KSPLineView(KSP, PetscViewer viewer);
    Each sub-line of a line that spans ranks counts as a line.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve().
+
+   Level: intermediate
 
 .seealso: KSPLINE, KSPLineView()
 @*/
@@ -135,6 +143,8 @@ PETSC_EXTERN PetscErrorCode KSPLineGetLines(KSP, PetscInt *n, PetscInt rows[], P
    References:
 .  * - W. Oettli, W. Prager, Compatibility of approximate solution of linear equations with given error bounds
       for coefficients and right-hand sides, Numerische Mathematik 6 (1964)
+
+   Level: intermediate
 
 .seealso: KSPLINE, KSPLineGetInfo()
 @*/

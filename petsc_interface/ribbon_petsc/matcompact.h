@@ -8,8 +8,8 @@
 #include <petscmat.h>
 
 /*MC
-   MATCOMPACT = "compact" - Compact finite differences, interpolations and filters along one direction of a
-   grid: y = A^-1 B u with banded A and B
+   MATCOMPACT - MATCOMPACT = "compact" - Compact finite differences, interpolations and filters along one
+   direction of a grid: y = A^-1 B u with banded A and B
 
    Options Database Keys:
 +  -mat_compact_direction <x,y,z> - the direction of the lines (default x)
@@ -49,12 +49,16 @@
 .  * - S. K. Lele, Compact finite difference schemes with spectral-like resolution, J. Comput. Phys. 103
       (1992)
 
+   Level: beginner
+
 .seealso: MatSetDM(), DMSetMatType(), MatMult(), MatMultAdd()
 M*/
 #define MATCOMPACT "compact"
 
 /*E
    MatCompactDirection - the direction of the lines of MATCOMPACT
+
+   Level: beginner
 E*/
 typedef enum { MAT_COMPACT_X, MAT_COMPACT_Y, MAT_COMPACT_Z } MatCompactDirection;
 PETSC_EXTERN const char *const MatCompactDirections[];
@@ -68,6 +72,8 @@ PETSC_EXTERN const char *const MatCompactDirections[];
 
    Note:
    The half point i + 1/2 has index i.
+
+   Level: beginner
 E*/
 typedef enum {
   MAT_COMPACT_STAGGERED_NONE,
@@ -124,6 +130,8 @@ PETSC_EXTERN PetscErrorCode MatCompactGetTransport(Mat, RibbonTransport *transpo
    Note:
    It sets the sizes of A, if they are not set.
 
+   Level: intermediate
+
 .seealso: MATCOMPACT, MatSetDM()
 @*/
 PETSC_EXTERN PetscErrorCode MatCompactSetGrid(Mat, PetscInt nx, PetscInt ny, PetscInt nz, PetscInt dof);
@@ -141,6 +149,8 @@ PETSC_EXTERN PetscErrorCode MatCompactGetGrid(Mat, PetscInt *nx, PetscInt *ny, P
    The spacing of xi is 1, unless -mat_compact_spacing is given. The scaling is a part of A, and costs
    nothing. Values that differ between ranks are an error.
 
+   Level: intermediate
+
 .seealso: MATCOMPACT
 @*/
 PETSC_EXTERN PetscErrorCode MatCompactSetMetric(Mat, PetscInt n, const PetscReal dxi_dx[]);
@@ -156,6 +166,8 @@ PETSC_EXTERN PetscErrorCode MatCompactGetMetric(Mat, PetscInt *n, const PetscRea
    Note:
    Options of the scheme and the spacing have no effect then. Entries that are not finite, or differ between
    ranks, are an error.
+
+   Level: intermediate
 
 .seealso: MATCOMPACT, MatCompactRows
 @*/

@@ -5,8 +5,8 @@
 #include <petscmat.h>
 
 /*MC
-   MATSOLVERMULTIFRONTAL = "multifrontal" - Direct solver for banded matrices: chains and rings of unknowns,
-   by orthogonal elimination on a tree (nested dissection of the chain), or by band LU.
+   MATSOLVERMULTIFRONTAL - MATSOLVERMULTIFRONTAL = "multifrontal" - Direct solver for banded matrices: chains
+   and rings of unknowns, by orthogonal elimination on a tree (nested dissection of the chain), or by band LU.
 
    Options Database Keys:
 +  -pc_type lu -pc_factor_mat_solver_type multifrontal - selects the solver (-pc_type cholesky as well)
@@ -32,6 +32,8 @@
    References:
 .  * - S. J. Wright, Stable parallel algorithms for two-point boundary value problems, SIAM J. Sci. Stat.
       Comput. 13 (1992)
+
+   Level: beginner
 M*/
 #define MATSOLVERMULTIFRONTAL "multifrontal"
 

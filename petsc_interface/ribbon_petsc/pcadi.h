@@ -5,8 +5,8 @@
 #include <petscpc.h>
 
 /*MC
-   PCADI = "adi" - Alternating directions: the product of one-direction factors of a matrix shift M - A, each
-   solved exactly along its lines
+   PCADI - PCADI = "adi" - Alternating directions: the product of one-direction factors of a matrix shift M -
+   A, each solved exactly along its lines
 
    Options Database Keys:
 +  -pc_adi_shift <shift> - the shift of a matrix that no time step made, at least 0 (default 0: the shift of
@@ -30,6 +30,8 @@
    References:
 .  * - J. Douglas, J. E. Gunn, A general formulation of alternating direction methods, Numerische Mathematik 6
       (1964)
+
+   Level: beginner
 M*/
 #define PCADI "adi"
 
@@ -50,6 +52,8 @@ M*/
    direction. For a matrix without a shift (an elliptic problem) the preconditioner is the inverse of (shift -
    A_1) (shift - A_2) / shift.
 
+   Level: intermediate
+
 .seealso: PCADI, KSPADI
 @*/
 PETSC_EXTERN PetscErrorCode PCADISetShift(PC, PetscReal shift);
@@ -64,6 +68,8 @@ PETSC_EXTERN PetscErrorCode PCADIGetShift(PC, PetscReal *shift);
 
    Options Database Key:
 .  -pc_adi_directions <auto,x,y,z> - the order
+
+   Level: intermediate
 
 .seealso: PCADI
 @*/
@@ -83,6 +89,8 @@ PETSC_EXTERN PetscErrorCode PCADIGetDirections(PC, PetscInt *n, const PetscInt *
 
    Note:
    It is symmetric if J is symmetric. It is positive definite if every Sigma + B_d is.
+
+   Level: intermediate
 
 .seealso: PCADI, KSPCG
 @*/

@@ -7,7 +7,8 @@
 #include <petscpc.h>
 
 /*MC
-   PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled operator.
+   PCLINE - PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled
+   operator.
 
    Options Database Keys:
 +  -pc_line_direction <auto,x,y,z,rows,matrix> - the couplings that make the lines, or a list as x,y,z, which
@@ -66,6 +67,8 @@
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)
+
+   Level: beginner
 M*/
 #define PCLINE "line"
 
@@ -147,6 +150,8 @@ PETSC_EXTERN const char *const PCLinePrecisions[];
    Options Database Key:
 .  -pc_line_direction <auto,x,y,z,rows,matrix or a list> - the directions
 
+   Level: intermediate
+
 .seealso: PCLINE, PCLineSetDirection(), PCLineSetComposition()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetDirections(PC, PetscInt n, const PCLineDirection directions[]);
@@ -185,6 +190,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
    Columns of n consecutive rows each: ISCreateStride(PETSC_COMM_SELF, columns + 1, 0, n, &offsets), and rows
    NULL.
 
+   Level: intermediate
+
 .seealso: PCLINE, PCLineSetDirection(), PetscObjectCompose()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetRows(PC, IS rows, IS offsets);
@@ -211,6 +218,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetRows(PC, IS *rows, IS *offsets);
    matrices meet this condition. In zebra ordering only PC_LINE_COMPOSITION_SYMMETRIC is symmetric. A choice
    that is not symmetric prints one warning if the KSP of this PC is for symmetric matrices.
 
+   Level: intermediate
+
 .seealso: PCLINE, PCLineSetDirections(), PCLineSetOrdering()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetComposition(PC, PCLineComposition);
@@ -235,6 +244,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
    The colour of a line is the parity of the sum of its other grid indices. Without a DMDA it is the parity of
    the number of the line, where each sub-line of a line that spans ranks counts. If one colour has no line on
    any rank, the ordering is jacobi.
+
+   Level: intermediate
 
 .seealso: PCLINE, PCLineSetComposition()
 @*/
@@ -282,6 +293,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
    With omega 1 and one direction, Richardson's iteration does not damp the error mode that is constant along
    the lines and alternates across them.
 
+   Level: intermediate
+
 .seealso: PCLINE, PCLineSetIterations()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetOmega(PC, PetscReal omega);
@@ -295,6 +308,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetOmega(PC, PetscReal *omega);
 
    Options Database Key:
 .  -pc_line_iterations <its> - the repetitions
+
+   Level: intermediate
 
 .seealso: PCLINE, PCLineSetOmega()
 @*/
@@ -317,6 +332,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
    All lines of a class are solved with the matrix of its first line. With 1e-12, lines of Galerkin
    levels that differ by rounding share a matrix. PCADI, KSPADI and TSADI solve lines exactly: inside them a
    tolerance above the square root of machine epsilon is an error.
+
+   Level: intermediate
 
 .seealso: PCLINE, PCLineSetLhs()
 @*/
@@ -360,6 +377,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetProbe(PC, PCLineProbe *probe);
    Options Database Key:
 .  -pc_line_cut <auto,exact,drop,local,error> - how they are solved
 
+   Level: intermediate
+
 .seealso: PCLINE, PCLineGetInfo()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
@@ -375,6 +394,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
 
    Options Database Key:
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves them
+
+   Level: intermediate
 
 .seealso: PCLINE, PCLineSetCut()
 @*/
@@ -397,6 +418,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
 
    peer and NCCL connect the ranks in the first set-up. All objects that exchange with the same ranks share the
    connection, which PetscFinalize() ends.
+
+   Level: intermediate
 
 .seealso: PCLINE, PCLineSetCut(), MatCompactSetTransport()
 @*/
@@ -427,6 +450,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetSwitchRows(PC, PetscInt *rows);
    line by line, so that small residuals stay accurate. Pivots are judged by the roundoff of single precision.
    PETSc in single precision ignores this option. With complex scalars PCSetUp() is an error.
 
+   Level: intermediate
+
 .seealso: PCLINE, KSPLINE, KSPLineSetPrecision()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetPrecision(PC, PCLinePrecision);
@@ -454,6 +479,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetZeroPivot(PC, PetscReal *tol);
    PC_LINE_SHIFT_PIN is for scalar lines. Other singular lines, lines of blocks, and transposed solves with
    singular lines whose columns do not sum to zero fail as with PC_LINE_SHIFT_NONE.
 
+   Level: intermediate
+
 .seealso: PCLINE, PCLineSetShiftAmount(), PCLineSetZeroPivot(), MatSetNullSpace()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetShiftType(PC, PCLineShiftType);
@@ -476,6 +503,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetShiftAmount(PC, PetscReal *amount);
    solves, with its row, line and rank. The difference is relative to the largest value of the reference on
    the same line. The comparison raises no error. The reference solves on the host, in extended precision,
    with the entries of the matrix at set-up. It serves to find errors, not for production.
+
+   Level: intermediate
 
 .seealso: PCLINE
 @*/
@@ -510,6 +539,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *
    rcond is an estimate in single precision. After a failed set-up all values are unknown.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp().
+
+   Level: intermediate
 
 .seealso: PCLINE, PCLineGetInfo(), PCLineSetZeroPivot()
 @*/

@@ -5,8 +5,8 @@
 #include <petscpc.h>
 
 /*MC
-   PCMULTICOLOR = "multicolor" - Gauss-Seidel and (S)SOR sweeps over colours: unknowns of one colour do not
-   couple and are relaxed in parallel, on hosts and devices
+   PCMULTICOLOR - PCMULTICOLOR = "multicolor" - Gauss-Seidel and (S)SOR sweeps over colours: unknowns of one
+   colour do not couple and are relaxed in parallel, on hosts and devices
 
    Options Database Keys:
 +  -pc_multicolor_omega <omega> - relaxation factor, 0 < omega < 2 (default 1)
@@ -40,6 +40,8 @@
 .  * - Y. Saad, Iterative methods for sparse linear systems, SIAM (2003), section 12.4
 .  * - M. T. Jones, P. E. Plassmann, A parallel graph coloring heuristic, SIAM J. Sci. Comput. 14 (1993)
 
+   Level: beginner
+
 .seealso: PCSOR, PCLINE, PCMulticolorSetSymmetric(), PCMulticolorSetColoring(), PCMulticolorSetCut()
 M*/
 #define PCMULTICOLOR "multicolor"
@@ -57,6 +59,8 @@ M*/
       later passes
 -  PC_MULTICOLOR_COLORING_GREEDY - each unknown of a rank takes the first colour that is free, in the order of
       the rows
+
+   Level: beginner
 E*/
 typedef enum {
   PC_MULTICOLOR_COLORING_AUTO,
@@ -71,6 +75,8 @@ PETSC_EXTERN const char *const PCMulticolorColorings[];
    Values:
 +  PC_MULTICOLOR_CUT_LOCAL - each rank sweeps with the values of other ranks from before its sweeps, as PCSOR
 -  PC_MULTICOLOR_CUT_EXACT - ranks exchange values before every colour
+
+   Level: beginner
 E*/
 typedef enum { PC_MULTICOLOR_CUT_LOCAL, PC_MULTICOLOR_CUT_EXACT } PCMulticolorCut;
 PETSC_EXTERN const char *const PCMulticolorCuts[];
@@ -98,6 +104,8 @@ PETSC_EXTERN const char *const PCMulticolorCuts[];
 
    Errors: PETSC_ERR_ARG_OUTOFRANGE for other flags.
 
+   Level: intermediate
+
 .seealso: PCMULTICOLOR, PCMulticolorSetCut(), PCSORSetSymmetric()
 @*/
 PETSC_EXTERN PetscErrorCode PCMulticolorSetSymmetric(PC, MatSORType flag);
@@ -111,6 +119,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetSymmetric(PC, MatSORType *flag);
 
    Options Database Key:
 .  -pc_multicolor_omega <omega> - the factor
+
+   Level: intermediate
 
 .seealso: PCMULTICOLOR, PCSORSetOmega()
 @*/
@@ -131,6 +141,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetOmega(PC, PetscReal *omega);
 
    Errors: PETSC_ERR_ARG_OUTOFRANGE for values below 1.
 
+   Level: intermediate
+
 .seealso: PCMULTICOLOR, PCSORSetIterations()
 @*/
 PETSC_EXTERN PetscErrorCode PCMulticolorSetIterations(PC, PetscInt its, PetscInt lits);
@@ -144,6 +156,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetIterations(PC, PetscInt *its, PetscIn
 
    Options Database Key:
 .  -pc_multicolor_diagonal_shift <shift> - the number
+
+   Level: intermediate
 
 .seealso: PCMULTICOLOR
 @*/
@@ -159,6 +173,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetDiagonalShift(PC, PetscReal *shift);
    Options Database Key:
 .  -pc_multicolor_coloring <auto,grid,jp,greedy> - the coloring
 
+   Level: intermediate
+
 .seealso: PCMULTICOLOR, PCMulticolorColoring
 @*/
 PETSC_EXTERN PetscErrorCode PCMulticolorSetColoring(PC, PCMulticolorColoring coloring);
@@ -172,6 +188,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetColoring(PC, PCMulticolorColoring *co
 
    Options Database Key:
 .  -pc_multicolor_cut <local,exact> - the cut
+
+   Level: intermediate
 
 .seealso: PCMULTICOLOR, PCMulticolorCut
 @*/
@@ -194,6 +212,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
    It has no effect on several ranks, for blocks, with omega other than 1 or a shift, and if Amat is not Pmat:
    PCView() says why. The operation MATOP_RESIDUAL of Amat is set until PCReset() or PCDestroy().
 
+   Level: intermediate
+
 .seealso: PCMULTICOLOR, MatResidual(), PCMG
 @*/
 PETSC_EXTERN PetscErrorCode PCMulticolorSetResidual(PC, PetscBool use);
@@ -210,6 +230,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetResidual(PC, PetscBool *use);
 -  how - the source of the colours in words; it belongs to the PC and is valid until its next set-up
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp(). Not collective.
+
+   Level: intermediate
 
 .seealso: PCMULTICOLOR
 @*/

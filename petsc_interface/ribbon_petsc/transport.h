@@ -15,6 +15,8 @@
 .  RIBBON_TRANSPORT_NCCL - NCCL, on the stream of the kernels
 -  RIBBON_TRANSPORT_PEER - kernels write into the memory of other devices of the host (CUDA)
 
+   Level: beginner
+
 .seealso: PCLineSetCutTransport(), MatCompactSetTransport()
 E*/
 typedef enum {

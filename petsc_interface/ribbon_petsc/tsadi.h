@@ -5,8 +5,8 @@
 #include <petscts.h>
 
 /*MC
-   TSADI = "adi" - Alternating directions: every step is a product of batched line solves, one direction of a
-   structured grid after another.
+   TSADI - TSADI = "adi" - Alternating directions: every step is a product of batched line solves, one
+   direction of a structured grid after another.
 
    Options Database Keys:
 +  -ts_adi_type <auto,hundsdorfer_verwer,modified_craig_sneyd,craig_sneyd,douglas,peaceman_rachford,ra34pw2> - the
@@ -36,6 +36,8 @@
 .  * - J. Douglas, J. E. Gunn, A general formulation of alternating direction methods, Numer. Math. 6 (1964)
 .  * - J. Rang, L. Angermann, New Rosenbrock W-methods of order 3 for partial differential algebraic equations
       of index 1, BIT 45 (2005)
+
+   Level: beginner
 M*/
 #define TSADI "adi"
 
@@ -69,6 +71,8 @@ PETSC_EXTERN const char *const TSADITypes[];
    The default of -ts_adapt_type is basic for the types with an error estimate, TS_ADI_AUTO,
    TS_ADI_HUNDSDORFER_VERWER, TS_ADI_MODIFIED_CRAIG_SNEYD and TS_ADI_RA34PW2, and none for the others.
 
+   Level: intermediate
+
 .seealso: TSADI, TSADISetTheta()
 @*/
 PETSC_EXTERN PetscErrorCode TSADISetType(TS, TSADIType);
@@ -90,6 +94,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetType(TS, TSADIType *);
    default. For linearised problems TS_ADI_DOUGLAS is backward Euler with 1, and the Crank-Nicolson method
    with 1/2. TS_ADI_PEACEMAN_RACHFORD and TS_ADI_RA34PW2 have no weight. With TS_ADI_AUTO a positive weight
    selects TS_ADI_HUNDSDORFER_VERWER.
+
+   Level: intermediate
 
 .seealso: TSADI, TSADISetType()
 @*/
@@ -122,6 +128,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
    This function is not necessary for TSComputeRHSFunctionLinear() with TSComputeRHSJacobianConstant() and one
    matrix. TS adi detects them, and changes of the matrix.
 
+   Level: intermediate
+
 .seealso: TSADI, TSADISetFuseSteps(), TSComputeRHSFunctionLinear(), TSComputeRHSJacobianConstant()
 @*/
 PETSC_EXTERN PetscErrorCode TSADISetConstantLinear(TS, PetscBool flag);
@@ -152,6 +160,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetConstantLinear(TS, PetscBool *flag);
    are not fused. With a positive number, steps that cannot be fused are an error. With a number above 1, so
    is anything that limits a call to one step.
 
+   Level: intermediate
+
 .seealso: TSADI, TSADISetConstantLinear(), TSSolve(), TSStep()
 @*/
 PETSC_EXTERN PetscErrorCode TSADISetFuseSteps(TS, PetscInt steps);
@@ -172,6 +182,8 @@ typedef PetscErrorCode (*TSADIDirectionJacobian)(TS, PetscReal t, Vec U, Mat A, 
    Note:
    The matrices affect stability and cost, not the equation that is solved. Rows of algebraic equations are
    those of the whole Jacobian.
+
+   Level: intermediate
 
 .seealso: TSADI, TSSetIJacobian()
 @*/
