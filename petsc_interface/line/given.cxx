@@ -21,7 +21,7 @@ PetscErrorCode SetUpGivenLine(PC pc, Mat rows, const GivenBands *bands)
   static_cast<PC_Line *>(pc->data)->given = bands;
   PetscCall(PCSetOperators(pc, rows, rows));
   PetscCall(PCSetReusePreconditioner(pc, PETSC_FALSE));
-  pc->matstate = -1; // the bands may be new although the rows are not
+  RibbonMatState(pc) = -1; // the bands may be new although the rows are not
   PetscCall(PCSetUp(pc));
   PetscCall(PCSetReusePreconditioner(pc, PETSC_TRUE)); // also when the rows change
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -69,6 +69,17 @@ static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_
   #define RibbonMatSolveBegin(ksp) ((void)(ksp))
 #endif
 
+/* PCSetUp() compares a state of Pmat with that of the last set-up. The state that this returns is set to -1 to
+   force a set-up with the same pattern. PETSc 3.26 made it a member of MatState. */
+static inline PetscObjectState &RibbonMatState(PC pc)
+{
+#if defined(MatStateInvalidate)
+  return pc->matstate.state;
+#else
+  return pc->matstate;
+#endif
+}
+
 /* Exchanges the right-hand sides of KSPMatSolve(). From 3.26 on the default convergence test takes the norm
    of these, not that of ksp->vec_rhs. */
 static inline Mat RibbonSwapMatRHS([[maybe_unused]] KSP ksp, [[maybe_unused]] Mat B)
