@@ -20,6 +20,8 @@ if(RIBBON_PETSC)
   install(TARGETS ribbon EXPORT RibbonPluginTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT plugin)
   install(EXPORT RibbonPluginTargets NAMESPACE Ribbon:: DESTINATION ${_package} COMPONENT plugin)
   install(FILES cmake/RibbonPETSc.cmake cmake/RibbonFortran.cmake DESTINATION ${_package} COMPONENT plugin)
+  configure_file(${PROJECT_SOURCE_DIR}/plugin/packaging/modules/modulefile ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION share/modulefiles/ribbon RENAME ${PROJECT_VERSION} COMPONENT plugin)
 endif()
 foreach(_part IN LISTS _parts) # each component works without the other
   install(FILES ${PROJECT_BINARY_DIR}/RibbonConfig.cmake ${PROJECT_BINARY_DIR}/RibbonConfigVersion.cmake cmake/RibbonKokkos.cmake DESTINATION ${_package} COMPONENT ${_part})
