@@ -9,7 +9,7 @@ import config.package
 class Configure(config.package.CMakePackage):
     def __init__(self, framework):
         config.package.CMakePackage.__init__(self, framework)
-        self.version = '0.1.0'
+        self.version = '1.0.0'
         self.gitcommit = 'v' + self.version
         self.download = ['ribbon-' + self.version + '.tar.gz']  # no address yet: --download-ribbon=FILE
         self.includes = ['ribbon_petsc/ribbon.h']

@@ -11,7 +11,7 @@ class Ribbon(CMakePackage, CudaPackage):
 
     license("BSD-2-Clause")
 
-    version("0.1.0")  # builds a checkout: spack dev-build
+    version("1.0.0")  # builds a checkout: spack dev-build
 
     variant("complex", default=False, description="A PETSc with complex scalars")
     variant("int64", default=False, description="A PETSc with 64-bit indices")
