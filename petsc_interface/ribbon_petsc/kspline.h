@@ -116,6 +116,8 @@ PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refin
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve().
 
+   Level: intermediate
+
 .seealso: KSPLINE, KSPLineGetInfo(), KSPLineView()
 @*/
 PETSC_EXTERN PetscErrorCode KSPLineGetLines(KSP, PetscInt *n, PetscInt rows[], PetscInt columns[],
