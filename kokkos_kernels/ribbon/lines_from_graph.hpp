@@ -14,7 +14,8 @@ namespace ribbon {
 enum class CouplingStrength {
   absolute,    ///< |a_ij|
   aggregation, ///< |a_ij| / sqrt(|a_ii a_jj|), as in smoothed aggregation
-  negative     ///< -a_ij if its sign is not that of a_ii, else 0, as in classical algebraic multigrid
+  negative     ///< max(0, -a_ij sign(a_ii)), as in classical algebraic multigrid; for complex a the
+               ///< positive part of the real part of -a_ij conj(a_ii) / |a_ii|
 };
 
 /// Conditions for couplings that may form a line.
@@ -47,8 +48,8 @@ struct LinesOfGraph {
 /// (2005)).
 ///
 /// The coupling of i and j is (s_ij / max_k s_ik + s_ji / max_k s_jk) / 2, k off the diagonal, with s = |a| or
-/// another options.strength. It does not depend on scales of rows, and the diagonal may be zero or missing. A coupling that only one of
-/// the two rows stores is half as strong. Zeros, NaN, Inf and columns outside the matrix do not couple.
+/// another options.strength. It does not depend on scales of rows, and the diagonal may be zero or missing. A
+/// coupling that only one of the two rows stores is half as strong. Zeros, NaN, Inf and columns outside the matrix do not couple.
 ///
 /// Couplings within 1% of each other are ties. Among ties, lines grow from the coupling with the closest
 /// row indices, first to the closest rows. Lines never turn a corner (two couplings of a row that are sides

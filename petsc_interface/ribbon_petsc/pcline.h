@@ -259,8 +259,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
    Input Parameters:
 +  pc - the preconditioner
 -  strength - PC_LINE_STRENGTH_ABS: |a_ij|; PC_LINE_STRENGTH_SA: |a_ij| / sqrt(|a_ii a_jj|), the root of the
-      measure of smoothed aggregation; PC_LINE_STRENGTH_NEGATIVE: -a_ij if a_ij has not the sign of a_ii, else
-      0, as in classical algebraic multigrid
+      measure of smoothed aggregation; PC_LINE_STRENGTH_NEGATIVE: max(0, -a_ij sign(a_ii)), as in classical
+      algebraic multigrid; for complex numbers the positive part of the real part of -a_ij conj(a_ii) / |a_ii|
 
    Options Database Key:
 .  -pc_line_strength <abs,sa,negative> - the measure
@@ -268,8 +268,9 @@ PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
    Level: advanced
 
    Notes:
-   Strengths are relative to the largest one of the row. The strength of a block is the norm of the block, with
-   the norms of the diagonal blocks, and with the sign of the trace of the block.
+   Strengths are relative to the largest one of the row. The strength of a block is its Frobenius norm.
+   PC_LINE_STRENGTH_SA divides it by norms of the diagonal blocks. PC_LINE_STRENGTH_NEGATIVE is 0 unless the sum
+   of a_ij sign(a_ii) over the diagonal of the block is negative.
 
    The strength decides which rows form a line. Lines hold the entries of the matrix in every case. Directions
    other than PC_LINE_DIRECTION_MATRIX have no strength.
