@@ -49,7 +49,8 @@ struct LinesOfGraph {
 ///
 /// The coupling of i and j is (s_ij / max_k s_ik + s_ji / max_k s_jk) / 2, k off the diagonal, with s = |a| or
 /// another options.strength. It does not depend on scales of rows, and the diagonal may be zero or missing. A
-/// coupling that only one of the two rows stores is half as strong. Zeros, NaN, Inf and columns outside the matrix do not couple.
+/// coupling that only one of the two rows stores is half as strong. Zeros, NaN, Inf and columns outside the
+/// matrix do not couple.
 ///
 /// Couplings within 1% of each other are ties. Among ties, lines grow from the coupling with the closest
 /// row indices, first to the closest rows. Lines never turn a corner (two couplings of a row that are sides

@@ -35,8 +35,9 @@ struct MessageCounts {
   std::vector<PetscMPIInt> count, at;
 };
 
-/// Chooses the transport. `auto` measures messages of this size, at most 1 MB, to peers, or by NCCL if there are
-/// no peers, and by MPI. A transport that is not available is replaced by MPI or staged. Collective.
+/// Chooses the transport. `auto` measures messages of this size, at most 1 MB, by MPI, and to peers if the
+/// devices of all ranks reach each other, else by NCCL. A transport that is not available is replaced by MPI or
+/// staged. Collective.
 /// @param device   messages are in the memory of a device
 /// @param scalars  in a message
 /// @param stream   of the kernels that write messages (the default stream is a null pointer); empty without CUDA

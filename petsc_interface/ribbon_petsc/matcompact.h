@@ -23,7 +23,9 @@
       at i + 1/2 (default none)
 .  -mat_compact_spacing <h> - distance of the points (default 0: that of the coordinates of the DMDA, or 1)
 .  -mat_compact_periodic <bool> - lines are periodic, in a grid without a DMDA (default false)
--  -mat_compact_transport <auto,mpi,staged,nccl,peer> - how messages travel between devices (default auto)
+-  -mat_compact_transport <auto,mpi,staged,nccl,peer> - how messages travel between devices (default auto: peer
+      if the devices of all ranks reach each other, else nccl, if the set-up measures that it is faster;
+      otherwise MPI (mpi or staged))
 
    Notes:
    The grid is the DMDA of MatSetDM() or DMCreateMatrix() (-dm_mat_type compact), or that of

@@ -30,8 +30,9 @@
       drop is exact to rounding, otherwise exact; local if it is unknown which sub-lines belong together)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out> - who solves the reduced systems of lines that
       span ranks (default auto: the cheapest by a model)
-.  -pc_line_cut_transport <auto,mpi,staged,nccl,peer> - how their messages travel between devices (default auto: nccl
-      if it is faster, otherwise MPI)
+.  -pc_line_cut_transport <auto,mpi,staged,nccl,peer> - how messages of lines that span ranks travel between
+      devices (default auto: peer if the devices of all ranks reach each other, else nccl, if the set-up
+      measures that it is faster; otherwise MPI (mpi or staged))
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted,partition,tile_products,factored_reduction,
       cyclic_reduction,parallel_cyclic_reduction,cr_pcr,toeplitz_cr> - the kernel (default auto)
 .  -pc_line_switch_rows <rows> - cr_pcr changes to parallel cyclic reduction where at most this many equations

@@ -5,11 +5,11 @@
 #include <petscsys.h>
 
 /*E
-   RibbonTransport - how messages between ranks travel whose vectors are on devices
+   RibbonTransport - how messages travel between ranks whose vectors are on devices
 
    Values:
-+  RIBBON_TRANSPORT_AUTO - peer, or NCCL if there are no peers, if a measurement of the set-up finds it faster;
-      otherwise MPI, staged if MPI does not take addresses of the device
++  RIBBON_TRANSPORT_AUTO - peer if the devices of all ranks reach each other, else NCCL, if the set-up
+      measures that it is faster; otherwise MPI, staged if MPI does not take addresses of the device
 .  RIBBON_TRANSPORT_MPI - MPI with addresses of the device, if PETSc says that MPI takes them
 .  RIBBON_TRANSPORT_STAGED - MPI with copies in pinned host memory
 .  RIBBON_TRANSPORT_NCCL - NCCL, on the stream of the kernels
