@@ -5,8 +5,8 @@
 #include <petscksp.h>
 
 /*MC
-   KSPADI - KSPADI = "adi" - Alternating-direction implicit iteration with optimal shifts, for separable
-   elliptic problems on structured grids
+   KSPADI - Alternating-direction implicit iteration with optimal shifts, for separable elliptic problems on
+   structured grids
 
    Options Database Keys:
 +  -ksp_adi_bounds <bounds> - smallest and largest eigenvalue of every one-direction operator, with a comma

@@ -6,8 +6,8 @@
 #include <ribbon_petsc/pcline.h>
 
 /*MC
-   KSPLINE - KSPLINE = "line" - A direct solve of a batch of lines, with iterative refinement until every line
-   meets the tolerance.
+   KSPLINE - A direct solver of batches of lines, with iterative refinement until every line meets the
+   tolerance
 
    Options Database Keys:
 +  -ksp_line_precision <same,single> - precision in which PCLINE factors and solves lines; residuals keep
@@ -59,8 +59,9 @@ M*/
 PETSC_EXTERN PetscErrorCode KSPLineSetPrecision(KSP, PCLinePrecision);
 PETSC_EXTERN PetscErrorCode KSPLineGetPrecision(KSP, PCLinePrecision *);
 /*@
-   KSPLineView - Prints the report of the last solve: how many lines were refined, how many are not at the
-   tolerance, the worst lines, and a histogram of residuals
+   KSPLineView - Prints a report of the last solve
+
+   Collective
 
    Input Parameters:
 +  ksp - the solver
@@ -69,13 +70,19 @@ PETSC_EXTERN PetscErrorCode KSPLineGetPrecision(KSP, PCLinePrecision *);
    Options Database Key:
 .  -ksp_line_view <viewer> - print it after every solve
 
+   Note:
+   The report has the number of lines that were refined, the number of lines above the tolerance, the worst
+   lines, and a histogram of residuals.
+
    Level: intermediate
 
 .seealso: KSPLINE, KSPLineGetInfo()
 @*/
 PETSC_EXTERN PetscErrorCode KSPLineView(KSP, PetscViewer viewer);
 /*@
-   KSPLineGetInfo - Returns the results of the lines of the last solve, on all ranks. Collective
+   KSPLineGetInfo - Gets the results of the lines of all ranks in the last solve
+
+   Collective
 
    Input Parameter:
 .  ksp - the solver
@@ -99,7 +106,9 @@ PETSC_EXTERN PetscErrorCode KSPLineView(KSP, PetscViewer viewer);
 PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refined, PetscInt *open,
                                            PetscReal *worst);
 /*@
-   KSPLineGetLines - Copies the results of each line of this rank in the last solve. Not collective
+   KSPLineGetLines - Gets the results of each line of this rank in the last solve
+
+   Not Collective
 
    Input Parameter:
 .  ksp - the solver
@@ -112,7 +121,7 @@ PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refin
 -  residuals - max|r| / max|b| along the line; infinite if only b is zero
 
    Note:
-   Call it with arrays NULL first, for n.
+   To get n, call it with NULL for all arrays first.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve().
 
@@ -123,7 +132,9 @@ PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refin
 PETSC_EXTERN PetscErrorCode KSPLineGetLines(KSP, PetscInt *n, PetscInt rows[], PetscInt columns[],
                                             PetscInt solves[], PetscReal residuals[]);
 /*@
-   KSPLineGetBackwardError - Computes the componentwise backward error of the last KSPSolve(). Collective
+   KSPLineGetBackwardError - Computes the componentwise backward error of the last KSPSolve()
+
+   Collective
 
    Input Parameter:
 .  ksp - the solver

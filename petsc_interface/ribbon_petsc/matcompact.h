@@ -8,8 +8,8 @@
 #include <petscmat.h>
 
 /*MC
-   MATCOMPACT - MATCOMPACT = "compact" - Compact finite differences, interpolations and filters along one
-   direction of a grid: y = A^-1 B u with banded A and B
+   MATCOMPACT - A matrix type for compact finite differences, interpolations and filters along one direction
+   of a grid: y = A^-1 B u with banded A and B
 
    Options Database Keys:
 +  -mat_compact_direction <x,y,z> - the direction of the lines (default x)
@@ -23,8 +23,8 @@
       at i + 1/2 (default none)
 .  -mat_compact_spacing <h> - distance of the points (default 0: that of the coordinates of the DMDA, or 1)
 .  -mat_compact_periodic <bool> - lines are periodic, in a grid without a DMDA (default false)
--  -mat_compact_transport <auto,mpi,staged,nccl,peer> - how messages travel between devices (default auto: peer
-      if the devices of all ranks reach each other, else nccl, if the set-up measures that it is faster;
+-  -mat_compact_transport <auto,mpi,staged,nccl,peer> - how messages travel between devices (default auto:
+      peer if the devices of all ranks reach each other, else nccl, if the set-up measures that it is faster;
       otherwise MPI (mpi or staged))
 
    Notes:

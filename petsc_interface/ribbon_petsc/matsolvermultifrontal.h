@@ -5,8 +5,8 @@
 #include <petscmat.h>
 
 /*MC
-   MATSOLVERMULTIFRONTAL - MATSOLVERMULTIFRONTAL = "multifrontal" - Direct solver for banded matrices: chains
-   and rings of unknowns, by orthogonal elimination on a tree (nested dissection of the chain), or by band LU.
+   MATSOLVERMULTIFRONTAL - A direct solver for banded matrices (chains and rings of unknowns), by orthogonal
+   elimination on a tree (nested dissection of the chain), or by band LU
 
    Options Database Keys:
 +  -pc_type lu -pc_factor_mat_solver_type multifrontal - selects the solver (-pc_type cholesky as well)

@@ -5,8 +5,8 @@
 #include <petscpc.h>
 
 /*MC
-   PCADI - PCADI = "adi" - Alternating directions: the product of one-direction factors of a matrix shift M -
-   A, each solved exactly along its lines
+   PCADI - Preconditioner of alternating directions: the product of one-direction factors of a matrix
+   shift M - A, each solved exactly along its lines
 
    Options Database Keys:
 +  -pc_adi_shift <shift> - the shift of a matrix that no time step made, at least 0 (default 0: the shift of

@@ -7,8 +7,7 @@
 #include <petscpc.h>
 
 /*MC
-   PCLINE - PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled
-   operator.
+   PCLINE - Exact solves of the banded and block tridiagonal lines of an assembled matrix, in batches
 
    Options Database Keys:
 +  -pc_line_direction <auto,x,y,z,rows,matrix> - the couplings that make the lines, or a list as x,y,z, which
@@ -270,8 +269,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
 
    Notes:
    Strengths are relative to the largest one of the row. The strength of a block is its Frobenius norm.
-   PC_LINE_STRENGTH_SA divides it by norms of the diagonal blocks. PC_LINE_STRENGTH_NEGATIVE is 0 unless the sum
-   of a_ij sign(a_ii) over the diagonal of the block is negative.
+   PC_LINE_STRENGTH_SA divides it by norms of the diagonal blocks. PC_LINE_STRENGTH_NEGATIVE is 0 unless the
+   sum of a_ij sign(a_ii) over the diagonal of the block is negative.
 
    The strength decides which rows form a line. Lines hold the entries of the matrix in every case. Directions
    other than PC_LINE_DIRECTION_MATRIX have no strength.
@@ -521,8 +520,9 @@ PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *
                                           PetscInt *matrices, PetscInt *half_bandwidth,
                                           PetscLogDouble *bytes);
 /*@
-   PCLineGetFactorInfo - Returns properties of the lines of the first direction that their elimination
-   computes, over all ranks. Collective
+   PCLineGetFactorInfo - Gets the condition, growth and determinant of the lines of the first direction
+
+   Collective
 
    Input Parameter:
 .  pc - the preconditioner, after PCSetUp()

@@ -5,8 +5,8 @@
 #include <petscpc.h>
 
 /*MC
-   PCMULTICOLOR - PCMULTICOLOR = "multicolor" - Gauss-Seidel and (S)SOR sweeps over colours: unknowns of one
-   colour do not couple and are relaxed in parallel, on hosts and devices
+   PCMULTICOLOR - Gauss-Seidel and (S)SOR sweeps over colours: unknowns of one colour do not couple, and are
+   relaxed in parallel on hosts and devices
 
    Options Database Keys:
 +  -pc_multicolor_omega <omega> - relaxation factor, 0 < omega < 2 (default 1)
@@ -196,8 +196,7 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetColoring(PC, PCMulticolorColoring *co
 PETSC_EXTERN PetscErrorCode PCMulticolorSetCut(PC, PCMulticolorCut cut);
 PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
 /*@
-   PCMulticolorSetResidual - Lets MatResidual() use that the residual of the colour that was relaxed last is
-   zero
+   PCMulticolorSetResidual - Sets whether MatResidual() skips the rows of the last colour
 
    Input Parameters:
 +  pc - the preconditioner
@@ -207,7 +206,8 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
 .  -pc_multicolor_residual <bool> - use
 
    Notes:
-   Multigrid computes a residual after each pre-smoothing. With two colours this takes half of a product.
+   The residual of the colour that was relaxed last is zero. Multigrid computes a residual after each
+   pre-smoothing. With two colours this takes half of a product.
 
    It has no effect on several ranks, for blocks, with omega other than 1 or a shift, and if Amat is not Pmat:
    PCView() says why. The operation MATOP_RESIDUAL of Amat is set until PCReset() or PCDestroy().
@@ -219,7 +219,9 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetCut(PC, PCMulticolorCut *cut);
 PETSC_EXTERN PetscErrorCode PCMulticolorSetResidual(PC, PetscBool use);
 PETSC_EXTERN PetscErrorCode PCMulticolorGetResidual(PC, PetscBool *use);
 /*@
-   PCMulticolorGetColors - Returns the colours after PCSetUp()
+   PCMulticolorGetColors - Gets the colours after PCSetUp()
+
+   Not Collective
 
    Input Parameter:
 .  pc - the preconditioner
@@ -229,7 +231,7 @@ PETSC_EXTERN PetscErrorCode PCMulticolorGetResidual(PC, PetscBool *use);
 .  block - rows of an unknown: 1, or the block size
 -  how - the source of the colours in words; it belongs to the PC and is valid until its next set-up
 
-   Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp(). Not collective.
+   Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp().
 
    Level: intermediate
 

@@ -5,8 +5,8 @@
 #include <petscts.h>
 
 /*MC
-   TSADI - TSADI = "adi" - Alternating directions: every step is a product of batched line solves, one
-   direction of a structured grid after another.
+   TSADI - Time stepping by alternating directions: every step is a product of batched line solves, one
+   direction of a structured grid after another
 
    Options Database Keys:
 +  -ts_adi_type <auto,hundsdorfer_verwer,modified_craig_sneyd,craig_sneyd,douglas,peaceman_rachford,ra34pw2> - the
