@@ -24,6 +24,17 @@
   #define RIBBON_JOIN_VOLATILE(type)
 #endif
 
+/// The same for a type with operator+=(const type &) that parallel_reduce sums.
+#if KOKKOS_VERSION < 30700
+  #define RIBBON_ADD_VOLATILE(type)                                                                          \
+    KOKKOS_FUNCTION void operator+=(const volatile type &from) volatile                                      \
+    {                                                                                                        \
+      const_cast<type &>(*this) += const_cast<const type &>(from);                                           \
+    }
+#else
+  #define RIBBON_ADD_VOLATILE(type)
+#endif
+
 namespace ribbon {
 
 /// Real type behind a scalar: double for double and complex<double>, float for float.

@@ -13,6 +13,7 @@ struct SliceNeeds {
   std::uint32_t on_earlier = 0, on_later = 0; ///< masks of the diagonals that have entries
   std::int32_t  irregular = 0;                ///< an entry is on none of the diagonals
 
+  RIBBON_ADD_VOLATILE(SliceNeeds)
   KOKKOS_INLINE_FUNCTION void operator+=(const SliceNeeds &row)
   {
     earlier = earlier < row.earlier ? row.earlier : earlier, later = later < row.later ? row.later : later;
@@ -25,6 +26,7 @@ struct SlotCounts {
   std::int64_t earlier = 0, later = 0; ///< slots
   std::int64_t with_columns = 0;       ///< slices that store columns
 
+  RIBBON_ADD_VOLATILE(SlotCounts)
   KOKKOS_INLINE_FUNCTION void operator+=(const SlotCounts &other)
   {
     earlier += other.earlier, later += other.later, with_columns += other.with_columns;

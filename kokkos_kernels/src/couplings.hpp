@@ -18,6 +18,7 @@ struct CouplingsReducer {
                component = none, too_far = none, no_diagonal = none, not_finite = none, zero_sums = 0;
   KOKKOS_INLINE_FUNCTION static std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
   KOKKOS_INLINE_FUNCTION static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  RIBBON_ADD_VOLATILE(CouplingsReducer)
   KOKKOS_INLINE_FUNCTION CouplingsReducer   &operator+=(const CouplingsReducer &o)
   {
     bandwidth       = larger(bandwidth, o.bandwidth);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chains.hpp"
+#include "scalars.hpp"
 
 namespace test {
 
@@ -30,6 +31,5 @@ void fill(ChainSystem<Scalar> &s, std::mt19937_64 &g, Values values)
 template <class Scalar>
 class Chains : public testing::Test {
 };
-using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
 
 } // namespace test

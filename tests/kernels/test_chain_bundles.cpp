@@ -2,6 +2,7 @@
 // Leaves that hosts process side by side in vectors: rings with all numbers of leaves, and failures in only
 // one of the leaves. A device uses other kernels for the same rings.
 #include "chains.hpp"
+#include "scalars.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,6 @@ namespace {
 template <class Scalar>
 class ChainBundles : public testing::Test {
 };
-using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(ChainBundles, Scalars, );
 
 /// Random rings or chains with large diagonals.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sweeps over colours, compared with plain relaxations of one unknown after another.
 #include "multicolor_matrix.hpp"
+#include "scalars.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@ namespace {
 using ribbon::real_t;
 using test::Exec;
 using test::Memory;
+using test::Scalars;
 using Colors = ribbon::ColorArray<Exec>;
 
 template <class Scalar>
@@ -54,7 +56,6 @@ struct System {
 template <class Scalar>
 class Multicolor : public testing::Test {
 };
-using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(Multicolor, Scalars);
 
 /// Every sequence, block size, guess, omega and shift.

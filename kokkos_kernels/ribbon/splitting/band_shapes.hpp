@@ -28,6 +28,7 @@ struct FoundShapes {
   std::int64_t half_bandwidth[3] = {0, 0, 0}, not_finite = INT64_MAX;
   unsigned     periodic = 0, blocks = 0; ///< bits of directions
 
+  RIBBON_ADD_VOLATILE(FoundShapes)
   KOKKOS_INLINE_FUNCTION FoundShapes &operator+=(const FoundShapes &o)
   {
     for (int d = 0; d < 3; ++d)

@@ -33,6 +33,7 @@ struct BandCounts {
   /// rows differ from the matrix that lines share, or do not fit the shape of the bands
   unsigned misfit = 0;
 
+  RIBBON_ADD_VOLATILE(BandCounts)
   KOKKOS_INLINE_FUNCTION BandCounts &operator+=(const BandCounts &o)
   {
     counts += o.counts;

@@ -85,6 +85,7 @@ struct SplitCounts {
   std::int64_t                        growth  = 0; ///< rows whose r_i < 0
   std::int64_t                        torn    = 0; ///< algebraic rows that couple along several directions
   std::int64_t                        differs = 0; ///< rows that differ, or 0
+  RIBBON_ADD_VOLATILE(SplitCounts)
   KOKKOS_INLINE_FUNCTION SplitCounts &operator+=(const SplitCounts &o)
   {
     mixed += o.mixed, growth += o.growth, torn += o.torn, differs += o.differs;
@@ -108,6 +109,7 @@ struct Convection {
   };
   /// rows with couplings on both sides, and on one: line ends, or upwind differences
   Rows                               both[3], one[3];
+  RIBBON_ADD_VOLATILE(Convection)
   KOKKOS_INLINE_FUNCTION Convection &operator+=(const Convection &o)
   {
     for (int d = 0; d < 3; ++d) both[d] += o.both[d], one[d] += o.one[d];
