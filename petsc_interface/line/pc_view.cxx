@@ -113,12 +113,78 @@ PetscErrorCode ViewCondition(PC pc, PC_Line *line, std::size_t d, PetscViewer vi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The elements of every line of this rank, from one end to the other.
+std::vector<std::vector<std::int64_t>> elements_of(const LineLayout &layout)
+{
+  std::vector<std::vector<std::int64_t>> all;
+  for (std::int64_t l = 0; l < layout.lines.lines(); ++l)
+    for (std::int64_t i = 0; i < layout.lines.rows; ++i) {
+      const auto         place   = static_cast<std::size_t>(layout.element ? layout.lines(l, i) : 0);
+      const std::int64_t element = layout.element ? (*layout.element)[place] : layout.lines(l, i);
+      if (element < 0) continue; // padding
+      const auto part = static_cast<std::size_t>(layout.part ? (*layout.part)[place] : l);
+      if (all.size() <= part) all.resize(part + 1);
+      all[part].push_back(element);
+    }
+  return all;
+}
+
+/// If lines of some rank are packed, prints how many rows are on lines, and how many are points. Collective.
+PetscErrorCode ViewLengths(const LineDirection &way, PetscViewer viewer)
+{
+  int            packed     = way.element != nullptr;
+  long long      rows[2]    = {0, 0};                                      // on lines, points
+  long long      lengths[2] = {-std::numeric_limits<long long>::max(), 0}; // -least, most
+  const MPI_Comm comm       = PetscObjectComm((PetscObject)viewer);
+  std::vector<std::vector<std::int64_t>> lines;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &packed, 1, MPI_INT, MPI_LOR, comm));
+  if (!packed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(lines = elements_of(way));
+  for (const auto &line : lines) {
+    const auto length = static_cast<long long>(line.size());
+    if (length > 1) lengths[0] = std::max(lengths[0], -length), lengths[1] = std::max(lengths[1], length);
+    rows[length > 1 ? 0 : 1] += length * way.components;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, rows, 2, MPI_LONG_LONG, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lengths, 2, MPI_LONG_LONG, MPI_MAX, comm));
+  const std::string between = rows[0] > 0
+                                ? format(" on lines of %lld to %lld elements", -lengths[0], lengths[1])
+                                : std::string(" on lines");
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "  rows: %lld%s, %lld are points\n", rows[0], between.c_str(), rows[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Prints the first row of every element, a line of text for each line.
+/// @param rows  Pmat, or the matrix A of a Kronecker product. Collective.
+PetscErrorCode ViewRows(Mat rows, const LineDirection &way, PetscViewer viewer)
+{
+  PetscInt                               begin;
+  std::vector<std::vector<std::int64_t>> lines;
+  PetscFunctionBegin;
+  PetscCallCXX(lines = elements_of(way));
+  PetscCall(MatGetOwnershipRange(rows, &begin, nullptr));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  rows of each line, in the order of its band:\n"));
+  PetscCall(PetscViewerASCIIPushSynchronized(viewer));
+  for (const auto &line : lines) {
+    std::string text;
+    for (std::int64_t element : line)
+      text += format(" %lld", static_cast<long long>(way.global_row(begin, element * way.components)));
+    if (!text.empty()) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "   %s\n", text.c_str()));
+  }
+  PetscCall(PetscViewerFlush(viewer));
+  PetscCall(PetscViewerASCIIPopSynchronized(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt size, PetscViewer viewer)
 {
   const LineRequest   &q    = line->requests[d];
   const LineDirection &way  = q.direction;
   Held                 h    = sum_up(line->sweep, d);
   const char          *rank = size > 1 ? "on rank 0: " : "";
+  PetscViewerFormat    form;
   PetscFunctionBegin;
   const std::string band = q.half_bandwidth == 1 ? "tridiagonal"
                            : q.half_bandwidth == 2
@@ -131,6 +197,10 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
   if (way.element)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
+  PetscCall(ViewLengths(way, viewer));
+  PetscCall(PetscViewerGetFormat(viewer, &form));
+  if (form == PETSC_VIEWER_ASCII_INFO_DETAIL)
+    PetscCall(ViewRows(line->watched ? line->watched : pc->pmat, way, viewer));
   if (line->ordered == PC_LINE_ORDERING_ZEBRA)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n",
                                      way.colours.empty() ? 1 : static_cast<int>(way.colours.size()),

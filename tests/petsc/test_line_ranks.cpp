@@ -185,8 +185,49 @@ TEST_F(PCLineRanks, RingsAreOpened)
     OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
     const PetscReal left = line.residual(A);
     EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "rows: 84 on lines of 12 to 12 elements, 0 are points")) << line.view();
     EXPECT_TRUE(contains(line.view(), "lumped: 14 entries")) << line.view(); // both ends of each ring
     EXPECT_LT(left, 0.5);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineRanks, DetailedViewListsEveryRowOnce)
+{
+  Scattered of{12, 7, 2, 1};
+  Mat       A = of.make();
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    OK(PCSetUp(line.pc));
+    const std::string view = printed([&](PetscViewer viewer) {
+      PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO_DETAIL);
+      PCView(line.pc, viewer);
+      PetscViewerPopFormat(viewer);
+    });
+    EXPECT_FALSE(contains(line.view(), "rows of each line"));
+    const std::size_t begin = view.find("rows of each line");
+    if (rank == 0) {
+      ASSERT_NE(begin, std::string::npos) << view;
+    }
+    std::istringstream    text(view.substr(std::min(begin, view.size())));
+    std::vector<PetscInt> places;
+    std::string           row;
+    std::getline(text, row);
+    while (std::getline(text, row) && row.substr(0, 5) == "     ") {
+      std::istringstream    rows(row);
+      std::vector<PetscInt> on_line;
+      for (PetscInt r; rows >> r;) on_line.push_back(of.place[static_cast<std::size_t>(r / 2)]);
+      for (std::size_t k = 1; k < on_line.size(); ++k)
+        EXPECT_EQ(std::abs(on_line[k] - on_line[k - 1]), 1) << view;
+      places.insert(places.end(), on_line.begin(), on_line.end());
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<PetscInt> all(12 * 7);
+    std::iota(all.begin(), all.end(), 0);
+    if (rank == 0) {
+      EXPECT_EQ(places, all) << view;
+    }
   }
   OK(MatDestroy(&A));
 }
