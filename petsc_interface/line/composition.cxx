@@ -44,6 +44,12 @@ std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposi
   return {there};
 }
 
+/// The half-bandwidth of lines, without the folding of rings, which doubles it.
+int width_of(const LineRequest &request)
+{
+  return request.direction.rings > 0 ? (request.half_bandwidth + 1) / 2 : request.half_bandwidth;
+}
+
 } // namespace
 
 PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
@@ -56,7 +62,7 @@ PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
     PetscFunctionReturn(PETSC_SUCCESS);
   for (const LineRequest &request : line->requests) {
     if (request.direction.colours.empty() && request.coupled) found[0] = 1;
-    found[1] = PetscMax(found[1], request.half_bandwidth);
+    found[1] = PetscMax(found[1], width_of(request));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   if (found[0]) *omega = static_cast<PetscReal>(found[1] > 1 ? 0.6 : 0.8);
@@ -69,7 +75,7 @@ PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *co
   PetscFunctionBegin;
   *composed = PC_LINE_COMPOSITION_SYMMETRIC;
   if (line->ordered == PC_LINE_ORDERING_ZEBRA) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const LineRequest &request : line->requests) wide = wide || request.half_bandwidth > 1;
+  for (const LineRequest &request : line->requests) wide = wide || width_of(request) > 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wide, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   const bool elsewhere = line->directions[0] == PC_LINE_DIRECTION_AUTO && !line->equal;
   // a single direction has no composition

@@ -198,6 +198,10 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
   PetscCall(ViewLengths(way, viewer));
+  if (way.rings > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  rings: %" PetscInt_FMT " lines are closed, folded so that their bands hold all entries\n",
+      way.rings));
   PetscCall(PetscViewerGetFormat(viewer, &form));
   if (form == PETSC_VIEWER_ASCII_INFO_DETAIL)
     PetscCall(ViewRows(line->watched ? line->watched : pc->pmat, way, viewer));

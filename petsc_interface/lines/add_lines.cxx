@@ -9,7 +9,10 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr int most = largest_half_bandwidth;
+constexpr int    most   = largest_half_bandwidth;
+constexpr double little = 0.05; ///< share of all couplings, or of all elements
+constexpr double closes =
+  0.25; ///< a coupling of the ends of a line, relative to the largest ones of its rows
 
 /// The entries along lines, by their distance in elements.
 struct ReachOfLines {
@@ -22,14 +25,20 @@ struct ReachOfLines {
   /// more than `most` would: lines that fold back would fill their bands with zeros.
   int half_bandwidth() const
   {
-    constexpr double little = 0.05;
-    double           all = 0, left_out = weight[most + 1];
-    int              h = std::max(1, largest);
+    double all = 0, left_out = weight[most + 1];
+    int    h = std::max(1, largest);
     if (largest <= most) return h;
     for (double w : weight) all += w;
     for (h = most; h > 1 && left_out + weight[h] <= weight[most + 1] + little * all; --h)
       left_out += weight[h];
     return h;
+  }
+  /// The weight that the half-bandwidth leaves out.
+  double left_out() const
+  {
+    double sum = 0;
+    for (int d = half_bandwidth() + 1; d <= most + 1; ++d) sum += weight[d];
+    return sum;
   }
 };
 
@@ -105,6 +114,65 @@ PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The largest entry of the rows of element `from` in columns of element `to`, relative to the largest entry of its
+/// row outside of element `from`.
+double relative_coupling(const HostRows &A, PetscInt components, std::int64_t from, std::int64_t to)
+{
+  double found = 0;
+  for (std::int64_t row = from * components; row < (from + 1) * components; ++row) {
+    double largest = 0, there = 0;
+    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const double       size    = static_cast<double>(magnitude(A.value[e]));
+      const std::int64_t element = A.column[e] / components;
+      if (element == from || !is_finite(size)) continue;
+      largest = std::max(largest, size);
+      if (element == to) there = std::max(there, size);
+    }
+    if (largest > 0) found = std::max(found, there / largest);
+  }
+  return found;
+}
+
+/// Lines whose ends couple strongly, rings, in the order 0, n - 1, 1, n - 2, ... Neighbours on a ring are at most 2
+/// apart in this order, so that a band holds the ring.
+/// @param count  grows by the rings and by their elements
+LinesOfGraph with_folded_rings(const HostRows &A, LinesOfGraph lines, PetscInt components, PetscInt *count)
+{
+  std::vector<std::int64_t> ring;
+  for (std::int64_t l = 0; l < lines.lines(); ++l) {
+    const auto begin = lines.order.begin() + lines.begin[static_cast<std::size_t>(l)],
+               end   = lines.order.begin() + lines.begin[static_cast<std::size_t>(l) + 1];
+    if (end - begin < 3) continue;
+    const double there = relative_coupling(A, components, *begin, end[-1]),
+                 back  = relative_coupling(A, components, end[-1], *begin);
+    if ((there + back) / 2 < closes) continue;
+    count[0] += 1, count[1] += static_cast<PetscInt>(end - begin);
+    ring.assign(begin, end);
+    for (std::size_t k = 0; k < ring.size(); ++k)
+      begin[static_cast<std::ptrdiff_t>(k)] = ring[k % 2 == 0 ? k / 2 : ring.size() - 1 - k / 2];
+  }
+  return lines;
+}
+
+/// Folds rings if they have more than a little of all elements, and if bands then hold more. Collective.
+PetscErrorCode FoldRings(MPI_Comm comm, const HostRows &A, PetscInt components, LinesOfGraph *lines,
+                         ReachOfLines *reach, PetscInt *rings)
+{
+  PetscInt     count[3] = {0, 0, static_cast<PetscInt>(lines->order.size())}; // rings, their elements, all
+  LinesOfGraph folded;
+  ReachOfLines of_folded;
+  PetscFunctionBegin;
+  PetscCallCXX(folded = with_folded_rings(A, *lines, components, count));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 3, MPIU_INT, MPI_SUM, comm));
+  if (static_cast<double>(count[1]) <= little * static_cast<double>(count[2]))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(of_folded = reach_of(A, folded, components));
+  PetscCall(SumOverRanks(comm, &of_folded));
+  if (of_folded.left_out() >= reach->left_out()) PetscFunctionReturn(PETSC_SUCCESS);
+  *lines = std::move(folded), *reach = of_folded, *rings = count[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph lines, PetscInt components,
@@ -121,6 +189,9 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
   PetscCall(GetHostRows(block, true, &rows));
   PetscCallCXX(reach = reach_of(rows, lines, components));
   PetscCall(SumOverRanks(comm, &reach));
+  // blocks of more components have no wider bands
+  if (reach.largest > most && (!reach.components || components <= 3))
+    PetscCall(FoldRings(comm, rows, components, &lines, &reach, &direction.rings));
   direction.widest = reach.half_bandwidth();
   // block lines reach the next element only
   if (reach.components && components > 1 && direction.widest > 1) {

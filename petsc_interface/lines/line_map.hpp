@@ -47,6 +47,7 @@ struct LineDirection : LineLayout {
   PetscMPIInt processes = 1;
   PetscInt    lines_cut = 0; ///< lines (all ranks) that span ranks
   PetscInt    lines_all = 0; ///< lines (all ranks); one that spans ranks counts once
+  PetscInt    rings     = 0; ///< lines (all ranks) that close, whose elements alternate between both sides
   /// other couplings of these rows are left out, even if they are on the line
   bool partial = false;
   /// couplings on a line that its band leaves out are added to the diagonals of both rows

@@ -21,7 +21,7 @@ constexpr double rounding = sizeof(PetscReal) == 4 ? 1e-5 : 1e-13;
 /// to `reach` elements away, and by `weak` with those of other lines.
 struct Scattered {
   PetscInt              length = 12, lines = 7, dof = 1, reach = 1;
-  bool                  rings = false;
+  PetscInt              rings = 0; ///< of the lines
   double                weak  = 0;
   std::vector<PetscInt> place = {}; ///< line * length + position, of each element
 
@@ -60,7 +60,7 @@ private:
   {
     if (at(e) / length != at(f) / length) return -1;
     const PetscInt d = std::abs(at(e) - at(f));
-    return rings ? std::min(d, length - d) : d;
+    return at(e) / length < rings ? std::min(d, length - d) : d;
   }
 };
 
@@ -176,18 +176,56 @@ TEST_F(PCLineRanks, StrengthDoesNotDependOnUnits)
   OK(MatDestroy(&A));
 }
 
-TEST_F(PCLineRanks, RingsAreOpened)
+TEST_F(PCLineRanks, RingsAreFolded)
 {
-  Scattered of{12, 7, 1, 1, true};
+  for (const auto &[dof, reach] : {std::pair{1, 1}, std::pair{1, 4}, std::pair{2, 1}}) {
+    Scattered of{24, 7, dof, reach, 7};
+    Mat       A = of.make();
+    {
+      Line line(A);
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      const PetscReal left = line.residual(A);
+      EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
+      EXPECT_TRUE(contains(line.view(), "rings: 7 lines are closed")) << line.view();
+      EXPECT_TRUE(contains(line.view(), "0 are points")) << line.view();
+      EXPECT_FALSE(contains(line.view(), "lumped")) << line.view();
+      EXPECT_LT(left, sizeof(PetscReal) == 4 ? 1e-5 : 1e-13) << dof << " " << reach;
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+// Bands of all lines would be twice as wide.
+TEST_F(PCLineRanks, FewRingsAreOpened)
+{
+  Scattered of{12, 30, 1, 1, 1};
   Mat       A = of.make();
   {
     Line line(A);
     OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
     const PetscReal left = line.residual(A);
-    EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
-    EXPECT_TRUE(contains(line.view(), "rows: 84 on lines of 12 to 12 elements, 0 are points")) << line.view();
-    EXPECT_TRUE(contains(line.view(), "lumped: 14 entries")) << line.view(); // both ends of each ring
+    EXPECT_TRUE(contains(line.view(), "packed: 30 lines")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "rows: 360 on lines of 12 to 12 elements, 0 are points"))
+      << line.view();
+    EXPECT_FALSE(contains(line.view(), "rings:")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "lumped: 2 entries")) << line.view(); // both ends of the ring
     EXPECT_LT(left, 0.5);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineRanks, FoldedRingsAreDampedAsNarrowLines)
+{
+  Scattered of{24, 7, 1, 1, 7, 0.01};
+  Mat       A = of.make();
+  {
+    Line line(A);
+    OK(PCSetOptionsPrefix(line.pc, "mg_levels_"));
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_JACOBI));
+    OK(PCSetUp(line.pc));
+    EXPECT_TRUE(contains(line.view(), "rings: 7 lines are closed")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "omega 0.8")) << line.view();
   }
   OK(MatDestroy(&A));
 }
