@@ -44,6 +44,7 @@ public:
   {
     take_simple_paths();
     if (static_cast<std::int64_t>(simple_.order.size()) == all_.rows()) return;
+    closed_.assign(at(all.rows()), 0);
     other_end_.resize(at(all.rows()));
     std::iota(other_end_.begin(), other_end_.end(), Index(0));
     take_edges();
@@ -138,6 +139,7 @@ private:
     for (std::size_t g = 0; g < groups.least.size(); ++g)
       for (std::size_t k = groups.begin[g]; k < groups.begin[g + 1]; ++k) {
         const Edge<Index> &e = groups.edges[k];
+        if (closes(e.i, e.j, e.weight)) closed_[at(e.i)] = closed_[at(e.j)] = 1;
         if (!may_join(e.i, e.j, e.weight)) continue;
         // upwards first: a ring is opened between its last row and its first
         const Index ends[2] = {other_end_[at(e.j)], other_end_[at(e.i)]};
@@ -147,7 +149,7 @@ private:
       }
   }
 
-  bool is_end(Index i) const { return neighbour_[at(i)][1] < 0; }
+  bool is_end(Index i) const { return neighbour_[at(i)][1] < 0 && !closed_[at(i)]; }
 
   /// Whether a path through i must not continue from k to j. k, i and j are corners of a triangle whose
   /// third side is about as strong as (i, j); or they are corners of a quadrilateral k, i, j, m with one
@@ -181,8 +183,27 @@ private:
 
   bool may_join(Index i, Index j, float weight) const
   {
-    return is_end(i) && is_end(j) && other_end_[at(i)] != j && !turns(neighbour_[at(i)][0], i, j, weight) &&
-           !turns(neighbour_[at(j)][0], j, i, weight);
+    return is_end(i) && is_end(j) && other_end_[at(i)] != j && may_meet(i, j, weight);
+  }
+
+  /// Whether (i, j) makes a ring of a path. Its ends then join no other path: by weaker couplings, rings would
+  /// become one spiral. Rings of at most 8 rows may continue: unstructured meshes have many.
+  bool closes(Index i, Index j, float weight) const
+  {
+    if (!is_end(i) || !is_end(j) || other_end_[at(i)] != j) return false;
+    Index before = -1, row = i;
+    for (int k = 0; k < 8; ++k) {
+      const Index next = neighbour_[at(row)][0] == before ? neighbour_[at(row)][1] : neighbour_[at(row)][0];
+      before           = std::exchange(row, next);
+      if (row < 0 || row == j) return false;
+    }
+    return may_meet(i, j, weight);
+  }
+
+  /// Whether the paths that end in i and j do not turn a corner in (i, j).
+  bool may_meet(Index i, Index j, float weight) const
+  {
+    return !turns(neighbour_[at(i)][0], i, j, weight) && !turns(neighbour_[at(j)][0], j, i, weight);
   }
 
   void join(Index i, Index j)
@@ -200,6 +221,10 @@ private:
     Index best = -1, nearest = 0;
     for (std::int64_t e = strong_.begin[at(end)]; e < strong_.begin[at(end) + 1]; ++e) {
       const Index j = strong_.column[e], away = j > end ? j - end : end - j;
+      if (strong_.weight[at(e)] >= least && closes(end, j, strong_.weight[at(e)])) {
+        closed_[at(end)] = closed_[at(j)] = 1;
+        return -1;
+      }
       if (strong_.weight[at(e)] < least || (best >= 0 && away >= nearest) ||
           !may_join(end, j, strong_.weight[at(e)]))
         continue;
@@ -217,6 +242,7 @@ private:
   LinesOfGraph                      simple_;    ///< paths that needed no search
   std::vector<char>                 done_;      ///< 1: the row is on one of them, or in the result
   std::vector<std::array<Index, 2>> neighbour_; ///< on the path, -1: no neighbour; the second one is set last
+  std::vector<char>                 closed_;    ///< 1: the row is an end of a ring
   std::vector<Index>                other_end_; ///< of the path, valid at its ends
 };
 

@@ -126,6 +126,24 @@ TEST(LinesOfGraph, BoundaryLayer)
   EXPECT_EQ(as_set(found), lines);
 }
 
+// Ends of neighbouring rings couple, too, as in triangles.
+TEST(LinesOfGraph, RingsMakeNoSpiral)
+{
+  const Row n = 12, rings = 5;
+  Host<>    A(n * rings);
+  for (Row r = 0; r < rings; ++r)
+    for (Row k = 0; k < n; ++k) {
+      const Row next = (k + 1) % n;
+      A.couple(r * n + k, r * n + next, 1 + 0.01 * static_cast<double>(k * (n - 1 - k)));
+      for (Row out : {k, next})
+        if (r + 1 < rings) A.couple(r * n + k, (r + 1) * n + out, 0.5);
+    }
+  const auto found = ribbon::lines_from_graph(A.csr());
+  expect_sound(A, found);
+  ASSERT_EQ(found.lines(), rings);
+  for (Row r = 0; r < rings; ++r) EXPECT_EQ(found.begin[static_cast<std::size_t>(r)], r * n);
+}
+
 TEST(LinesOfGraph, RingsAreCutOnce)
 {
   for (Row n : {3, 4, 5, 6, 31}) {
