@@ -21,6 +21,13 @@ LINE = " -mg_levels_pc_type line"
 FLOW = ("-pc_type gamg -pc_gamg_agg_nsmooths 0 -pc_gamg_threshold 0.05 -mg_levels_ksp_type richardson"
         " -mg_levels_ksp_max_it 2 -mg_levels_pc_type ")
 
+SHELL = "--problem elasticity --held sides --cells 20,20,6 --arc 1.5708"
+
+
+def stokes(kind):
+    return re.sub("(^| )-", r"\1-fieldsplit_u_", kind)
+
+
 # title; columns: name, program, arguments, arguments of --quick, which options; rows: name, options by that key
 TABLES = {
     "unstructured": {
@@ -48,6 +55,45 @@ TABLES = {
         "notes": ["CG, and for convection GMRES with restart 100, to 1e-8 in the preconditioned norm. GAMG for "
                   "convection: " + FLOW + "line, sor or ilu. Reverse Cuthill-McKee numbering of the square and the "
                   "disk. Peclet number around the wing: 1e4."],
+    },
+    "mixed": {
+        "title": "edge, face and Taylor-Hood elements in thin boxes and rectangles",
+        "columns": [
+            ("Stokes, quadrilaterals", "mixed.py", "--problem stokes --square", "--cells 8,8", "stokes"),
+            ("Stokes, triangles", "mixed.py", "--problem stokes --square --simplices", "--cells 8,8", "stokes"),
+            ("Stokes, hexahedra", "mixed.py", "--problem stokes --cells 6,6,6", "--cells 2,2,2", "stokes"),
+            ("curl, hexahedra", "mixed.py", "--problem curl", "--cells 3,3,3", "spd"),
+            ("curl, tetrahedra", "mixed.py", "--problem curl --simplices", "--cells 3,3,3", "spd"),
+            ("div, hexahedra", "mixed.py", "--problem div", "--cells 3,3,3", "spd"),
+            ("div, tetrahedra", "mixed.py", "--problem div --simplices", "--cells 3,3,3", "spd"),
+        ],
+        "rows": [(name, {"spd": options, "stokes": stokes(options)}) for name, options in (
+            ("`line`", "-pc_type line"),
+            ("GAMG, smoothed by `line`", "-pc_type gamg" + LINE),
+            ("GAMG", "-pc_type gamg"),
+            ("ICC(0)", "-pc_type icc"),
+            ("SOR", "-pc_type sor"),
+            ("Jacobi", "-pc_type jacobi"),
+        )] + [("Cholesky", {"stokes": stokes("-pc_type cholesky")})],
+        "notes": ["CG for curl and div, MINRES for Stokes, to 1e-8 in the preconditioned norm. Stokes: the rows name "
+                  "the preconditioner of the velocities, one application in each iteration (-fieldsplit_u_pc_type); "
+                  "that of the pressures is the mass matrix by Jacobi. 32 x 32 cells, in three dimensions "
+                  "12 x 12 x 12, Stokes 6 x 6 x 6; thickness 0.01."],
+    },
+    "shell": {
+        "title": "linear elasticity in a quarter of a cylinder, held at its sides",
+        "columns": [(f"thickness {t}", "thin_box.py", f"{SHELL} --thickness {t}", "--cells 4,4,2", "spd")
+                    for t in ("0.1", "0.03", "0.01")],
+        "rows": [(name, {"spd": options}) for name, options in (
+            ("`line`", "-pc_type line"),
+            ("GAMG, smoothed by `line`", "-pc_type gamg -mg_levels_pc_line_shift_type nonzero" + LINE),
+            ("GAMG", "-pc_type gamg"),
+            ("ICC(0)", "-pc_type icc"),
+            ("SOR", "-pc_type sor"),
+            ("Jacobi", "-pc_type jacobi"),
+        )],
+        "notes": ["CG to 1e-8 in the preconditioned norm. GAMG: smoothed aggregation with the rigid modes as near null "
+                  "space."],
     },
 }
 

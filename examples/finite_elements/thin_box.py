@@ -5,7 +5,8 @@
     elasticity   the same box under its weight, Lame parameters 1
     anisotropic  -(1e-3 u_xx + u_yy) = 1 in the unit square, quadrilaterals; u = 0 at x = 0 and at y = 0
 
-The solution is zero on the whole boundary of the box, or with `--held sides` on its four narrow sides. Elements
+The solution is zero on the whole boundary of the box, or with `--held sides` on its four narrow sides. `--arc` bends
+the box to a part of a cylinder, and `--thickness` sets another thickness. Elements
 have degree 1, or `--degree`; `--simplices` divides the cells into triangles or tetrahedra. Options with one dash
 belong to PETSc. The program has no code for Ribbon:
 
@@ -28,6 +29,8 @@ parser.add_argument("--cells", help="in each direction; default: 32,32,32, of th
 parser.add_argument("--held", choices=["boundary", "sides"], default="boundary", help="where u = 0, of the box")
 parser.add_argument("--degree", type=int, default=1, help="of the elements")
 parser.add_argument("--simplices", action="store_true", help="triangles or tetrahedra")
+parser.add_argument("--arc", type=float, default=0, help="angle of the box, bent to a part of a cylinder")
+parser.add_argument("--thickness", type=float, default=0.01, help="of the box")
 args, petsc_options = parser.parse_known_args()
 # dolfinx initializes PETSc without options when it is imported: options have to be passed before.
 petsc4py.init([sys.argv[0], *petsc_options])
@@ -40,7 +43,6 @@ from mpi4py import MPI  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
 
 logging.disable(logging.INFO)  # names of compiled forms
-THICKNESS = 0.01
 square, elastic = args.problem == "anisotropic", args.problem == "elasticity"
 
 
@@ -70,7 +72,24 @@ if square:
     domain = mesh.create_rectangle(MPI.COMM_WORLD, [[0, 0], [1, 1]], cells, cell)
 else:
     cell = mesh.CellType.tetrahedron if args.simplices else mesh.CellType.hexahedron
-    domain = mesh.create_box(MPI.COMM_WORLD, [[0, 0, 0], [1, 1, THICKNESS]], cells, cell)
+    domain = mesh.create_box(MPI.COMM_WORLD, [[0, 0, 0], [1, 1, args.thickness]], cells, cell)
+
+
+def held(x):
+    faces = np.isclose(x[0], 0) | np.isclose(x[1], 0)
+    if not square:
+        faces |= np.isclose(x[0], 1) | np.isclose(x[1], 1)
+        if args.held == "boundary":
+            faces |= np.isclose(x[2], 0) | np.isclose(x[2], args.thickness)
+    return faces
+
+
+dimension = domain.topology.dim - 1
+facets = mesh.locate_entities_boundary(domain, dimension, held)
+if args.arc:
+    x = domain.geometry.x
+    angle, radius = args.arc * x[:, 0], 1 / args.arc + x[:, 2]
+    x[:, 0], x[:, 2] = radius * np.sin(angle), radius * np.cos(angle)
 space = (fem.VectorFunctionSpace if elastic else fem.FunctionSpace)(domain, ("Lagrange", args.degree))
 u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
 if elastic:
@@ -84,17 +103,6 @@ else:
 right = ufl.inner(fem.Constant(domain, PETSc.ScalarType(load)), v) * ufl.dx
 
 
-def held(x):
-    faces = np.isclose(x[0], 0) | np.isclose(x[1], 0)
-    if not square:
-        faces |= np.isclose(x[0], 1) | np.isclose(x[1], 1)
-        if args.held == "boundary":
-            faces |= np.isclose(x[2], 0) | np.isclose(x[2], THICKNESS)
-    return faces
-
-
-dimension = domain.topology.dim - 1
-facets = mesh.locate_entities_boundary(domain, dimension, held)
 bc = fem.dirichletbc(zero, fem.locate_dofs_topological(space, dimension, facets), space)
 A = assemble_matrix(fem.form(a), [bc])
 A.assemble()
