@@ -103,6 +103,42 @@ private:
   PetscReal                   s_, a_;
 };
 
+/// Bands that were computed on the host.
+template <class Exec>
+class HostBands final : public GivenBandsOn<Exec> {
+  using Memory = typename Exec::memory_space;
+
+public:
+  HostBands(const Bands<Scalar, Kokkos::HostSpace> &bands, const LineCouplings &couplings, std::int64_t lines)
+      : bands_(bands), couplings_(couplings), lines_(lines)
+  {
+  }
+
+  LineCouplings couplings() const override { return couplings_; }
+
+  Bands<Scalar, Memory> bands(const Exec &exec, bool per_line) const override
+  {
+    Bands<Scalar, Memory> P;
+    const auto           &from = bands_.values;
+    P.periodic = bands_.periodic, P.lhs = bands_.lhs;
+    P.values =
+      allocate<decltype(P.values)>(exec, "ribbon::bands", from.extent(0), from.extent(1), from.extent(2));
+    Kokkos::deep_copy(exec, P.values, from);
+    if (bands_.lhs == Lhs::classes) {
+      P.class_of_line =
+        allocate<decltype(P.class_of_line)>(exec, "ribbon::class_of_line", bands_.class_of_line.extent(0));
+      Kokkos::deep_copy(exec, P.class_of_line, bands_.class_of_line);
+    }
+    exec.fence();
+    return per_line ? one_per_line<Scalar>(exec, P, lines_) : P;
+  }
+
+private:
+  Bands<Scalar, Kokkos::HostSpace> bands_;
+  LineCouplings                    couplings_;
+  std::int64_t                     lines_;
+};
+
 /// Bands of all directions that are stored as bands.
 template <class Exec, class Index>
 class KeptBands {

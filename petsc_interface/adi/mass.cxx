@@ -131,19 +131,45 @@ static PetscErrorCode RefuseVanishingSums(Vec row_sums, Vec product, PetscReal n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec row_sums, bool *is)
+/// Creates a random vector and y := dF/dU' times this vector.
+static PetscErrorCode ApplyMassToRandom(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec *random,
+                                        Vec *y, PetscReal *noise)
 {
-  Vec         random, y, expected;
   PetscRandom generator;
-  PetscReal   size, noise, difference;
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(U, &random));
-  PetscCall(VecDuplicate(U, &y));
-  PetscCall(VecDuplicate(U, &expected));
+  PetscCall(VecDuplicate(U, random));
+  PetscCall(VecDuplicate(U, y));
   PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)ts), &generator));
   PetscCall(PetscRandomSetInterval(generator, 0.5, 1.5));
-  PetscCall(VecSetRandom(random, generator));
-  PetscCall(ApplyMass(ts, t, U, implicit, imex, random, y, &noise));
+  PetscCall(VecSetRandom(*random, generator));
+  PetscCall(PetscRandomDestroy(&generator));
+  PetscCall(ApplyMass(ts, t, U, implicit, imex, *random, *y, noise));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MassIs(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Mat M, bool *is)
+{
+  Vec       random, y;
+  PetscReal size, noise, difference;
+  PetscFunctionBegin;
+  PetscCall(ApplyMassToRandom(ts, t, U, implicit, imex, &random, &y, &noise));
+  PetscCall(VecNorm(y, NORM_INFINITY, &size));
+  PetscCall(VecScale(y, -1));
+  PetscCall(MatMultAdd(M, random, y, y));
+  PetscCall(VecNorm(y, NORM_INFINITY, &difference));
+  *is = difference <= 2 * nearness(size, noise);
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&random));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec row_sums, bool *is)
+{
+  Vec       random, y, expected;
+  PetscReal size, noise, difference;
+  PetscFunctionBegin;
+  PetscCall(ApplyMassToRandom(ts, t, U, implicit, imex, &random, &y, &noise));
+  PetscCall(VecDuplicate(U, &expected));
   PetscCall(RefuseVanishingSums(row_sums, y, noise));
   PetscCall(VecPointwiseMult(expected, row_sums, random));
   PetscCall(VecNorm(expected, NORM_INFINITY, &size));
@@ -151,7 +177,6 @@ PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool
   PetscCall(VecNorm(y, NORM_INFINITY, &difference));
   // also false for NaN, which later steps report
   *is = !(difference > PetscMax(PetscReal(1e-6), 256 * PETSC_MACHINE_EPSILON) * size + 8 * noise);
-  PetscCall(PetscRandomDestroy(&generator));
   PetscCall(VecDestroy(&expected));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&random));

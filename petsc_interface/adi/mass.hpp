@@ -27,6 +27,9 @@ PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool ime
 PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec row_sums,
                               bool *is);
 
+/// Whether dF/dU' at (t, U) is M, by its product with a random vector. Collective.
+PetscErrorCode MassIs(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Mat M, bool *is);
+
 /// UpdateMass() at the solution of the TS; ones without an IFunction. Collective.
 PetscErrorCode GetMassOfTS(TS ts, Vec *mass);
 

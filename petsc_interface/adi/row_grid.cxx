@@ -175,4 +175,29 @@ int RowGrid::direction(PetscInt row, PetscInt column, PetscInt *offset) const
   return found;
 }
 
+RowGrid::Index RowGrid::offsets(PetscInt row, PetscInt column) const
+{
+  const Index from = coordinates(row / components_), to = coordinates(column / components_);
+  Index       apart;
+  for (std::size_t d = 0; d < 3; ++d) {
+    apart[d] = to[d] - from[d];
+    if (ring_[d] && 2 * std::abs(apart[d]) > size_[d]) apart[d] -= apart[d] > 0 ? size_[d] : -size_[d];
+  }
+  return apart;
+}
+
+PetscInt RowGrid::row(const Index &at, int component) const
+{
+  const auto holds = [&](const Box &box) {
+    bool is = true;
+    for (std::size_t d = 0; d < 3; ++d)
+      is = is && at[d] >= box.begin[d] && at[d] < box.begin[d] + box.size[d];
+    return is;
+  };
+  const Box     &box     = *std::find_if(boxes_.begin(), boxes_.end(), holds);
+  const PetscInt element = box.first + at[0] - box.begin[0] +
+                           box.size[0] * (at[1] - box.begin[1] + box.size[1] * (at[2] - box.begin[2]));
+  return element * components_ + component;
+}
+
 } // namespace ribbon::petsc

@@ -39,12 +39,16 @@ public:
   /// several coordinates differ.
   /// @param offset  elements from the row to the column along that direction, the shorter way around a ring
   int direction(PetscInt row, PetscInt column, PetscInt *offset) const;
+  using Index = std::array<PetscInt, 3>;
+  /// Elements from the row to the column along each axis, the shorter way around a ring. For rows in a box.
+  Index offsets(PetscInt row, PetscInt column) const;
+  /// The row of a component of the element at these coordinates, which may belong to another rank.
+  PetscInt row(const Index &at, int component) const;
   int components() const { return components_; }
   /// The elements of this rank; null if they are not a box of a grid.
   const GridBox *box() const { return dm_ ? &box_ : nullptr; }
 
 private:
-  using Index = std::array<PetscInt, 3>;
   struct Box { ///< elements of a rank
     PetscInt first = 0;
     Index    begin{}, size{};

@@ -133,6 +133,12 @@ public:
     return std::make_unique<ShiftedBands<Exec>>(bands_.of[static_cast<std::size_t>(d)], s, a);
   }
 
+  std::unique_ptr<GivenBands> given_bands(const Bands<Scalar, Kokkos::HostSpace> &bands,
+                                          const LineCouplings &couplings, std::int64_t lines) override
+  {
+    return std::make_unique<HostBands<Exec>>(bands, couplings, lines);
+  }
+
   PetscErrorCode split(const Task &task, bool write, SplitCounts *counts) override
   {
     const Exec                exec = current_space<Exec>();

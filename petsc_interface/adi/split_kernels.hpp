@@ -64,6 +64,10 @@ public:
   /// P = s M - a A_d as PC line reads it. Valid until the next change of the bands.
   virtual std::unique_ptr<GivenBands> shifted_bands(int d, PetscReal s, PetscReal a) = 0;
 
+  /// Bands of `lines` lines, from the host, as PC line reads them.
+  virtual std::unique_ptr<GivenBands> given_bands(const Bands<Scalar, Kokkos::HostSpace> &bands,
+                                                  const LineCouplings &couplings, std::int64_t lines) = 0;
+
   /// scale_algebraic_rows() of a matrix of the application. `differs`: the result if nothing is written.
   virtual PetscErrorCode scale_algebraic(Mat from, Vec mass, Mat to, bool write, bool *differs) = 0;
   /// P = s M - a A, and -A in algebraic rows; without s M unless `diagonal`. P has the pattern of A.

@@ -35,7 +35,7 @@ PetscErrorCode DirectionSplitting::reset()
   PetscCall(MatDestroy(&mass_matrix_));
   PetscCall(MatDestroy(&rows_));
   PetscCall(grid_.reset());
-  couplings_of_pattern_ = {}, kernels_.reset(), mass_seen_ = {};
+  couplings_of_pattern_ = {}, kernels_.reset(), tensor_.reset(), mass_seen_ = {};
   is_algebraic_.clear();
   patterns_.clear(), axes_ = matrices_ = no_bands_ = 0, mass_is_identity_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,7 +118,7 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
     PetscCall(PetscObjectGetId((PetscObject)jacobian.mass, &seen.of));
   }
   // ones, which are not read
-  if (!jacobian.mass && !mass_ && matrices_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!jacobian.mass && !jacobian.mass_matrix && !mass_ && matrices_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (mass_ && seen == mass_seen_ && mass_matrix_ == jacobian.mass_matrix) PetscFunctionReturn(PETSC_SUCCESS);
   mass_seen_ = seen;
   if (!mass_) {
@@ -238,9 +238,6 @@ PetscErrorCode DirectionSplitting::make(Mat aij)
       if (matrices_ >> axis & 1) PetscCall(create_rows(aij, axis, &directions_.back().A));
     }
   structure_ = next_generation();
-  PetscCheck(!mass_matrix_ || directions_.size() == 1, comm, PETSC_ERR_SUP,
-             "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others",
-             directions());
   const PetscInt *columns;
   PetscCall(GetBlocks(aij, block, &columns));
   for (std::size_t r = 0; r < is_algebraic_.size(); ++r)
@@ -254,7 +251,7 @@ PetscErrorCode DirectionSplitting::make(Mat aij)
     PetscCall(RestoreHostRows(block[b], &rows));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, some, 2, MPI_INT, MPI_MAX, comm));
-  if (some[1]) PetscCall(create_rows(aij, -1, &couplings_));
+  if (some[1] && !tensor_) PetscCall(create_rows(aij, -1, &couplings_));
   PetscCall(make_algebraic_vectors(some[0] != 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -316,24 +313,28 @@ PetscErrorCode DirectionSplitting::update_rows(Mat aij, const SplitJacobian &jac
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)aij);
   const unsigned grid = (1u << grid_.dimensions()) - 1;
-  const unsigned matrices =
-    grid_.box() && !jacobian.mass_matrix ? (jacobian.matrices | no_bands_) & grid : grid;
-  bool     mass_changed = false, rows_changed = matrices != matrices_;
-  unsigned axes, flags;
+  unsigned       axes, flags;
   PetscFunctionBegin;
+  PetscCall(axes_that_couple(aij, jacobian, grid, &axes));
+  const bool     is_tensor    = jacobian.mass_matrix && (axes & (axes - 1)) != 0;
+  const unsigned matrices     = is_tensor                              ? 0
+                                : grid_.box() && !jacobian.mass_matrix ? (jacobian.matrices | no_bands_) & grid
+                                                                       : grid;
+  bool           mass_changed = false, rows_changed = matrices != matrices_ || is_tensor != has_tensor_mass();
+  if (!is_tensor) tensor_.reset();
   matrices_ = matrices;
   PetscCall(update_mass(aij, jacobian, &mass_changed, &rows_changed));
-  PetscCall(kernels_->coupling_axes(aij, grid, &axes));
-  axes |= axes_;
   flags =
     axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flags, 1, MPI_UNSIGNED, MPI_BOR, comm));
   const bool remake = anew || (flags & 7) != axes_ || flags >> 3 & 1;
   axes_             = flags & 7;
   mass_is_identity_ = (flags >> 5 & 1) == 0;
+  *changed          = flags >> 4 & 1;
+  if (remake && is_tensor) PetscCallCXX(tensor_ = std::make_unique<TensorMass>());
   if (remake) PetscCall(make(aij));
-  *changed = flags >> 4 & 1;
-  PetscCall(refill(aij, jacobian, remake, changed));
+  if (tensor_) PetscCall(refill_tensor(aij, jacobian, remake, changed));
+  else PetscCall(refill(aij, jacobian, remake, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 
 #include "row_grid.hpp"
 #include "split_kernels.hpp"
+#include "tensor_mass.hpp"
 
 #include "../lines/given_bands.hpp"
 
@@ -19,7 +20,8 @@ struct SplitJacobian {
   DM          dm    = nullptr;
   PetscScalar shift = 0;       ///< J = shift M - A
   Vec         mass  = nullptr; ///< diagonal M; null: the identity. Rows with 0 are algebraic equations
-  /// M if it is not diagonal, with the pattern of J, for one direction only. `mass` then has its row sums
+  /// M if it is not diagonal, with the pattern of J. `mass` then has its row sums. With several directions
+  /// it is a Kronecker product of one matrix for each, as TensorMass describes
   Mat mass_matrix = nullptr;
   /// `factor` times the matrix is J: with -1, and shift 0, the matrix is A
   PetscReal factor = 1;
@@ -43,6 +45,9 @@ struct SplitJacobian {
 /// the row -s_b J along the direction of its couplings, and -1 on the diagonal along the other directions.
 /// mass() is 0 there. P_d must have the negative row of A_d for any a: the equation itself, or x_b = rhs_b.
 /// This eliminates couplings of boundary rows line by line.
+///
+/// With a mass matrix and several directions, P_d = s M_d - a K_d (TensorMass), stored as bands. Their
+/// product, without M between them, solves the right-hand sides of scale_rhs().
 class DirectionSplitting {
 public:
   DirectionSplitting()                                      = default;
@@ -53,7 +58,7 @@ public:
 
   /// Splits J. It splits in place if the pattern, the rows of algebraic equations and the directions that
   /// couple are unchanged. Otherwise D may change as well. Collective. Errors: PETSC_ERR_SUP in one
-  /// sentence if J has no lines, or for a mass matrix with several directions.
+  /// sentence if J has no lines, or for a mass matrix that is no Kronecker product with several directions.
   /// @param changed  whether A_d or mass() changed on any rank; may be null
   PetscErrorCode update(const SplitJacobian &jacobian, bool *changed);
   /// The same with A_1 .. A_D of the application, AIJ with stored diagonals, in the order of the grid's
@@ -88,9 +93,19 @@ public:
   /// eigenvalues. Infinite if an entry is not finite. Collective.
   PetscErrorCode largest_row_sum(int d, double *sum) const;
 
-  /// y = M x on differential rows, y = x on algebraic ones: the product between two solves, P_2^-1 M
-  /// P_1^-1. x == y is allowed if M is diagonal.
+  /// y = M x on differential rows. On algebraic ones y = x if M is diagonal, otherwise 0. x == y is allowed if
+  /// M is diagonal.
   PetscErrorCode multiply_mass(Vec x, Vec y) const;
+  /// Whether M stands between two solves, P_2^-1 M P_1^-1.
+  bool mass_between_solves() const { return !mass_is_identity_ && !tensor_; }
+  /// M is a Kronecker product of matrices along several directions, which are not diagonal.
+  bool has_tensor_mass() const { return tensor_ != nullptr; }
+  /// Prepares scale_rhs() for P_d = s_d M_d - a_d K_d. Only with such a mass.
+  PetscErrorCode set_tensor_factors(const PetscReal (&s)[3], const PetscReal (&a)[3]);
+  /// The right-hand side of the solves with P_1 .. P_D, of this object until the next call.
+  PetscErrorCode scale_rhs(Vec rhs, Vec *scaled) const;
+  /// That of M_1 .. M_D, for a right-hand side with zeros in algebraic rows.
+  PetscErrorCode scale_rhs_of_mass(Vec rhs, Vec *scaled) const;
   bool           mass_is_identity() const { return mass_is_identity_; } ///< multiply_mass() changes nothing
 
   /// s_b on algebraic rows, 0 on the others; null if no rank has algebraic rows
@@ -106,13 +121,13 @@ public:
   /// on differential rows.
   PetscErrorCode solve_algebraic_transposed(Vec x, Vec g) const;
 
-  /// Bounds of the eigenvalues of M^-1 A_d without reactions: z(phi) = -damping (1 - cos phi) + i transport
-  /// sin phi with the coefficients of three-point differences.
+  /// Bounds of the eigenvalues of M^-1 A_d without reactions: z(phi) = (-damping (1 - cos phi) + i transport
+  /// sin phi) / (1 - mass (1 - cos phi)) with the coefficients of three-point differences, and of M_d.
   struct Transport {
-    PetscReal transport = 0, damping = 0;
+    PetscReal transport = 0, damping = 0, mass = 0;
   };
-  /// Transport along each direction, from J of the last update(). False if it is unknown: for a mass matrix,
-  /// or matrices that the application provides. Collective.
+  /// Transport along each direction, from J of the last update(). False if it is unknown: for a mass matrix
+  /// that is no product of tridiagonal matrices, or matrices that the application provides. Collective.
   PetscErrorCode transport(Transport (&along)[3], bool *known) const;
 
   /// The part of J that stays explicit, summed over all ranks.
@@ -150,6 +165,8 @@ private:
   PetscErrorCode    make_work() const;
   PetscErrorCode    make_mass_along(Mat A) const;
   PetscErrorCode    make_algebraic_vectors(bool some);
+  PetscErrorCode    axes_that_couple(Mat aij, const SplitJacobian &jacobian, unsigned grid, unsigned *axes);
+  PetscErrorCode    refill_tensor(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed);
   PetscErrorCode    make_given(const std::vector<Mat> &A, const SplitJacobian &jacobian);
   PetscErrorCode    update_given(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed);
   PetscErrorCode    algebraic_of_given(const std::vector<Mat> &A);
@@ -159,6 +176,7 @@ private:
   std::vector<Direction>        directions_;
   SplitKernels::Pattern         couplings_of_pattern_;
   std::unique_ptr<SplitKernels> kernels_;      ///< in the memory of the entries
+  std::unique_ptr<TensorMass>   tensor_;       ///< null unless M is a Kronecker product
   unsigned                      axes_ = 0;     ///< bit d: some coupling along d is not zero
   std::vector<Pattern>          patterns_;     ///< of the matrices from which the directions were created
   std::vector<char>             is_algebraic_; ///< local rows

@@ -8,7 +8,7 @@ namespace ribbon::petsc {
 
 std::unique_ptr<GivenBands> DirectionSplitting::shifted_bands(int d, PetscReal s, PetscReal a) const
 {
-  return kernels_->shifted_bands(d, s, a);
+  return tensor_ ? tensor_->bands(*kernels_, d, s, a) : kernels_->shifted_bands(d, s, a);
 }
 
 /// The shapes that the bands of all ranks need. Directions that bands cannot hold, or that PC line cannot

@@ -66,9 +66,11 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
     directions_.push_back(d);
     PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().A));
   }
-  PetscCheck(!jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP,
-             "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others",
-             directions());
+  PetscCheck(
+    !jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP,
+    "ADI with matrices of the application for %d directions needs a diagonal mass matrix; one direction "
+    "alone takes others",
+    directions());
   PetscCall(SplitKernels::create(A[0], &kernels_));
   matrices_ = 7, structure_ = next_generation();
   PetscFunctionReturn(PETSC_SUCCESS);

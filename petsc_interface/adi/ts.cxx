@@ -277,6 +277,9 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
       "  %" PetscInt_FMT
       " algebraic rows couple along several directions: they hold to first order in the step\n",
       adi->splitting.remainder().torn));
+  if (adi->splitting.has_tensor_mass())
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  the mass matrix is a Kronecker product of one matrix for each direction\n"));
   if (adi->splitting.directions() > 0) PetscCall(adi->factors.view(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -214,6 +214,9 @@ PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok);
 /// P x = sign a R, with sign and a of Factor(). In rows of algebraic equations R has their right-hand
 /// sides, without a factor.
 PetscErrorCode SolveP(TS ts, Vec R, Vec x);
+/// M x = R for a mass that is a Kronecker product, with x = 0 in rows of algebraic equations. Changes these
+/// rows of R.
+PetscErrorCode SolveTensorMass(TS ts, Vec R, Vec x);
 /// c := s_b R_b(t, U): the distance by which the algebraic equations at time t move their unknowns away
 /// from U, times the sign. Other rows are 0.
 PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c);

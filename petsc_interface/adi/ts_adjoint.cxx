@@ -438,6 +438,9 @@ PetscErrorCode PassStep(const AdjointStep &step, bool *ok)
   else if (type == TS_ADI_DOUGLAS) time += weight() * step.h;
   PetscCall(PrepareJacobian(step, time, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(
+    !adi->splitting.has_tensor_mass(), PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP,
+    "TS adi: TSAdjointSolve() with several directions needs a diagonal mass matrix: take -ts_type cn");
   PetscCall(CheckParameters(step, time));
   theta = weight();
   a     = alternates ? step.h / 2 : (two ? theta : w_method(type, theta).gamma) * step.h;

@@ -11,12 +11,13 @@ namespace {
 
 PetscReal amplification_of(const Choice &choice, const WMethod &m, PetscReal h)
 {
-  PetscReal transport[3], damping[3];
+  PetscReal transport[3], damping[3], mass[3];
   for (int d = 0; d < choice.directions; ++d) {
     transport[d] = h * choice.along[d].transport;
     damping[d]   = h * choice.along[d].damping;
+    mass[d]      = choice.along[d].mass;
   }
-  return amplification(m, choice.directions, transport, damping);
+  return amplification(m, choice.directions, transport, damping, mass);
 }
 
 /// The largest step up to which ra34pw2 is stable. PETSC_MAX_REAL: it is stable for every step.
@@ -55,7 +56,7 @@ PetscErrorCode LookAtJacobian(TS ts)
   PetscCall(splitting.transport(along, &choice.known));
   for (int d = 0; d < 3; ++d)
     same = same && is_near(along[d].transport, choice.along[d].transport) &&
-           is_near(along[d].damping, choice.along[d].damping);
+           is_near(along[d].damping, choice.along[d].damping) && is_near(along[d].mass, choice.along[d].mass);
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < 3; ++d) choice.along[d] = along[d];
   choice.largest = choice.known ? LargestStep(choice) : 0;

@@ -50,7 +50,11 @@ static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
   PetscCall(Evaluate(ts, adi->start_time, adi->start, d));
   PetscCall(Evaluate(ts, adi->start_time + ts->time_step, ts->vec_sol, adi->rhs));
   PetscCall(VecAXPBY(adi->rhs, -half, half, d));
-  if (splitting.mass_matrix()) { // one direction: P^-1 hides nothing
+  if (splitting.has_tensor_mass()) {
+    PetscCall(SolveTensorMass(ts, adi->rhs, adi->udot)); // d may be the work vector
+    PetscCall(VecCopy(adi->udot, d));
+    adi->udot_is_zero = false;
+  } else if (splitting.mass_matrix()) { // one direction: P^-1 hides nothing
     PetscCall(VecScale(adi->rhs, 1 / adi->factor_scale));
     PetscCall(SolveP(ts, adi->rhs, d));
   } else if (splitting.mass_is_identity()) PetscCall(VecCopy(adi->rhs, d));

@@ -124,11 +124,22 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// M of J = shift M - A, from the Jacobians for two shifts. On return A and B have the Jacobian of `shift`.
-PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
+/// M of J = shift M - A, from the Jacobians for two shifts, unless M is that of the last Jacobian. On return
+/// A and B have the Jacobian of `shift`. `implicit`: F(t, U, 0).
+PetscErrorCode ComputeMassMatrix(TS ts, PetscReal t, Vec implicit, PetscReal shift, Vec U, Mat A, Mat B,
+                                 bool *ok)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI *adi   = adi_of(ts);
+  bool    is_it = false;
   PetscFunctionBegin;
+  if (adi->mass_matrix)
+    PetscCall(Logged(&Events::mass, [&] {
+      return MassIs(ts, t, U, implicit, adi->imex ? PETSC_TRUE : PETSC_FALSE, adi->mass_matrix, &is_it);
+    }));
+  if (is_it) {
+    PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatDestroy(&adi->mass_matrix));
   PetscCall(ComputeJacobian(ts, 2 * shift, U, A, B, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,6 +147,29 @@ PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bo
   PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
   PetscCall(MatAXPY(adi->mass_matrix, -1, B, SAME_NONZERO_PATTERN));
   PetscCall(MatScale(adi->mass_matrix, 1 / shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Raises an error for what a mass that is a Kronecker product does not support.
+PetscErrorCode RefuseWithTensorMass(TS ts, unsigned axes_of_matrices)
+{
+  const TS_ADI   *adi  = adi_of(ts);
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)ts);
+  const TSADIType type = adi->type;
+  PetscFunctionBegin;
+  PetscCheck(!method_of(type).multiplies && type != TS_ADI_PEACEMAN_RACHFORD, comm, PETSC_ERR_SUP,
+             "TS adi: -ts_adi_type %s with several directions needs a diagonal mass matrix; take "
+             "hundsdorfer_verwer, ra34pw2 or douglas",
+             TSADITypes[type]);
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    const char *name = adi->splitting.name(d);
+    PetscCheck(
+      !(axes_of_matrices >> adi->splitting.axis(d) & 1), comm, PETSC_ERR_SUP,
+      "TS adi: the options of -adi_%s_ need the matrix of the direction, or solve more than once along "
+      "its lines; a mass matrix that is not diagonal, with several directions, takes one solve with PC "
+      "line: remove -adi_%s_pc_type, or -adi_%s_pc_line_compare",
+      name, name, name);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,6 +184,7 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscRea
   jacobian.mass_matrix = adi->mass_matrix;
   PetscCall(TSGetDM(ts, &jacobian.dm));
   PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)ts), &jacobian.matrices));
+  const unsigned of_options = jacobian.matrices;
   if (method_of(adi->type).multiplies) jacobian.matrices = 7;
   for (const TS_ADI::DirectionJacobian &direction : adi->given) {
     if (!direction.A) break;
@@ -158,6 +193,7 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscRea
   }
   if (given.empty()) PetscCall(adi->splitting.update(jacobian, changed));
   else PetscCall(adi->splitting.update(given, jacobian, changed));
+  if (adi->splitting.has_tensor_mass()) PetscCall(RefuseWithTensorMass(ts, of_options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -299,7 +335,7 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   const PetscReal shift = 1 / h;
   if (!adi->mass_known) PetscCall(ComputeMass(ts, t, U, F, &another_mass));
   if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
-  else PetscCall(ComputeMassMatrix(ts, shift, U, A, B, ok));
+  else PetscCall(ComputeMassMatrix(ts, t, F, shift, U, A, B, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Split(ts, t, U, B, shift, 1, &changed));
   if (changed && adi->age >= 0) { // an unchanged Jacobian includes the same mass

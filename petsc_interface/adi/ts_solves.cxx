@@ -29,10 +29,14 @@ PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
   const PetscReal sign = sign_of(adi), kept = sign * adi->factor_scale;
   PetscFunctionBegin;
   if (IsRounded(ts, a, kept)) a = kept;
+  PetscReal of_mass[3] = {1, 1, 1}, of_A[3] = {a, a, a};
+  bool      refactored = false;
   for (int d = 0; d < adi->splitting.directions(); ++d) {
-    const bool scaled = d == 0 || all_scaled;
-    PetscCall(adi->factors.factor(adi->splitting, d, 0, scaled ? sign / a : 1, scaled ? sign : a, nullptr));
+    if (d == 0 || all_scaled) of_mass[d] = sign / a, of_A[d] = sign;
+    PetscCall(adi->factors.factor(adi->splitting, d, 0, of_mass[d], of_A[d], &refactored));
   }
+  if (refactored && adi->splitting.has_tensor_mass())
+    PetscCall(adi->splitting.set_tensor_factors(of_mass, of_A));
   adi->factor_scale = sign * a;
   *ok               = adi->factors.failure() == PC_NOERROR;
   if (!*ok) {
@@ -42,21 +46,46 @@ PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveP(TS ts, Vec R, Vec x)
+/// x := the product of P_d^-1 of a set of factors, and of M between them, times `from`.
+static PetscErrorCode SolveAlong(TS_ADI *adi, int slot, Vec from, Vec x)
 {
-  TS_ADI   *adi        = adi_of(ts);
   const int directions = adi->splitting.directions();
-  Vec       from       = R;
   PetscFunctionBegin;
   for (int d = 0; d < directions; ++d) {
     const Vec to = (directions - d) % 2 ? x : adi->work; // the last result is x
-    PetscCall(adi->factors.solve(d, from, to));
-    if (d + 1 < directions && !adi->splitting.mass_is_identity())
+    PetscCall(adi->factors.solve(d, from, to, slot));
+    if (d + 1 < directions && adi->splitting.mass_between_solves())
       PetscCall(adi->splitting.multiply_mass(to, to));
     from = to;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveP(TS ts, Vec R, Vec x)
+{
+  TS_ADI *adi  = adi_of(ts);
+  Vec     from = R;
+  PetscFunctionBegin;
+  if (adi->splitting.has_tensor_mass()) PetscCall(adi->splitting.scale_rhs(R, &from));
+  PetscCall(SolveAlong(adi, 0, from, x));
   if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(R, x));
   ts->ksp_its++, ts->snes_its++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveTensorMass(TS ts, Vec R, Vec x)
+{
+  TS_ADI *adi = adi_of(ts);
+  Vec     from;
+  PetscFunctionBegin;
+  for (int d = 0; d < adi->splitting.directions(); ++d)
+    PetscCall(adi->factors.factor(adi->splitting, d, 1, 1, 0, nullptr));
+  if (adi->splitting.algebraic()) {
+    PetscCall(VecPointwiseMult(adi->work, adi->splitting.is_algebraic(), R));
+    PetscCall(VecAXPY(R, -1, adi->work));
+  }
+  PetscCall(adi->splitting.scale_rhs_of_mass(R, &from));
+  PetscCall(SolveAlong(adi, 1, from, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

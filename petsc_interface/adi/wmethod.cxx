@@ -71,7 +71,7 @@ PetscReal growth(const WMethod &m, int directions, const Complex z[])
 } // namespace
 
 PetscReal amplification(const WMethod &m, int directions, const PetscReal transport[],
-                        const PetscReal damping[])
+                        const PetscReal damping[], const PetscReal mass[])
 {
   // waves of 2 to 50 points, and constants
   constexpr PetscReal phases[] = {0, PETSC_PI, 2.5, 1.875, 1.25, 0.75, 0.4375, 0.25, 0.125};
@@ -80,7 +80,8 @@ PetscReal amplification(const WMethod &m, int directions, const PetscReal transp
   PetscReal           largest    = 0;
   const auto          value      = [&](int d, int k) { // the conjugates follow
     const PetscReal phase = phases[k < n ? k : k - n + 1], sign = k < n ? 1 : -1;
-    return Complex(-damping[d] * (1 - PetscCosReal(phase)), sign * transport[d] * PetscSinReal(phase));
+    const PetscReal wave = 1 - PetscCosReal(phase), divisor = mass ? 1 - mass[d] * wave : 1;
+    return Complex(-damping[d] * wave, sign * transport[d] * PetscSinReal(phase)) / divisor;
   };
   for (int d = 0; d < directions; ++d) choices[d] = d == 0 || transport[d] == 0 ? n : values;
   for (int k = 0; k < choices[0] * choices[1] * choices[2]; ++k) {

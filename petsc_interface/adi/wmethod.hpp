@@ -33,9 +33,10 @@ struct WMethod {
 
 /// The largest |R| of the method with one factor for each direction, for U' = sum_d lambda_d U with any of the
 /// values h lambda_d = z_d(phi) = -damping_d (1 - cos phi) + i transport_d sin phi and 0. These are the
-/// eigenvalues of three-point differences, times h.
+/// eigenvalues of three-point differences, times h. With a mass matrix they are divided by 1 - mass_d (1 - cos
+/// phi); null: no direction has one.
 PetscReal amplification(const WMethod &m, int directions, const PetscReal transport[],
-                        const PetscReal damping[]);
+                        const PetscReal damping[], const PetscReal mass[] = nullptr);
 
 /// k = h P^-1 G(t + theta h, U): the linearised theta method, Douglas-Gunn with factors. Order 2 with theta
 /// 1/2 and exact A, otherwise 1.

@@ -23,8 +23,9 @@
    TS adi uses an IFunction, an RHSFunction, or both. With both, the IFunction is implicit along lines
    and the RHSFunction is explicit. Jacobians are those of the application, or finite differences by
    colouring. Directions come from the DMDA, otherwise from the pattern of the Jacobian. The mass matrix
-   dF/dU' is diagonal. Rows without U' are algebraic equations (boundary values), which may depend on time.
-   One direction accepts any regular mass matrix. Mixed derivatives and growth of equations with one
+   dF/dU' is diagonal, or a Kronecker product of one banded matrix for each direction, as that of finite
+   elements on a tensor grid. Rows without U' are algebraic equations (boundary values), which may depend on
+   time. One direction accepts any regular mass matrix. Mixed derivatives and growth of equations with one
    component stay explicit. The inner PCs of type line read options with the prefixes adi_x_, adi_y_ and
    adi_z_.
 

@@ -158,8 +158,10 @@ TEST_F(AdiSplitting, AMassMatrixIsForOneDirectionAlone)
   OK(VecNorm(y, NORM_2, &norm));
   EXPECT_LT(norm, 1e-12);
   EXPECT_NE(static_cast<int>(splitting.update({grid.A, grid.da, 1, nullptr, grid.A}, nullptr)), 0);
-  EXPECT_EQ(last_error(),
-            "ADI in 2 directions needs a diagonal mass matrix; one direction alone takes others");
+  EXPECT_NE(
+    last_error().find("ADI in 2 directions needs a mass matrix that is diagonal, or a Kronecker product"),
+    std::string::npos)
+    << last_error();
   for (Vec *v : {&b, &x, &y}) OK(VecDestroy(v));
   OK(MatDestroy(&M));
   OK(MatDestroy(&J));
