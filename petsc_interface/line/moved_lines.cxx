@@ -36,7 +36,7 @@ public:
     LineSource           moved     = source;
     PetscFunctionBegin;
     rows_       = direction.moved;
-    moved.block = rows_->block();
+    moved.block = rows_->block;
     // the tables have all rows once, or those of one colour
     const auto elements = std::count_if(direction.element->begin(), direction.element->end(),
                                         [](std::int64_t e) { return e >= 0; });

@@ -184,7 +184,7 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
   ReachOfLines     reach;
   std::vector<int> colour_of;
   int              colours = 0;
-  const Mat        block   = moved ? moved->block() : source.block;
+  const Mat        block   = moved ? moved->block : source.block;
   PetscFunctionBegin;
   PetscCall(GetHostRows(block, true, &rows));
   PetscCallCXX(reach = reach_of(rows, lines, components));

@@ -16,10 +16,12 @@ namespace ribbon::petsc {
 struct MovedRows {
   std::vector<PetscInt> rows;            ///< global, ascending
   PetscInt              from_others = 0; ///< how many of them other ranks own
-  /// one: rows and columns of this set, sequential AIJ; null after the set-up
-  mutable Mat *blocks  = nullptr;
-  VecScatter   scatter = nullptr; ///< from a vector of the matrix to b or x
-  Vec          b = nullptr, x = nullptr;
+  /// rows and columns of this set, until ForgetBlock()
+  mutable std::vector<PetscInt> begin, column;
+  mutable std::vector<Scalar>   value;
+  mutable Mat                   block   = nullptr; ///< the same as a sequential AIJ matrix
+  VecScatter                    scatter = nullptr; ///< from a vector of the matrix to b or x
+  Vec                           b = nullptr, x = nullptr;
 
   MovedRows()                             = default;
   MovedRows(const MovedRows &)            = delete;
@@ -29,14 +31,32 @@ struct MovedRows {
     (void)VecScatterDestroy(&scatter);
     (void)VecDestroy(&b);
     (void)VecDestroy(&x);
-    if (blocks) (void)MatDestroySubMatrices(1, &blocks);
+    (void)MatDestroy(&block);
   }
-  Mat block() const { return blocks[0]; }
+  /// Makes the block, the vectors and the scatter from the arrays. Collective on A.
+  PetscErrorCode Open(Mat A)
+  {
+    const auto n = static_cast<PetscInt>(rows.size());
+    IS         is;
+    Vec        of_A;
+    PetscFunctionBegin;
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, begin.data(), column.data(),
+                                        reinterpret_cast<PetscScalar *>(value.data()), &block));
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, rows.data(), PETSC_USE_POINTER, &is));
+    PetscCall(MatCreateVecs(A, &of_A, nullptr));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &b));
+    PetscCall(VecDuplicate(b, &x));
+    PetscCall(VecScatterCreate(of_A, is, b, nullptr, &scatter));
+    PetscCall(VecDestroy(&of_A));
+    PetscCall(ISDestroy(&is));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /// Frees the block, which only a set-up needs.
   PetscErrorCode ForgetBlock() const
   {
     PetscFunctionBegin;
-    if (blocks) PetscCall(MatDestroySubMatrices(1, &blocks));
+    PetscCall(MatDestroy(&block));
+    begin = {}, column = {}, value = {};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -5,13 +5,11 @@
 #include "../support/compat.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <utility>
 #include <vector>
 
 namespace ribbon::petsc {
-
-using Pair = std::pair<PetscInt, PetscInt>; ///< an element and its neighbour on another rank
 
 /// The part of a line on one rank that continues on other ranks. All numbers are global.
 struct Segment {
@@ -36,11 +34,12 @@ struct Segments {
 
   void connect()
   {
-    std::map<Pair, std::size_t> side; // 2 segment + side
-    std::vector<char>           seen(all.size(), 0);
-    for (std::size_t s = 0; s < all.size(); ++s)
+    std::vector<Side> sides; // that continue, ascending
+    std::vector<char> seen(all.size(), 0);
+    for (std::size_t i = 0; i < all.size(); ++i)
       for (std::size_t k = 0; k < 2; ++k)
-        if (all[s].next[k] >= 0) side[{all[s].end[k], all[s].next[k]}] = 2 * s + k;
+        if (all[i].next[k] >= 0) sides.push_back({{all[i].end[k], all[i].next[k]}, 2 * i + k});
+    std::sort(sides.begin(), sides.end());
     const auto follow = [&](std::size_t s, std::size_t enters) {
       Chain chain;
       while (!seen[s]) {
@@ -49,7 +48,8 @@ struct Segments {
         seen[s]                   = 1;
         chain.segments.emplace_back(s, enters == 1);
         if (segment.next[leaves] < 0) break;
-        const std::size_t to = side.at({segment.next[leaves], segment.end[leaves]});
+        const Side        other{{segment.next[leaves], segment.end[leaves]}, 0};
+        const std::size_t to = std::lower_bound(sides.begin(), sides.end(), other)->number;
         s = to / 2, enters = to % 2;
       }
       chains.push_back(std::move(chain));
@@ -63,19 +63,36 @@ struct Segments {
   /// Of the ranks with at least half as much of a line as any other, the one with the least to do solves it.
   void deal(std::vector<PetscInt> load)
   {
+    std::vector<PetscInt>    share(load.size(), 0); // of each rank in a line
+    std::vector<PetscMPIInt> ranks;                 // of a line
     for (Chain &chain : chains) {
-      std::map<PetscMPIInt, PetscInt> share;
-      PetscInt                        most = 0, length = 0;
-      for (const auto &[s, reversed] : chain.segments)
-        most = std::max(most, share[rank[s]] += all[s].length), length += all[s].length;
+      PetscInt most = 0, length = 0;
+      ranks.clear();
+      for (const auto &[s, reversed] : chain.segments) {
+        PetscInt &own = share[static_cast<std::size_t>(rank[s])];
+        if (own == 0) ranks.push_back(rank[s]);
+        own += all[s].length, length += all[s].length;
+        most = std::max(most, own);
+      }
+      std::sort(ranks.begin(), ranks.end());
       chain.owner = -1;
-      for (const auto &[r, own] : share)
+      for (PetscMPIInt r : ranks) {
+        const PetscInt own = std::exchange(share[static_cast<std::size_t>(r)], 0);
         if (2 * own >= most && (chain.owner < 0 || load[static_cast<std::size_t>(r)] <
                                                      load[static_cast<std::size_t>(chain.owner)]))
           chain.owner = r;
+      }
       load[static_cast<std::size_t>(chain.owner)] += length;
     }
   }
+
+private:
+  /// An end of a segment, and the element of another rank that continues it there.
+  struct Side {
+    std::array<PetscInt, 2> elements;
+    std::size_t             number; ///< 2 segment + end
+    bool                    operator<(const Side &other) const { return elements < other.elements; }
+  };
 };
 
 } // namespace ribbon::petsc
