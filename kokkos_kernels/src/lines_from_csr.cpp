@@ -218,6 +218,48 @@ struct ExtractKernel {
   }
 };
 
+/// The same for lines of single unknowns at the places of a table, on a host: all lines of one packed row.
+/// The distance of two places on a line is a multiple of the stride of rows.
+template <class Scalar, class Index, class Values>
+struct ExtractPackedRow {
+  CsrMatrix<Scalar, Index> A;
+  LinePlaces               lines;
+  int                      h;
+  Values                   values;
+
+  static bool takes(const LinePlaces &lines, int h)
+  {
+    return lines.place && lines.element && lines.part && !lines.wrap && lines.components == 1 &&
+           lines.lines.row_stride > 0 && h <= largest_half_bandwidth;
+  }
+  void operator()(const std::int64_t i) const
+  {
+    const LineSet &s = lines.lines;
+    Scalar         band[2 * largest_half_bandwidth + 1];
+    for (std::int64_t l = 0, n = s.lines(); l < n; ++l) {
+      const std::int64_t k = s(l, i), row = lines.element[k];
+      for (int d = 0; d <= 2 * h; ++d) band[d] = Scalar(0);
+      if (row < 0) band[h] = Scalar(1);
+      else add(k, row, band + h);
+      for (int d = 0; d <= 2 * h; ++d) values(l, i, d) = band[d];
+    }
+  }
+
+private:
+  void add(std::int64_t k, std::int64_t row, Scalar *diagonal) const
+  {
+    const std::int64_t stride = lines.lines.row_stride, part = lines.part[k];
+    for (Index e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const std::int64_t other = lines.place[A.column[e]];
+      if (other < 0 || lines.part[other] != part) continue;
+      const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta;
+      if (size > h * stride) continue;
+      const std::int64_t d = size == 0 ? 0 : size == stride ? 1 : quotient(size, stride);
+      diagonal[delta < 0 ? -d : d] += A.value[e];
+    }
+  }
+};
+
 } // namespace
 
 double strength_of_bin(int k)
@@ -365,6 +407,14 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.values     = allocate<Values>(
     exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows),
     static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
+  if constexpr (!is_device_space<Exec>) {
+    using Packed = ExtractPackedRow<Scalar, Index, Values>;
+    if (Packed::takes(lines, half_bandwidth)) {
+      Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.rows),
+                           Packed{A, lines, half_bandwidth, bands.values});
+      return bands;
+    }
+  }
   if (lines.place || lines.part)
     Kokkos::parallel_for(
       "ribbon::extract_bands", indices(exec, s.unknowns()),

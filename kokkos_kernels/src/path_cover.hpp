@@ -176,7 +176,9 @@ private:
     for (std::int64_t e = all_.begin[at(k)]; e < all_.begin[at(k) + 1]; ++e) {
       const Index m = all_.column[e];
       if (all_.weight[at(e)] < side || m == i || (alone && strong_.degree(m) <= 2)) continue;
-      if (all_(i, m) < alike * std::min(all_.weight[at(e)], all_(j, m))) return true;
+      // most m do not couple with j, and then there is no quadrilateral
+      const float opposite = all_(j, m);
+      if (opposite > 0 && all_(i, m) < alike * std::min(all_.weight[at(e)], opposite)) return true;
     }
     return false;
   }

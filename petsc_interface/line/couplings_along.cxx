@@ -61,8 +61,8 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
     found          = source.given->couplings();
     found.periodic = found.periodic && (direction.wrap || direction.place.joinable);
     found.across   = direction.lines_cut > 0 && !direction.place.joinable;
-  } else
-    PetscCall(op.couplings(direction.moved ? direction.moved->block : source.block, direction, &found));
+  } else if (direction.known) found = *direction.known;
+  else PetscCall(op.couplings(direction.moved ? direction.moved->block : source.block, direction, &found));
   for (auto [row, other] : {std::pair{&found.component_row, outside.component_row},
                             {&found.too_far_row, outside.too_far_row},
                             {&found.not_finite, outside.not_finite}})

@@ -3,6 +3,7 @@
 #include "line_map.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace ribbon::petsc {
@@ -68,28 +69,56 @@ std::vector<PlaceOfElement> places_of(const LinesOfGraph &lines)
   return places;
 }
 
-ReachOfLines reach_of(const HostRows &A, const LinesOfGraph &lines, PetscInt components)
+/// Whether the sum of the entries of a row is zero up to rounding, as line_couplings() judges it.
+bool is_zero_sum(Scalar sum, double largest)
+{
+  return static_cast<double>(magnitude(sum)) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * largest;
+}
+
+/// Reads all rows once. `known` gets what line_couplings() would find, for the rows of this rank, if elements
+/// have one row, all entries are finite, and no zero is outside of the band. Else it gets nothing.
+ReachOfLines reach_of(const HostRows &A, const LinesOfGraph &lines, PetscInt components,
+                      std::optional<LineCouplings> *known)
 {
   const std::vector<PlaceOfElement> places = places_of(lines);
   ReachOfLines                      reach;
+  LineCouplings                     found;
+  bool                              finite = true;
   for (PetscInt row = 0; row < static_cast<PetscInt>(A.rows); ++row) {
-    double               largest = 0, weight[most + 2] = {};
-    bool                 coupled = false; // with another element of the line
-    const PlaceOfElement own     = places[static_cast<std::size_t>(row / components)];
+    double               largest = 0, along = 0, weight[most + 2] = {};
+    Scalar               sum(0); // of the entries on the line
+    int                  farthest = 0;
+    bool                 diagonal = false;
+    const PlaceOfElement own      = places[static_cast<std::size_t>(row / components)];
     for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
       const double         size  = static_cast<double>(magnitude(A.value[e]));
       const PlaceOfElement other = places[static_cast<std::size_t>(A.column[e] / components)];
       largest                    = std::max(largest, size);
-      if (!(size > 0) || own.line != other.line) continue;
-      if ((A.column[e] - row) % components != 0) reach.components = 1;
-      if (own.along == other.along) continue;
+      finite                     = finite && is_finite(size);
+      if (own.line != other.line) {
+        found.across = found.across || size > 0;
+        continue;
+      }
       const auto distance = static_cast<int>(std::min<PetscInt>(std::abs(own.along - other.along), most + 1));
-      reach.largest       = std::max(reach.largest, distance);
-      if (is_finite(size)) weight[distance] += size, coupled = true;
+      sum += A.value[e];
+      along    = std::max(along, size);
+      diagonal = diagonal || A.column[e] == row;
+      found.entries += distance > 0;
+      found.stored_bandwidth = std::max(found.stored_bandwidth, distance);
+      if (!(size > 0)) continue;
+      if ((A.column[e] - row) % components != 0) reach.components = 1;
+      if (distance == 0) continue;
+      reach.largest = std::max(reach.largest, distance);
+      if (is_finite(size)) weight[distance] += size, farthest = std::max(farthest, distance);
     }
-    for (int d = 1; d <= most + 1 && coupled; ++d)
+    for (int d = 1; d <= farthest; ++d)
       if (is_finite(weight[d] / largest)) reach.weight[d] += weight[d] / largest;
+    if (!diagonal && found.no_diagonal < 0) found.no_diagonal = row;
+    found.zero_sums = found.zero_sums || is_zero_sum(sum, along);
   }
+  found.half_bandwidth = reach.largest;
+  const bool in_band   = found.stored_bandwidth <= std::max(1, found.half_bandwidth); // zeros may be outside
+  if (components == 1 && finite && in_band) *known = found;
   return reach;
 }
 
@@ -156,20 +185,22 @@ LinesOfGraph with_folded_rings(const HostRows &A, LinesOfGraph lines, PetscInt c
 
 /// Folds rings if they have more than a little of all elements, and if bands then hold more. Collective.
 PetscErrorCode FoldRings(MPI_Comm comm, const HostRows &A, PetscInt components, LinesOfGraph *lines,
-                         ReachOfLines *reach, PetscInt *rings)
+                         ReachOfLines *reach, LineDirection *direction)
 {
   PetscInt     count[3] = {0, 0, static_cast<PetscInt>(lines->order.size())}; // rings, their elements, all
   LinesOfGraph folded;
   ReachOfLines of_folded;
+  std::optional<LineCouplings> known;
   PetscFunctionBegin;
   PetscCallCXX(folded = with_folded_rings(A, *lines, components, count));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 3, MPIU_INT, MPI_SUM, comm));
   if (static_cast<double>(count[1]) <= little * static_cast<double>(count[2]))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(of_folded = reach_of(A, folded, components));
+  PetscCallCXX(of_folded = reach_of(A, folded, components, &known));
   PetscCall(SumOverRanks(comm, &of_folded));
   if (of_folded.left_out() >= reach->left_out()) PetscFunctionReturn(PETSC_SUCCESS);
-  *lines = std::move(folded), *reach = of_folded, *rings = count[0];
+  *lines = std::move(folded), *reach = of_folded;
+  direction->rings = count[0], direction->known = known;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,12 +218,13 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
   const Mat        block   = moved ? moved->block : source.block;
   PetscFunctionBegin;
   PetscCall(GetHostRows(block, true, &rows));
-  PetscCallCXX(reach = reach_of(rows, lines, components));
+  PetscCallCXX(reach = reach_of(rows, lines, components, &direction.known));
   PetscCall(SumOverRanks(comm, &reach));
   // blocks of more components have no wider bands
   if (reach.largest > most && (!reach.components || components <= 3))
-    PetscCall(FoldRings(comm, rows, components, &lines, &reach, &direction.rings));
+    PetscCall(FoldRings(comm, rows, components, &lines, &reach, &direction));
   direction.widest = reach.half_bandwidth();
+  if (reach.largest > most) direction.known.reset(); // some entries are left out
   // block lines reach the next element only
   if (reach.components && components > 1 && direction.widest > 1) {
     const bool banded = components <= 3; // a band of 8 holds two blocks on either side

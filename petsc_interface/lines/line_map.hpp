@@ -9,6 +9,7 @@
 
 #include <ribbon/matrix/kronecker.hpp>
 
+#include <optional>
 #include <string>
 
 namespace ribbon::petsc {
@@ -61,6 +62,8 @@ struct LineDirection : LineLayout {
   std::shared_ptr<const LineChain> chain;
   /// entries in columns of other ranks, after a search for them and the chain
   std::shared_ptr<const OutsideCouplings> couplings;
+  /// of the block, if the search for lines computed them; too_far_row is then -1
+  std::optional<LineCouplings> known;
   /// for every row, the sum of magnitudes of its entries along the lines in columns of other ranks; null:
   /// there are none
   std::shared_ptr<const std::vector<double>> outside;

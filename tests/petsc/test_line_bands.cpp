@@ -3,10 +3,16 @@
 // out.
 #include "lines_fixture.hpp"
 
+#include <line/operator.hpp>
+#include <lines/line_map.hpp>
+#include <support/session.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 
 using namespace test;
@@ -48,6 +54,91 @@ Mat shuffled_lines(PetscInt dof, PetscInt reach, double weak, bool block_size = 
     });
   if (block_size) MatSetBlockSize(A, dof);
   return A;
+}
+
+/// Couplings that the search for lines of a matrix computes, and those that an operator reads.
+struct BothCouplings {
+  std::optional<ribbon::LineCouplings> known;
+  ribbon::LineCouplings                read;
+};
+void find_couplings(Mat A, BothCouplings *both)
+{
+  ribbon::petsc::LineSource source;
+  ribbon::petsc::Elements   elements;
+  ribbon::petsc::LineMap    map;
+  OK(ribbon::petsc::EnsureKokkos());
+  OK(ribbon::petsc::GetLineSource(A, &source));
+  OK(ribbon::petsc::GetElements(source, &elements));
+  OK(ribbon::petsc::LinesFromCouplings(source, elements, &map));
+  bool on_device;
+  OK(ribbon::petsc::BlockIsOnDevice(source.block, &on_device));
+  const ribbon::petsc::LineDirection &lines = map.directions.back();
+  OK(ribbon::petsc::LineOperator::create(on_device)->couplings(source.block, lines, &both->read));
+  both->known = lines.known;
+  OK(ribbon::petsc::RestoreLineSource(&source));
+  MatDestroy(&A);
+}
+
+/// Lines of 20 rows with 2 on the diagonal, -1 along them, and `weak` between them.
+Mat lines_with(double weak, PetscInt row, PetscInt column, double entry, bool stored = true)
+{
+  return matrix(
+    80,
+    [=](PetscInt r, PetscInt c) {
+      if (r == row && c == column) return PetscScalar(entry);
+      return PetscScalar(r == c ? 2 : std::abs(r - c) == 1 ? -1 : weak);
+    },
+    [=](PetscInt r, PetscInt c) {
+      if (r == row && c == column) return stored;
+      return std::abs(r - c) <= 1 ? r / 20 == c / 20 : weak != 0 && std::abs(r - c) == 20;
+    });
+}
+
+TEST_F(PCLineBands, TheSearchFindsTheCouplingsThatAnOperatorReads)
+{
+  struct {
+    const char *name;
+    Mat         A;
+  } cases[] = {{"rows that sum to zero", lines_with(0, 5, 5, 2)},
+               {"no row sums to zero", shuffled_lines(1, 1, -0.1)},
+               {"couplings of lines", lines_with(-0.01, 5, 5, 3)},
+               {"a zero on a line", lines_with(0, 5, 6, 0)},
+               {"an entry further along a line", lines_with(0, 5, 8, -0.1)},
+               {"wide bands", shuffled_lines(1, 8, 0)},
+               {"a row without a diagonal", lines_with(0, 65, 65, 0, false)}};
+  for (const auto &[name, A] : cases) {
+    SCOPED_TRACE(name);
+    BothCouplings both;
+    find_couplings(A, &both);
+    const auto &[known, read] = both;
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->half_bandwidth, read.half_bandwidth);
+    EXPECT_EQ(known->stored_bandwidth, read.stored_bandwidth);
+    EXPECT_EQ(known->periodic, read.periodic);
+    EXPECT_EQ(known->stored_periodic, read.stored_periodic);
+    EXPECT_EQ(known->entries, read.entries);
+    EXPECT_EQ(known->too_far_row, read.too_far_row);
+    EXPECT_EQ(known->no_diagonal, read.no_diagonal);
+    EXPECT_EQ(known->not_finite, read.not_finite);
+    EXPECT_EQ(known->across, read.across);
+    EXPECT_EQ(known->component_row, read.component_row);
+    EXPECT_EQ(known->zero_sums, read.zero_sums);
+  }
+}
+
+TEST_F(PCLineBands, AnOperatorReadsTheCouplingsThatTheSearchDoesNotJudge)
+{
+  const double  nan = std::numeric_limits<double>::quiet_NaN();
+  BothCouplings not_finite, zero, left_out, blocks;
+  find_couplings(lines_with(0, 5, 5, nan), &not_finite);
+  EXPECT_EQ(not_finite.read.not_finite, rank == 0 ? 5 : -1);
+  EXPECT_EQ(not_finite.known.has_value(), rank != 0);
+  find_couplings(lines_with(0, 5, 8, 0), &zero); // outside of the band
+  EXPECT_EQ(zero.known.has_value(), rank != 0);
+  find_couplings(shuffled_lines(1, 9, 0), &left_out);
+  EXPECT_FALSE(left_out.known);
+  find_couplings(shuffled_lines(2, 1, 0), &blocks);
+  EXPECT_FALSE(blocks.known);
 }
 
 TEST_F(PCLineBands, HoldAllEntriesThatFit)
