@@ -189,7 +189,7 @@ private:
   }
 
   /// Whether (i, j) makes a ring of a path. Its ends then join no other path: by weaker couplings, rings would
-  /// become one spiral. Rings of at most 8 rows may continue: unstructured meshes have many.
+  /// become one spiral. Rings of at most 9 rows may continue: unstructured meshes have many.
   bool closes(Index i, Index j, float weight) const
   {
     if (!is_end(i) || !is_end(j) || other_end_[at(i)] != j) return false;

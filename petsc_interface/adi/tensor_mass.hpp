@@ -30,8 +30,8 @@ public:
   /// Stores the offsets of the entries of a pattern. `grid` is borrowed.
   /// @param axes  of the directions
   PetscErrorCode set_pattern(Mat pattern, const RowGrid &grid, const std::vector<int> &axes);
-  /// Finds T and M_d. Collective. Errors: PETSC_ERR_SUP in one sentence that names the first row that does
-  /// not fit a product.
+  /// Finds T and M_d. Collective. Errors: PETSC_ERR_SUP in one sentence that names the row that
+  /// differs most from a product.
   /// @param M          with this pattern
   /// @param J          shift M - A up to a factor: its entries limit the accuracy of those of M
   /// @param algebraic  local rows of M that are zero
