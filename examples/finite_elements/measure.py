@@ -8,12 +8,13 @@ PLUGIN is libribbon.so, TABLE a name of TABLES below. The program prints a line 
 the tables TABLE and TABLE_seconds of a file of examples/benchmark/results. --quick takes small meshes and one run.
 """
 import argparse
-import json
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+
+from results import replace_table
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST = 1000
@@ -138,24 +139,12 @@ for name, options in wanted["rows"][:args.rows]:
     print(" | ".join(iterations[-1]), "#", " | ".join(seconds[-1][1:]), flush=True)
 
 
-def text_of(table):
-    """A table in the form of the files of results: each row on a line."""
-    lines = [f'    "{key}": {json.dumps(table[key], ensure_ascii=False)},'
-             for key in ("id", "title", "machine", "command", "columns")]
-    for key in ("rows", "notes"):
-        items = ",\n".join("      " + json.dumps(item, ensure_ascii=False) for item in table[key])
-        lines.append(f'    "{key}": [\n{items}\n    ]' + ("," if key == "rows" else ""))
-    return "  {\n" + "\n".join(lines) + "\n  }"
-
-
 if args.write:
-    file = pathlib.Path(args.write)
-    text = file.read_text(encoding="utf-8")
     programs = "; ".join(f"{name}: {program} {arguments}" for name, program, arguments, _, _ in wanted["columns"])
     rows = "; ".join(f"{name}: " + ", ".join(dict.fromkeys(options.values())) for name, options in wanted["rows"])
     for suffix, what, cells in (("", "Iterations", iterations),
                                 ("_seconds", "Processor seconds of set-up + solve, least of three runs", seconds)):
-        table = {
+        replace_table(args.write, {
             "id": args.table + suffix,
             "title": f"{what}, {wanted['title']}",
             "machine": args.machine,
@@ -163,9 +152,4 @@ if args.write:
             "columns": ["preconditioner", *(column[0] for column in wanted["columns"])],
             "rows": cells,
             "notes": [*wanted["notes"], f"Programs: {programs}.", f"Options: {rows}."],
-        }
-        old = re.search(r'  \{\n    "id": "' + table["id"] + r'",[\s\S]*?\n  \}(?=,?\n)', text)
-        new = text_of(table)
-        text = text.replace(old[0], new) if old else text.rstrip().removesuffix("]").rstrip() + ",\n" + new + "\n]\n"
-    json.loads(text)
-    file.write_text(text, encoding="utf-8")
+        })

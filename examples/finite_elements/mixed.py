@@ -17,7 +17,6 @@ nonzero if the solver does not converge.
 import argparse
 import logging
 import sys
-import time
 
 import petsc4py
 
@@ -37,6 +36,7 @@ from dolfinx import fem, mesh  # noqa: E402
 from dolfinx.fem import petsc as assembly  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
+from timed_solve import timed_solve  # noqa: E402
 
 logging.disable(logging.INFO)  # names of compiled forms
 if args.square:
@@ -115,18 +115,4 @@ if args.problem == "stokes":
             options[name] = value
 ksp.setFromOptions()
 x = A.createVecRight()
-times = [time.process_time()]
-ksp.setUp()
-if args.problem == "stokes":
-    for part in ksp.pc.getFieldSplitSubKSP():
-        part.setUp()
-times.append(time.process_time())
-ksp.solve(b, x)
-times.append(time.process_time())
-residual = (b - A * x).norm() / b.norm()
-reasons = {value: name for name, value in vars(PETSc.KSP.ConvergedReason).items() if isinstance(value, int)}
-kind = ksp.pc.getFieldSplitSubKSP()[0].pc.getType() if args.problem == "stokes" else ksp.pc.getType()
-PETSc.Sys.Print(f"{args.problem}, {b.size} unknowns: {ksp.getType()}, {kind}, {ksp.its} iterations "
-                f"({reasons[ksp.reason]}), residual {residual:.1e}")
-PETSc.Sys.Print(f"processor seconds: set-up {times[1] - times[0]:.3f}, solve {times[2] - times[1]:.3f}")
-sys.exit(ksp.reason <= 0)
+sys.exit(timed_solve(args.problem, ksp, b, x, split=args.problem == "stokes"))

@@ -8,12 +8,13 @@ PLUGIN is libribbon.so. The program runs thin_box.py, prints a line for each run
 table `smoothers` of a file of examples/benchmark/results.
 """
 import argparse
-import json
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+
+from results import replace_table
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = "-mg_levels_pc_type "
@@ -63,20 +64,9 @@ for held, where in (("boundary", "whole boundary"), ("sides", "sides")):
         rows.append([where, name, *(its for its, _ in each), *(seconds for _, seconds in each)])
         print(" | ".join(rows[-1]), flush=True)
 
-def text_of(table):
-    """A table in the form of the files of results: each row on a line."""
-    lines = [f'    "{key}": {json.dumps(table[key], ensure_ascii=False)},'
-             for key in ("id", "title", "machine", "command", "columns")]
-    for key in ("rows", "notes"):
-        items = ",\n".join("      " + json.dumps(item, ensure_ascii=False) for item in table[key])
-        lines.append(f'    "{key}": [\n{items}\n    ]' + ("," if key == "rows" else ""))
-    return "  {\n" + "\n".join(lines) + "\n  }"
-
-
 if args.write:
-    file = pathlib.Path(args.write)
     plural = ["1 rank" if n == 1 else f"{n} ranks" for n in ranks]
-    table = {
+    replace_table(args.write, {
         "id": "smoothers",
         "title": "Iterations of CG to 1e-8 with GAMG, and processor seconds of set-up + solve of the first rank, "
                  "thin elastic box, by smoother",
@@ -88,10 +78,4 @@ if args.write:
         "notes": ["Chebyshev iteration as PCGAMG sets it: -pc_type gamg. "
                   + "; ".join(f"{name}: {options}" for name, options in SMOOTHERS.items()) + ".",
                   "set-up fails: GAMG's coarse matrices can have rows of zeros, which PCSOR cannot invert."],
-    }
-    text = file.read_text(encoding="utf-8")
-    old = re.search(r'  \{\n    "id": "smoothers",[\s\S]*?\n  \}(?=,?\n)', text)
-    new = text_of(table)
-    text = text.replace(old[0], new) if old else text.rstrip().removesuffix("]").rstrip() + ",\n" + new + "\n]\n"
-    json.loads(text)
-    file.write_text(text, encoding="utf-8")
+    })

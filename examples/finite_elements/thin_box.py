@@ -18,7 +18,6 @@ nonzero if the solver does not converge.
 import argparse
 import logging
 import sys
-import time
 
 import petsc4py
 
@@ -41,6 +40,7 @@ from dolfinx import fem, mesh  # noqa: E402
 from dolfinx.fem.petsc import apply_lifting, assemble_matrix, assemble_vector, set_bc  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
+from timed_solve import timed_solve  # noqa: E402
 
 logging.disable(logging.INFO)  # names of compiled forms
 square, elastic = args.problem == "anisotropic", args.problem == "elasticity"
@@ -120,14 +120,4 @@ ksp.setType("cg")
 ksp.setTolerances(rtol=1e-8)
 ksp.setFromOptions()
 x = b.duplicate()
-times = [time.process_time()]
-ksp.setUp()
-times.append(time.process_time())
-ksp.solve(b, x)
-times.append(time.process_time())
-residual = (b - A * x).norm() / b.norm()
-reasons = {value: name for name, value in vars(PETSc.KSP.ConvergedReason).items() if isinstance(value, int)}
-PETSc.Sys.Print(f"{args.problem}, {b.size} unknowns: {ksp.getType()}, {ksp.pc.getType()}, {ksp.its} iterations "
-                f"({reasons[ksp.reason]}), residual {residual:.1e}")
-PETSc.Sys.Print(f"processor seconds: set-up {times[1] - times[0]:.3f}, solve {times[2] - times[1]:.3f}")
-sys.exit(ksp.reason <= 0)
+sys.exit(timed_solve(args.problem, ksp, b, x))

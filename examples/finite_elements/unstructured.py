@@ -19,7 +19,6 @@ the solver does not converge.
 """
 import argparse
 import sys
-import time
 
 import petsc4py
 
@@ -36,6 +35,7 @@ petsc4py.init([sys.argv[0], *petsc_options])
 
 import numpy as np  # noqa: E402
 from petsc4py import PETSc  # noqa: E402
+from timed_solve import timed_solve  # noqa: E402
 from scipy.sparse import coo_matrix, diags  # noqa: E402
 from scipy.sparse.csgraph import reverse_cuthill_mckee  # noqa: E402
 from scipy.spatial import Delaunay  # noqa: E402
@@ -169,16 +169,7 @@ ksp.setType("cg" if args.problem == "diffusion" else "gmres")
 ksp.setTolerances(rtol=1e-8)
 ksp.setGMRESRestart(100)
 ksp.setFromOptions()
-times = [time.process_time()]
-ksp.setUp()
-times.append(time.process_time())
-ksp.solve(rhs, x)
-times.append(time.process_time())
-residual = (rhs - M * x).norm() / rhs.norm()
-reasons = {value: name for name, value in vars(PETSc.KSP.ConvergedReason).items() if isinstance(value, int)}
-PETSc.Sys.Print(f"{args.problem}, {n} unknowns: {ksp.getType()}, {ksp.pc.getType()}, {ksp.its} iterations "
-                f"({reasons[ksp.reason]}), residual {residual:.1e}")
-PETSc.Sys.Print(f"processor seconds: set-up {times[1] - times[0]:.3f}, solve {times[2] - times[1]:.3f}")
+status = timed_solve(args.problem, ksp, rhs, x)
 if args.save:
     np.savez(args.save, points=z, triangles=cells, solution=x.array)
-sys.exit(ksp.reason <= 0)
+sys.exit(status)

@@ -57,8 +57,8 @@ struct LinesOfGraph {
 /// of one triangle, or of one quadrilateral without diagonals). A regular grid in its natural order
 /// therefore gives its grid lines.
 ///
-/// A line of more than 9 rows whose ends couple more strongly than with other lines is a ring, which joins no other line.
-/// It is opened where this coupling is.
+/// A line of more than 9 rows whose ends couple more strongly than with other lines is a ring, which joins
+/// no other line. It is opened where this coupling is.
 ///
 /// A line begins at its end with the smaller index; lines are in the order of their beginnings. Time O(nnz
 /// log nnz) at bounded row lengths.
