@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Types of solutions of the forced equation, by k-means with three clusters and by direct measures."""
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+import scipy.fft
 from scipy.cluster.vq import kmeans2, vq
 from scipy.spatial.distance import cdist
 
@@ -11,15 +14,15 @@ STEADY = 0.05  # root mean square of the change over the window below which a ru
 
 def k_means(feature, seed):
     """The labels with the smallest sum of squares among several random starts."""
-    random = np.random.default_rng(seed)
-    fitted = feature[random.permutation(len(feature))[:FITTED]]
-    best = None
-    for _ in range(STARTS):
-        centres, _ = kmeans2(fitted, len(KINDS), minit="++", seed=random)
+    fitted = feature[np.random.default_rng(seed).permutation(len(feature))[:FITTED]]
+
+    def trial(start):
+        centres, _ = kmeans2(fitted, len(KINDS), minit="++", seed=np.random.default_rng((seed, start)))
         labels, distances = vq(feature, centres)
-        if best is None or (distances**2).sum() < best[1]:
-            best = labels, (distances**2).sum()
-    return best[0]
+        return (distances**2).sum(), labels
+
+    with ThreadPoolExecutor() as threads:
+        return min(threads.map(trial, range(STARTS)), key=lambda found: found[0])[1]
 
 
 def silhouettes(feature, labels, seed):
@@ -27,13 +30,17 @@ def silhouettes(feature, labels, seed):
     1987). Both are estimated from a sample of runs. Near 0 or below, k-means is unsure."""
     sample = np.random.default_rng(seed).permutation(len(feature))[:JUDGED]
     means = np.full((len(feature), len(KINDS)), np.inf)
-    for first in range(0, len(feature), 4096):
+
+    def judge(first):
         part = slice(first, first + 4096)
         distances = cdist(feature[part], feature[sample])
         for k in range(len(KINDS)):
             members = labels[sample] == k
             if members.any():
                 means[part, k] = distances[:, members].mean(axis=1)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(judge, range(0, len(feature), 4096)))
     own = np.take_along_axis(means, labels[:, None], axis=1)[:, 0]
     np.put_along_axis(means, labels[:, None], np.inf, axis=1)
     other = means.min(axis=1)
@@ -57,7 +64,7 @@ class Map:
         self.shape = len(runs.forcing), len(runs.mean)
         states = runs.states.astype(np.float32)
         # amplitudes of modes: the same for a pattern at any place
-        spectrum = np.abs(np.fft.rfft(states, axis=1))[:, 1:].astype(np.float32) / states.shape[1]
+        spectrum = np.abs(scipy.fft.rfft(states, axis=1, workers=-1))[:, 1:] / states.shape[1]
         self.kinds = np.where(runs.change > STEADY, 0, np.where(self.crosses(states, runs), 1, 2))
         # of about the size of the spectra: 0 for a change of 1, -1 for 1e-4 and below
         change = np.log10(np.maximum(runs.change, 1e-4))[:, None].astype(np.float32) / 4
