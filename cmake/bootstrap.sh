@@ -96,13 +96,13 @@ build_examples() {
   build_targets "$@"
 }
 
-# build_ribbon TARGET...: with all options and tests
+# build_ribbon TARGET...: with all options and tests. In a folder that $optimization (an option of the compiler) creates,
+# all is compiled with it.
 build_ribbon() {
   require_packages "${kernel_packages[@]}" "${packages[@]}" "${test_packages[@]}"
   require_tutorials
   local options=()
-  # A folder for tests alone. Compilation takes twice as long with -O2, and three times as long with -O3.
-  [ -f "$build/CMakeCache.txt" ] || options=("CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
+  [ -f "$build/CMakeCache.txt" ] || [ -z "${optimization:-}" ] || options=("CMAKE_CXX_FLAGS_RELEASE=$optimization -DNDEBUG")
   configure_ribbon "${options[@]}" RIBBON_TESTS=ON RIBBON_WERROR=ON RIBBON_SINGLE=ON
   build_targets "$@"
 }
