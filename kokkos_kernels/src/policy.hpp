@@ -197,7 +197,7 @@ private:
     if (!judge_.attempt(All::thomas, sound, before.failure)) selection_ = before;
   }
 
-  /// One matrix per line.
+  /// One matrix per line. Elimination in flight is the fastest wherever matrices change with every solve.
   void factor_own()
   {
     if (problem_.asks_for(Algorithm::tile_products)) return take_named(All::tile_products);
@@ -205,7 +205,8 @@ private:
     if (problem_.asks_for(Algorithm::one_pass)) return take_named(All::in_flight, reason);
     const bool automatic = problem_.automatic();
     if (automatic && !problem_.one_chunk && is_device_space<Exec> &&
-        problem_.fastest() == Algorithm::one_pass && judge_.attempt(All::in_flight, sound, reason))
+        (problem_.options.refactors || problem_.fastest() == Algorithm::one_pass) &&
+        judge_.attempt(All::in_flight, sound, reason))
       return;
     if (problem_.one_chunk) judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
     else if (problem_.asks_for(Algorithm::pivoted) || problem_.is_short_ring())

@@ -2,6 +2,7 @@
 #include "hyperdiffusion.hpp"
 #include "bench.hpp"
 
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/line_solver.hpp>
 
 #include <cmath>
@@ -208,6 +209,7 @@ private:
     if (!solver.report().ok())
       throw std::runtime_error(t.solver + " refuses " + std::to_string(n_) +
                                " points: " + solver.report().reason);
+    if (scheme.rewrites && solver.report().used == ribbon::Algorithm::pivoted) return; // it keeps its factors
     const auto step = [&] {
       right_hand_side();
       if (scheme.rewrites) solver.factor_and_solve(exec_, bands, f_.data(), c_.data());
