@@ -155,15 +155,34 @@ PetscErrorCode ScaleMatrix(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Factors with the scales of earlier values: a search takes much longer than a factorization. They suffice if the
+/// factors show no rows or columns that are small or uneven.
+PetscErrorCode FactorWithKeptScales(Mat F, Mat rows, bool *suffice)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  f->is_scaled = true;
+  PetscCall(Logged(&Events::scale, [&] { return CopyScaled(rows, f->scales, &f->scaled); }));
+  PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
+  const auto &r = f->report;
+  *suffice = r.status == ribbon::FactorStatus::ok && !r.has_small_columns && !r.rows_are_steep && !r.is_tiny &&
+             r.rows_apart[0] + r.rows_apart[1] <= uneven_rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Factors, with scales if the columns need them: when the factors show this, and from then on until the
 /// next analysis. Without pivoting elimination does not depend on these scales, but the probe does. A
 /// matrix on a device is examined only once, because its entries are copied to the host for this.
 PetscErrorCode FactorScaled(Mat F, Mat rows)
 {
-  MultifrontalFactor *f = Data(F);
+  MultifrontalFactor *f       = Data(F);
+  bool                suffice = false;
   const bool          looks =
     f->tries_scales || (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && (!f->some_on_device || !f->was_looked_at));
   PetscFunctionBegin;
+  if (f->tries_scales && f->pivot != MAT_MULTIFRONTAL_PIVOT_NONE)
+    PetscCall(FactorWithKeptScales(F, rows, &suffice));
+  if (suffice) PetscFunctionReturn(PETSC_SUCCESS);
   f->is_scaled = false, f->was_looked_at = true;
   if (looks) PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
   PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));

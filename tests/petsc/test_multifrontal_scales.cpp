@@ -57,6 +57,44 @@ TEST_F(MultifrontalScales, ColumnsInAnyUnits)
           }
 }
 
+// Units change from factorization to factorization, by little, by much, and in rows: scales of earlier values are kept or
+// replaced.
+TEST_F(MultifrontalScales, NewValuesInOtherUnits)
+{
+  if (!is_double) GTEST_SKIP() << "needs exponents of 10^12";
+  for (const char *leaf : {"0", "6"})
+    for (RandomChain chain :
+         {RandomChain{400, 1, 1}, RandomChain{90, 2, 2, true}, RandomChain{90, 2, 1}.shuffle()}) {
+      SCOPED_TRACE(name(chain) + " leaf " + leaf);
+      const Option    size("-chain_mat_multifrontal_leaf_size", leaf);
+      Mat             A = chain.matrix();
+      const ByOptions by(A);
+      Vec             units = vector_of(A, [](PetscInt) { return PetscReal(1); }), b, x;
+      OK(VecDuplicate(units, &x));
+      OK(VecDuplicate(units, &b));
+      const struct {
+        std::uint64_t seed;
+        PetscReal     columns, rows; // powers of ten
+      } changes[] = {{0, 0, 0}, {3, 12, 0}, {4, 0.3, 0.3}, {5, 12, 0}, {6, 0, 12}, {7, 6, 6}, {8, 0.3, 0}};
+      for (const auto &change : changes) {
+        SCOPED_TRACE("seed " + std::to_string(change.seed));
+        Vec c = vector_of(A, [&](PetscInt i) { return power(change.seed, i, change.columns); }),
+            r = vector_of(A, [&](PetscInt i) { return power(change.seed + 50, i, change.rows); }),
+            y = vector_of(A, [](PetscInt i) { return 1 + 0.5 * Draw::noise(5, i, 1); });
+        OK(MatDiagonalScale(A, r, c));
+        OK(VecPointwiseMult(units, units, c));
+        OK(VecPointwiseDivide(y, y, units)); // then every entry of A y is a sum of entries of one size
+        OK(MatMult(A, y, b));
+        OK(KSPSetOperators(by.ksp, A, A));
+        OK(KSPSolve(by.ksp, b, x));
+        EXPECT_LE(componentwise(x, y), 1e-13);
+        for (Vec *v : {&c, &r, &y}) OK(VecDestroy(v));
+      }
+      for (Vec *v : {&units, &b, &x}) OK(VecDestroy(v));
+      OK(MatDestroy(&A));
+    }
+}
+
 // Ranks without rows, with few rows and with all rows.
 TEST_F(MultifrontalScales, PartitionsOfAllKinds)
 {
