@@ -180,22 +180,14 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
 PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok);
 /// Sets snes->reason to the cause of values that are not finite. Collective.
 PetscErrorCode ReportNotFinite(TS ts);
-/// Whether R, the result of Linearise(), is the Jacobian times U to rounding. `difference`, `size`: largest
-/// values of the difference, and of the Jacobian times the largest value of U. Collective.
-PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size);
-/// The derivative of R, factor[0] A[0] + factor[1] A[1]; a matrix may be null.
-struct Derivative {
-  Mat         A[2]      = {nullptr, nullptr};
-  PetscScalar factor[2] = {1, 1};
-};
-/// dR/dU at (t, Y) for U' = 0. Errors: PETSC_ERR_SUP in one sentence if the application does not provide it.
-PetscErrorCode ComputeDerivative(TS ts, PetscReal t, Vec Y, Derivative *R);
-/// dR/dp at (t, Y): A[0] that of the IFunction, A[1] that of the RHSFunction.
-PetscErrorCode ComputeParameterDerivative(TS ts, PetscReal t, Vec Y, Derivative *R);
-/// The matrix that Linearise() splits, with shift 0, up to its sign.
-PetscErrorCode ComputeSplitJacobian(TS ts, PetscReal t, Vec Y, Mat *J);
-/// The relative accuracy of this matrix: rounding, or the errors of finite differences.
-PetscErrorCode AccuracyOfJacobian(TS ts, PetscReal *accuracy);
+/// Determines which functions the application has set.
+PetscErrorCode LookAtProblem(TS ts);
+/// The matrices of the RHSJacobian, if the SNES would only shift them (sometimes in a copy). Null with an
+/// IFunction, or if the SNES has another Jacobian, as by differences.
+PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B);
+/// Computes the Jacobian. `ok`: false, with snes->reason set, if the application reports that it is out of
+/// its domain. Collective.
+PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok);
 /// The function and the Jacobian at adi->stage_time, for SNES.
 PetscErrorCode FormFunctionADI(SNES snes, Vec U, Vec F, TS ts);
 PetscErrorCode FormJacobianADI(SNES snes, Vec U, Mat A, Mat B, TS ts);

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Adjoint of the steps of TS adi (docs/methods/adi.md#adjoint): the transpose of the derivative of each stage,
 // with transposed line solves. The factors count as constants.
-#include "ts.hpp"
-
-#include "mass.hpp"
-
-#include <algorithm>
-#include <array>
+#include "ts_sensitivities.hpp"
 
 namespace ribbon::petsc {
 
 namespace {
 
-/// The adjoint of a step from U at time t. `gradient`: of each cost, at t + h before and at t afterwards.
-struct AdjointStep {
-  TS        ts;
-  TS_ADI   *adi;
-  Vec       U;
-  PetscReal t, h;
-  Vec      *gradient;
-  int       costs;
+/// The adjoint of a step. `gradient`: of each cost, at t + h before and at t afterwards.
+struct AdjointStep : Step {
+  Vec *gradient;
+  int  costs;
 
   AdjointVectors &of(int cost) const { return adi->adjoint[static_cast<std::size_t>(cost)]; }
 };
@@ -243,169 +234,6 @@ PetscErrorCode PassPeacemanRachford(const AdjointStep &step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether matrices that `compute` computes differ at two solutions by more than rounding, or by more than
-/// the errors of differences.
-template <class Compute>
-PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance, const Compute &compute, bool *depends)
-{
-  Mat       matrices[3] = {nullptr, nullptr, nullptr}, before[3] = {nullptr, nullptr, nullptr};
-  PetscReal size, difference;
-  PetscFunctionBegin;
-  *depends = false;
-  PetscCall(compute(U, matrices));
-  for (int k = 0; k < 3; ++k)
-    if (matrices[k]) PetscCall(MatDuplicate(matrices[k], MAT_COPY_VALUES, &before[k]));
-  PetscCall(compute(V, matrices));
-  for (int k = 0; k < 3; ++k) {
-    if (!before[k]) continue;
-    PetscCall(MatNorm(before[k], NORM_FROBENIUS, &size));
-    PetscCall(MatAXPY(before[k], -1, matrices[k], SAME_NONZERO_PATTERN));
-    PetscCall(MatNorm(before[k], NORM_FROBENIUS, &difference));
-    *depends = *depends || difference > tolerance * size;
-    PetscCall(MatDestroy(&before[k]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Whether the matrices of the factors at this time depend on the solution.
-PetscErrorCode FactorsDepend(const AdjointStep &step, PetscReal time, bool *depends)
-{
-  TS        ts  = step.ts;
-  TS_ADI   *adi = step.adi;
-  PetscReal tolerance;
-  PetscFunctionBegin;
-  PetscCall(AccuracyOfJacobian(ts, &tolerance));
-  if (adi->given[0].A)
-    PetscCall(Depends(
-      step.U, ts->vec_sol, 1000 * PETSC_MACHINE_EPSILON,
-      [&](Vec U, Mat(&A)[3]) {
-        PetscFunctionBegin;
-        for (std::size_t d = 0; d < 3 && adi->given[d].A; ++d) {
-          const TS_ADI::DirectionJacobian &given = adi->given[d];
-          PetscCall((*given.function)(ts, time, U, given.A, given.ctx));
-          A[d] = given.A;
-        }
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      depends));
-  else
-    PetscCall(Depends(
-      step.U, ts->vec_sol, tolerance,
-      [&](Vec U, Mat(&A)[3]) {
-        PetscFunctionBegin;
-        PetscCall(ComputeSplitJacobian(ts, time, U, &A[0]));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      depends));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Whether the Jacobian of the factors depends on the parameters: then dR/dp depends on the solution.
-PetscErrorCode ParametersCount(const AdjointStep &step, PetscReal time, bool *depends)
-{
-  PetscFunctionBegin;
-  PetscCall(Depends(
-    step.U, step.ts->vec_sol, 1000 * PETSC_MACHINE_EPSILON,
-    [&](Vec U, Mat(&A)[3]) {
-      Derivative R;
-      PetscFunctionBegin;
-      PetscCall(ComputeParameterDerivative(step.ts, time, U, &R));
-      A[0] = R.A[0];
-      if (!step.adi->imex) A[1] = R.A[1]; // otherwise that of the explicit part
-      PetscFunctionReturn(PETSC_SUCCESS);
-    },
-    depends));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Raises an error if M differs at the end of the step.
-PetscErrorCode CheckMass(const AdjointStep &step)
-{
-  TS        ts      = step.ts;
-  TS_ADI   *adi     = step.adi;
-  bool      changed = false;
-  PetscBool imex    = adi->imex ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionBegin;
-  if (!adi->has_ifunction) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ClearRate(adi));
-  PetscCall(TSComputeIFunction(ts, step.t + step.h, ts->vec_sol, adi->udot, adi->rhs, imex));
-  PetscCall(
-    UpdateMass(ts, step.t + step.h, ts->vec_sol, adi->rhs, imex, adi->udot, adi->work, &adi->mass, &changed));
-  PetscCheck(
-    !changed, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-    "TS adi: the mass matrix dF/dU' changes, and TSAdjointSolve() supports a constant one only: take "
-    "-ts_type cn");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Splits the Jacobian of the step again, unless all steps share one. Raises an error if the factors depend
-/// on the solution or the parameters, or are unknown.
-PetscErrorCode PrepareJacobian(const AdjointStep &step, PetscReal time, bool *ok)
-{
-  TS             ts     = step.ts;
-  TS_ADI        *adi    = step.adi;
-  const MPI_Comm comm   = PetscObjectComm((PetscObject)ts);
-  const bool     frozen = adi->lag_jacobian < 0;
-  bool           changed, depends = false;
-  PetscFunctionBegin;
-  *ok = true;
-  PetscCheck(
-    !frozen || (adi->splitting.directions() > 0 && adi->age >= 0), comm, PETSC_ERR_ARG_WRONGSTATE,
-    "TS adi: TSAdjointSolve() with -ts_adi_lag_jacobian -1 takes the Jacobian of the TSSolve() before "
-    "it, which is gone");
-  const PetscInt64 before = adi->splitting.generation();
-  if (!frozen) {
-    adi->age = -1;
-    PetscCall(Linearise(ts, time, step.U, step.h, adi->rhs, ok));
-    if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  changed = adi->splitting.generation() != before;
-  PetscCheck(!changed || adi->lag_jacobian <= 1, comm, PETSC_ERR_SUP,
-             "TS adi: the Jacobian changes, so that TSAdjointSolve() does not know that of earlier steps of "
-             "-ts_adi_lag_jacobian %" PetscInt_FMT ": take 1 or -1",
-             adi->lag_jacobian);
-  if (frozen || adi->given[0].A || changed || ts->adjoint_steps == 0) PetscCall(CheckMass(step));
-  if (frozen || (!changed && ts->adjoint_steps > 0)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FactorsDepend(step, time, &depends));
-  PetscCheck(
-    !depends, comm, PETSC_ERR_SUP,
-    "TS adi: the Jacobian depends on the solution, so that TSAdjointSolve() would need derivatives of "
-    "its factors: take -ts_adi_lag_jacobian -1, whose steps share one Jacobian, or -ts_type cn");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CheckParameters(const AdjointStep &step, PetscReal time)
-{
-  TS   ts = step.ts;
-  bool depends;
-  PetscFunctionBegin;
-  if (!ts->vecs_sensip || step.adi->lag_jacobian < 0 || step.adi->given[0].A)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ParametersCount(step, time, &depends));
-  PetscCheck(
-    !depends, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-    "TS adi: the Jacobian depends on the parameters of TSSetCostGradients(), so that TSAdjointSolve() "
-    "would need derivatives of its factors: take -ts_adi_lag_jacobian -1, whose steps share one "
-    "Jacobian, or -ts_type cn");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The method of the step with this number.
-PetscErrorCode GetTypeOfStep(TS ts, PetscInt number, TSADIType *type)
-{
-  const TS_ADI *adi = adi_of(ts);
-  const auto    at  = static_cast<std::size_t>(number);
-  PetscFunctionBegin;
-  PetscCheck(adi->type != TS_ADI_AUTO || at < adi->taken.size(), PetscObjectComm((PetscObject)ts),
-             PETSC_ERR_ARG_WRONGSTATE,
-             "TS adi: step %" PetscInt_FMT
-             " was not computed by this TS: -ts_adi_type auto does not know its "
-             "method; take ra34pw2 or hundsdorfer_verwer in both runs",
-             number);
-  *type = adi->type == TS_ADI_AUTO ? adi->taken[at] : adi->type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 WMethod w_method(TSADIType type, PetscReal theta)
 {
   if (type == TS_ADI_RA34PW2) return ra34pw2();
@@ -501,7 +329,7 @@ PetscErrorCode TSAdjointStep_ADI(TS ts)
   adi->start_delay = adi->before_delay = {};
   adi->before_is_there                 = false;
   PetscCall(PassStep(
-    {ts, adi, adi->stages[0], ts->ptime - h, h, ts->vecs_sensi, static_cast<int>(ts->numcost)}, &ok));
+    {{ts, adi, adi->stages[0], ts->ptime - h, h}, ts->vecs_sensi, static_cast<int>(ts->numcost)}, &ok));
   if (!ok) ts->reason = TSADJOINT_DIVERGED_LINEAR_SOLVE;
   if (!frozen) adi->age = -1; // the next step has another solution
   adi->base = nullptr;

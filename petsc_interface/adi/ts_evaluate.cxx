@@ -75,8 +75,8 @@ PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The matrices of the RHSJacobian, if the SNES would only shift them (sometimes in a copy). Null with an
-/// IFunction, or if the SNES has another Jacobian, as by differences.
+} // namespace
+
 PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
 {
   const SNES          snes = ts->snes;
@@ -102,8 +102,6 @@ PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Computes the Jacobian. `ok`: false, with snes->reason set, if the application reports that it is out of
-/// its domain. Collective.
 PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI  *adi = adi_of(ts);
@@ -123,6 +121,27 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool
   PetscCall(CheckJacobianDomain(ts, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode LookAtProblem(TS ts)
+{
+  TS_ADI             *adi = adi_of(ts);
+  DM                  dm;
+  RibbonTSIFunction   ifunction;
+  RibbonTSRHSFunction rhsfunction;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIFunction(dm, &ifunction, nullptr));
+  PetscCall(DMTSGetRHSFunction(dm, &rhsfunction, nullptr));
+  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  adi->has_ifunction = ifunction != nullptr;
+  adi->imex          = ifunction && rhsfunction && (ijacobian || !rhsjacobian);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
 
 /// M of J = shift M - A, from the Jacobians for two shifts, unless M is that of the last Jacobian. On return
 /// A and B have the Jacobian of `shift`. `implicit`: F(t, U, 0).
@@ -194,26 +213,6 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscRea
   if (given.empty()) PetscCall(adi->splitting.update(jacobian, changed));
   else PetscCall(adi->splitting.update(given, jacobian, changed));
   if (adi->splitting.has_tensor_mass()) PetscCall(RefuseWithTensorMass(ts, of_options));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Determines which functions the application has set.
-PetscErrorCode LookAtProblem(TS ts)
-{
-  TS_ADI             *adi = adi_of(ts);
-  DM                  dm;
-  RibbonTSIFunction   ifunction;
-  RibbonTSRHSFunction rhsfunction;
-  RibbonTSIJacobian   ijacobian;
-  RibbonTSRHSJacobian rhsjacobian;
-  PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &dm));
-  PetscCall(DMTSGetIFunction(dm, &ifunction, nullptr));
-  PetscCall(DMTSGetRHSFunction(dm, &rhsfunction, nullptr));
-  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
-  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
-  adi->has_ifunction = ifunction != nullptr;
-  adi->imex          = ifunction && rhsfunction && (ijacobian || !rhsjacobian);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -343,135 +342,6 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
     if (another_mass) PetscCall(Split(ts, t, U, B, shift, 1, &changed));
   }
   adi->age = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size)
-{
-  TS_ADI   *adi = adi_of(ts);
-  Mat       A, B;
-  PetscReal norm;
-  PetscFunctionBegin;
-  PetscCall(GetRHSMatrices(ts, &A, &B));
-  adi->udot_is_zero = false;
-  if (B) PetscCall(MatMult(B, U, adi->udot));
-  else { // B is shift M - J
-    PetscCall(SNESGetJacobian(ts->snes, &A, &B, nullptr, nullptr));
-    PetscCall(MatMult(B, U, adi->udot));
-    PetscCall(adi->splitting.multiply_mass(U, adi->work));
-    PetscCall(VecAXPBY(adi->udot, adi->shift, -1, adi->work));
-  }
-  PetscCall(VecAXPY(adi->udot, -sign_of(adi), R));
-  PetscCall(VecNorm(adi->udot, NORM_INFINITY, difference));
-  PetscCall(VecNorm(U, NORM_INFINITY, size));
-  PetscCall(MatNorm(adi->splitting.rows(), NORM_INFINITY, &norm));
-  *size *= norm;
-  *is = *difference <= 1000 * PETSC_MACHINE_EPSILON * *size;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The matrices of the RHSJacobian, or of the SNES with shift 0, at (t, Y). `factor`: R' is this times A.
-static PetscErrorCode ComputeMatrices(TS ts, PetscReal t, Vec Y, Mat *A, Mat *B, PetscScalar *factor)
-{
-  TS_ADI *adi = adi_of(ts);
-  SNES    snes;
-  Vec     F;
-  bool    ok;
-  PetscFunctionBegin;
-  PetscCall(LookAtProblem(ts));
-  PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(GetRHSMatrices(ts, A, B));
-  if (*B) {
-    PetscCall(TSComputeRHSJacobian(ts, t, Y, *A, *B));
-    *factor = 1;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(GiveMatrices(ts, true));
-  PetscCall(ClearRate(adi));
-  adi->base = Y, adi->stage_time = t, adi->read = 0;
-  PetscCall(SNESSetSolution(snes, Y));
-  PetscCall(SNESSetUp(snes));
-  PetscCall(SNESGetJacobian(snes, A, B, nullptr, nullptr));
-  PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr)); // differences read it
-  PetscCall(AwaitCopies(F));
-  PetscCall(TSComputeIFunction(ts, t, Y, adi->udot, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(ComputeJacobian(ts, 0, Y, *A, *B, &ok));
-  PetscCheck(ok, PetscObjectComm((PetscObject)ts), PETSC_ERR_NOT_CONVERGED,
-             "TS adi: the Jacobian at time %g is out of its domain", (double)t);
-  *factor = -sign_of(adi);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ComputeDerivative(TS ts, PetscReal t, Vec Y, Derivative *R)
-{
-  const MPI_Comm comm = PetscObjectComm((PetscObject)ts);
-  Mat            B;
-  PetscBool      has;
-  PetscFunctionBegin;
-  *R = {};
-  PetscCall(ComputeMatrices(ts, t, Y, &R->A[0], &B, &R->factor[0]));
-  if (adi_of(ts)->imex) {
-    DM                  dm;
-    RibbonTSRHSJacobian rhsjacobian;
-    PetscCall(TSGetDM(ts, &dm));
-    PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
-    PetscCheck(
-      rhsjacobian && ts->Arhs, comm, PETSC_ERR_SUP,
-      "TS adi: TSAdjointSolve() needs the Jacobian of the RHSFunction next to that of the IFunction: "
-      "call TSSetRHSJacobian() with a matrix");
-    PetscCall(TSComputeRHSJacobian(ts, t, Y, ts->Arhs, ts->Brhs));
-    R->A[1] = ts->Arhs, R->factor[1] = -1;
-  }
-  for (Mat A : R->A) {
-    if (!A) continue;
-    PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has));
-    PetscCheck(
-      has, comm, PETSC_ERR_SUP,
-      "TS adi: TSAdjointSolve() multiplies by transposed Jacobians, which the matrix of the Jacobian "
-      "does not support: set an assembled one (no -snes_mf_operator)");
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ComputeParameterDerivative(TS ts, PetscReal t, Vec Y, Derivative *R)
-{
-  TS_ADI *adi = adi_of(ts);
-  PetscFunctionBegin;
-  *R = {};
-  if (ts->Jacp && ts->ijacobianp) {
-    PetscCall(ClearRate(adi));
-    PetscCall(TSComputeIJacobianP(ts, t, Y, adi->udot, 0, ts->Jacp, PETSC_TRUE));
-    R->A[0] = ts->Jacp, R->factor[0] = adi->has_ifunction ? 1 : -1;
-  }
-  if (ts->Jacprhs && ts->rhsjacobianp) {
-    PetscCall(TSComputeRHSJacobianP(ts, t, Y, ts->Jacprhs));
-    R->A[1] = ts->Jacprhs, R->factor[1] = adi->has_ifunction ? -1 : 1;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ComputeSplitJacobian(TS ts, PetscReal t, Vec Y, Mat *J)
-{
-  Mat         A;
-  PetscScalar factor;
-  PetscFunctionBegin;
-  PetscCall(ComputeMatrices(ts, t, Y, &A, J, &factor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AccuracyOfJacobian(TS ts, PetscReal *accuracy)
-{
-  Mat               A, B;
-  DM                dm;
-  RibbonTSIJacobian ijacobian;
-  PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
-  PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &dm));
-  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
-  PetscCall(GetRHSMatrices(ts, &A, &B));
-  PetscCall(SNESGetJacobian(ts->snes, nullptr, nullptr, &function, nullptr));
-  const bool differences = function != SNESTSFormJacobian || ijacobian == TSComputeIJacobianDefaultColor;
-  *accuracy              = 1000 * (B || !differences ? PETSC_MACHINE_EPSILON : PETSC_SQRT_MACHINE_EPSILON);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

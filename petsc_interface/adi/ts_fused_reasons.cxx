@@ -38,6 +38,32 @@ PetscErrorCode IsLinearOfPetsc(TS ts, bool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether R, the result of Linearise(), is the Jacobian times U to rounding. `difference`, `size`: largest
+/// values of the difference, and of the Jacobian times the largest value of U. Collective.
+PetscErrorCode IsLinear(TS ts, Vec U, Vec R, bool *is, PetscReal *difference, PetscReal *size)
+{
+  TS_ADI   *adi = adi_of(ts);
+  Mat       A, B;
+  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(GetRHSMatrices(ts, &A, &B));
+  adi->udot_is_zero = false;
+  if (B) PetscCall(MatMult(B, U, adi->udot));
+  else { // B is shift M - J
+    PetscCall(SNESGetJacobian(ts->snes, &A, &B, nullptr, nullptr));
+    PetscCall(MatMult(B, U, adi->udot));
+    PetscCall(adi->splitting.multiply_mass(U, adi->work));
+    PetscCall(VecAXPBY(adi->udot, adi->shift, -1, adi->work));
+  }
+  PetscCall(VecAXPY(adi->udot, -sign_of(adi), R));
+  PetscCall(VecNorm(adi->udot, NORM_INFINITY, difference));
+  PetscCall(VecNorm(U, NORM_INFINITY, size));
+  PetscCall(MatNorm(adi->splitting.rows(), NORM_INFINITY, &norm));
+  *size *= norm;
+  *is = *difference <= 1000 * PETSC_MACHINE_EPSILON * *size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode WhyNoProduct(TS ts, std::string *why)
