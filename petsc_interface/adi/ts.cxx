@@ -11,6 +11,7 @@ static PetscErrorCode TSRollBack_ADI(TS ts)
   Vec    *start = RibbonStartOfStep(ts);
   PetscFunctionBegin;
   PetscCall(BringUp(adi));
+  PetscCall(TSForwardRollBack_ADI(ts));
   PetscCall(VecCopy(adi->start, ts->vec_sol));
   if (start) PetscCall(VecCopy(adi->start, *start)); // TSRollBack() takes it from there
   adi->status = TS_STEP_INCOMPLETE;
@@ -171,6 +172,7 @@ static PetscErrorCode TSReset_ADI(TS ts)
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
   PetscCall(TSAdjointReset_ADI(ts));
+  PetscCall(TSForwardReset_ADI(ts));
   adi->taken.clear();
   adi->stages.fill(nullptr);
   adi->choice = {};
@@ -295,22 +297,25 @@ PetscErrorCode TSCreate_ADI(TS ts)
 {
   PetscFunctionBegin;
   PetscCallCXX(ts->data = new TS_ADI);
-  ts->ops->setup           = TSSetUp_ADI;
-  ts->ops->step            = TSStep_ADI;
-  ts->ops->interpolate     = TSInterpolate_ADI;
-  ts->ops->evaluatewlte    = TSEvaluateWLTE_ADI;
-  ts->ops->evaluatestep    = TSEvaluateStep_ADI;
-  ts->ops->rollback        = TSRollBack_ADI;
-  ts->ops->getstages       = TSGetStages_ADI;
-  ts->ops->reset           = TSReset_ADI;
-  ts->ops->destroy         = TSDestroy_ADI;
-  ts->ops->view            = TSView_ADI;
-  ts->ops->setfromoptions  = TSSetFromOptions_ADI;
-  ts->ops->adjointsetup    = TSAdjointSetUp_ADI;
-  ts->ops->adjointstep     = TSAdjointStep_ADI;
-  ts->ops->adjointreset    = TSAdjointReset_ADI;
-  ts->ops->forwardsetup    = TSForwardSetUp_ADI;
-  ts->ops->forwardintegral = TSForwardIntegral_ADI;
+  ts->ops->setup            = TSSetUp_ADI;
+  ts->ops->step             = TSStep_ADI;
+  ts->ops->interpolate      = TSInterpolate_ADI;
+  ts->ops->evaluatewlte     = TSEvaluateWLTE_ADI;
+  ts->ops->evaluatestep     = TSEvaluateStep_ADI;
+  ts->ops->rollback         = TSRollBack_ADI;
+  ts->ops->getstages        = TSGetStages_ADI;
+  ts->ops->reset            = TSReset_ADI;
+  ts->ops->destroy          = TSDestroy_ADI;
+  ts->ops->view             = TSView_ADI;
+  ts->ops->setfromoptions   = TSSetFromOptions_ADI;
+  ts->ops->adjointsetup     = TSAdjointSetUp_ADI;
+  ts->ops->adjointstep      = TSAdjointStep_ADI;
+  ts->ops->adjointreset     = TSAdjointReset_ADI;
+  ts->ops->forwardsetup     = TSForwardSetUp_ADI;
+  ts->ops->forwardreset     = TSForwardReset_ADI;
+  ts->ops->forwardstep      = TSForwardStep_ADI;
+  ts->ops->forwardgetstages = TSForwardGetStages_ADI;
+  ts->ops->forwardintegral  = TSForwardIntegral_ADI;
 #if defined(RIBBON_PETSC_HAS_RESIZE)
   ts->ops->resizeregister = TSResizeRegister_ADI;
 #endif

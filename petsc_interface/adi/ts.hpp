@@ -75,6 +75,31 @@ struct AdjointVectors {
   }
 };
 
+/// Vectors of the tangent linear model of a step, for one column of forward sensitivities.
+struct TangentVectors {
+  Vec stage[max_stages]     = {}; ///< derivatives of the values of the stages; the first is at the start
+  Vec increment[max_stages] = {};
+  Vec boundary[3]           = {}; ///< those of AdjointVectors::boundary
+
+  std::array<Vec *, 2 * max_stages + 3> all()
+  {
+    return {&stage[0],     &stage[1],     &stage[2],    &stage[3],    &increment[0], &increment[1],
+            &increment[2], &increment[3], &boundary[0], &boundary[1], &boundary[2]};
+  }
+};
+
+/// The tangent linear model (adi/ts_forward.cxx).
+struct Tangent {
+  std::vector<TangentVectors> columns;
+  Vec                         rhs = nullptr, algebraic = nullptr; ///< of a stage; its algebraic equations
+  int                         stages     = 0;                     ///< of the last step; 0: there is none
+  PetscReal                   end        = 0;                     ///< time of its end
+  PetscInt64                  generation = -1;                    ///< of the factors that were checked last
+  std::array<Mat, max_stages> matrices{};                         ///< result of TSForwardGetStages()
+  /// the only column of the stages of each step, for the adjoint of second order
+  std::vector<std::array<Vec, max_stages>> kept;
+};
+
 /// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U), and P = P_1 M^-1 P_2 ... with P_d =
 /// M - a A_d.
 struct TS_ADI {
@@ -149,7 +174,8 @@ struct TS_ADI {
   Choice     choice;
   /// methods of the steps of a trajectory, with -ts_adi_type auto
   std::vector<TSADIType>      taken;
-  std::vector<AdjointVectors> adjoint;                   ///< for each cost
+  std::vector<AdjointVectors> adjoint; ///< for each cost
+  Tangent                     tangent;
   Delay                       before_delay, start_delay; ///< of `before` and `start`
 };
 
@@ -277,8 +303,18 @@ PetscErrorCode TSAdjointReset_ADI(TS ts);
 /// Gradients at the start of a step from those at its end. Errors: PETSC_ERR_SUP in one sentence if the factors
 /// depend on the solution or on parameters.
 PetscErrorCode TSAdjointStep_ADI(TS ts);
-/// Raise an error: there are no forward sensitivities, and no integrals over time.
+
+// forward sensitivities (adi/ts_forward.cxx)
+
+/// Refuses what has no forward sensitivities.
 PetscErrorCode TSForwardSetUp_ADI(TS ts);
+PetscErrorCode TSForwardReset_ADI(TS ts);
+/// Forward sensitivities at the end of the last step from those at its start. Errors: see TSAdjointStep_ADI().
+PetscErrorCode TSForwardStep_ADI(TS ts);
+PetscErrorCode TSForwardGetStages_ADI(TS ts, PetscInt *n, Mat **S);
+/// Restores those at the start of the last step.
+PetscErrorCode TSForwardRollBack_ADI(TS ts);
+/// Raises an error: there are no integrals over time.
 PetscErrorCode TSForwardIntegral_ADI(TS ts);
 
 // fused steps (adi/ts_fused.cxx; ts_fused_reasons.cxx says why there are none)

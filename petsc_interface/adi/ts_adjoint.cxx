@@ -59,6 +59,20 @@ PetscErrorCode AddMassTransposed(TS_ADI *adi, PetscScalar factor, Vec x, Vec sum
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CheckTransposes(TS ts, const Derivative &R)
+{
+  PetscFunctionBegin;
+  for (Mat A : R.A) {
+    PetscBool has = PETSC_TRUE;
+    if (A) PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has));
+    PetscCheck(
+      has, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+      "TS adi: TSAdjointSolve() multiplies by transposed Jacobians, which the matrix of the Jacobian "
+      "does not support: set an assembled one (no -snes_mf_operator)");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// y := R'^T x
 PetscErrorCode MultiplyTransposed(const Derivative &R, Vec x, Vec work, Vec y)
 {
@@ -82,6 +96,7 @@ PetscErrorCode PassFunction(const AdjointStep &step, PetscReal time, Vec Y, Vec 
   Derivative R;
   PetscFunctionBegin;
   PetscCall(ComputeDerivative(step.ts, time, Y, &R));
+  PetscCall(CheckTransposes(step.ts, R));
   for (int n = 0; n < step.costs; ++n) {
     PetscCall(MultiplyTransposed(R, step.of(n).*bar, adi->work, adi->rhs));
     PetscCall(VecAXPY(step.gradient[n], 1, adi->rhs));
@@ -234,52 +249,28 @@ PetscErrorCode PassPeacemanRachford(const AdjointStep &step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-WMethod w_method(TSADIType type, PetscReal theta)
-{
-  if (type == TS_ADI_RA34PW2) return ra34pw2();
-  return type == TS_ADI_HUNDSDORFER_VERWER ? hundsdorfer_verwer(theta) : theta_method(theta);
-}
-
-/// The size of the factors of an earlier step, if that of this one differs only by rounding of its times.
-PetscReal RoundedFactor(const AdjointStep &step, PetscReal a)
-{
-  const PetscReal kept = sign_of(step.adi) * step.adi->factor_scale;
-  const PetscReal unit =
-    PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(step.t), PetscAbsReal(step.t + step.h));
-  return PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a) ? kept : a;
-}
-
 PetscErrorCode PassStep(const AdjointStep &step, bool *ok)
 {
   TS_ADI   *adi = step.adi;
   TSADIType type;
-  PetscReal theta, time = step.t, a;
   PetscFunctionBegin;
   PetscCall(GetTypeOfStep(step.ts, step.ts->steps, &type));
-  const bool alternates = type == TS_ADI_PEACEMAN_RACHFORD;
-  const bool two        = type == TS_ADI_MODIFIED_CRAIG_SNEYD || type == TS_ADI_CRAIG_SNEYD;
-  const auto weight     = [&] {
-    const ADIMethod &method = method_of(type);
-    return adi->theta > 0 || !method.theta ? adi->theta : method.theta(adi->splitting.directions());
-  };
-  if (alternates) time += step.h / 2;
-  else if (type == TS_ADI_DOUGLAS) time += weight() * step.h;
+  const PetscReal time = time_of_jacobian(step, type);
   PetscCall(PrepareJacobian(step, time, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(
     !adi->splitting.has_tensor_mass(), PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP,
     "TS adi: TSAdjointSolve() with several directions needs a diagonal mass matrix: take -ts_type cn");
-  PetscCall(CheckParameters(step, time));
-  theta = weight();
-  a     = alternates ? step.h / 2 : (two ? theta : w_method(type, theta).gamma) * step.h;
-  PetscCall(Factor(step.ts, RoundedFactor(step, a), alternates, ok));
+  if (step.ts->vecs_sensip) PetscCall(CheckParameters(step, time));
+  PetscCall(FactorOfStep(step, type, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   if (adi->splitting.algebraic_couple() && !adi->boundary[0])
     PetscCall(VecDuplicate(step.U, &adi->boundary[0]));
   PetscCall(ClearBoundary(step));
-  if (alternates) PetscCall(PassPeacemanRachford(step));
-  else if (two) PetscCall(PassTwo(step, theta));
-  else PetscCall(PassW(step, w_method(type, theta)));
+  const PetscReal theta = theta_of_type(adi, type);
+  if (type == TS_ADI_PEACEMAN_RACHFORD) PetscCall(PassPeacemanRachford(step));
+  else if (is_of_two(type)) PetscCall(PassTwo(step, theta));
+  else PetscCall(PassW(step, method_of_type(type, theta)));
   PetscCall(PassBoundary(step));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -334,24 +325,6 @@ PetscErrorCode TSAdjointStep_ADI(TS ts)
   if (!frozen) adi->age = -1; // the next step has another solution
   adi->base = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode TSForwardIntegral_ADI(TS ts)
-{
-  PetscFunctionBegin;
-  SETERRQ(
-    PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-    "TS adi does not integrate costs over time (TSCreateQuadratureTS()): make the integral an unknown, or "
-    "take -ts_type cn");
-}
-
-PetscErrorCode TSForwardSetUp_ADI(TS ts)
-{
-  PetscFunctionBegin;
-  SETERRQ(
-    PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-    "TS adi has no forward sensitivities (TSForwardSetSensitivities()): take TSAdjointSolve(), or -ts_type "
-    "cn");
 }
 
 } // namespace ribbon::petsc

@@ -42,7 +42,6 @@ PetscErrorCode ComputeDerivative(TS ts, PetscReal t, Vec Y, Derivative *R)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)ts);
   Mat            B;
-  PetscBool      has;
   PetscFunctionBegin;
   *R = {};
   PetscCall(ComputeMatrices(ts, t, Y, &R->A[0], &B, &R->factor[0]));
@@ -51,20 +50,11 @@ PetscErrorCode ComputeDerivative(TS ts, PetscReal t, Vec Y, Derivative *R)
     RibbonTSRHSJacobian rhsjacobian;
     PetscCall(TSGetDM(ts, &dm));
     PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
-    PetscCheck(
-      rhsjacobian && ts->Arhs, comm, PETSC_ERR_SUP,
-      "TS adi: TSAdjointSolve() needs the Jacobian of the RHSFunction next to that of the IFunction: "
-      "call TSSetRHSJacobian() with a matrix");
+    PetscCheck(rhsjacobian && ts->Arhs, comm, PETSC_ERR_SUP,
+               "TS adi: sensitivities need the Jacobian of the RHSFunction next to that of the IFunction: "
+               "call TSSetRHSJacobian() with a matrix");
     PetscCall(TSComputeRHSJacobian(ts, t, Y, ts->Arhs, ts->Brhs));
     R->A[1] = ts->Arhs, R->factor[1] = -1;
-  }
-  for (Mat A : R->A) {
-    if (!A) continue;
-    PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has));
-    PetscCheck(
-      has, comm, PETSC_ERR_SUP,
-      "TS adi: TSAdjointSolve() multiplies by transposed Jacobians, which the matrix of the Jacobian "
-      "does not support: set an assembled one (no -snes_mf_operator)");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,14 +22,43 @@ PetscErrorCode ComputeSplitJacobian(TS ts, PetscReal t, Vec Y, Mat *J);
 /// The relative accuracy of this matrix: rounding, or the errors of finite differences.
 PetscErrorCode AccuracyOfJacobian(TS ts, PetscReal *accuracy);
 
-// conditions, and the method of a step (adi/ts_sensitivity_checks.cxx)
+// conditions (adi/ts_sensitivity_checks.cxx)
 
-/// Splits the Jacobian of the step again, unless all steps share one. Raises an error if the factors depend
-/// on the solution, or are unknown.
-PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok);
-/// Raises an error if the factors depend on the parameters of TSSetCostGradients().
+/// Raises an error if the mass changes within the step, or if the matrices of the factors differ at U and V.
+/// @param time     of the Jacobian
+/// @param changed  whether these matrices are those of the step before; they are not compared then
+PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V, bool changed);
+/// Raises an error if the matrices of the factors depend on the parameters of sensitivities.
 PetscErrorCode CheckParameters(const Step &step, PetscReal time);
-/// The method of the step with this number.
+/// For an adjoint step: splits the Jacobian of the step again, unless all steps share one. CheckFactors().
+PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok);
+
+// the method of a step of this type (adi/ts_sensitivity_checks.cxx)
+
+/// The type of the step with this number.
 PetscErrorCode GetTypeOfStep(TS ts, PetscInt number, TSADIType *type);
+/// Whether StepOfTwo() computes it.
+inline bool is_of_two(TSADIType type)
+{
+  return type == TS_ADI_MODIFIED_CRAIG_SNEYD || type == TS_ADI_CRAIG_SNEYD;
+}
+PetscReal theta_of_type(const TS_ADI *adi, TSADIType type);
+/// A method for StepW(); for the others, the weights of their increments.
+WMethod   method_of_type(TSADIType type, PetscReal theta);
+PetscReal time_of_jacobian(const Step &step, TSADIType type);
+/// The factors of the step. See Factor().
+PetscErrorCode FactorOfStep(const Step &step, TSADIType type, bool *ok);
+
+// the tangent linear model (adi/ts_tangents.cxx)
+
+/// The tangent linear model of a step, for each column of ts->mat_sensip.
+struct TangentStep : Step {
+  std::vector<TangentVectors> &columns;
+  Vec                         *values;     ///< of the stages
+  bool                         parameters; ///< R depends on those of the columns
+};
+
+/// Computes stages and increments of all columns from the first stages.
+PetscErrorCode ComputeTangents(const TangentStep &step, TSADIType type, PetscReal theta);
 
 } // namespace ribbon::petsc

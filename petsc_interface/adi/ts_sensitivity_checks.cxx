@@ -26,14 +26,14 @@ PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance, const Compute &compute
     PetscCall(MatNorm(before[k], NORM_FROBENIUS, &size));
     PetscCall(MatAXPY(before[k], -1, matrices[k], SAME_NONZERO_PATTERN));
     PetscCall(MatNorm(before[k], NORM_FROBENIUS, &difference));
-    *depends = *depends || difference > tolerance * size;
+    *depends = *depends || !(difference <= tolerance * size); // not a number: it does
     PetscCall(MatDestroy(&before[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the matrices of the factors at this time depend on the solution.
-PetscErrorCode FactorsDepend(const Step &step, PetscReal time, bool *depends)
+/// Whether the matrices of the factors at this time differ at U and V.
+PetscErrorCode FactorsDepend(const Step &step, PetscReal time, Vec V, bool *depends)
 {
   TS        ts  = step.ts;
   TS_ADI   *adi = step.adi;
@@ -42,7 +42,7 @@ PetscErrorCode FactorsDepend(const Step &step, PetscReal time, bool *depends)
   PetscCall(AccuracyOfJacobian(ts, &tolerance));
   if (adi->given[0].A)
     PetscCall(Depends(
-      step.U, ts->vec_sol, 1000 * PETSC_MACHINE_EPSILON,
+      step.U, V, 1000 * PETSC_MACHINE_EPSILON,
       [&](Vec U, Mat(&A)[3]) {
         PetscFunctionBegin;
         for (std::size_t d = 0; d < 3 && adi->given[d].A; ++d) {
@@ -55,7 +55,7 @@ PetscErrorCode FactorsDepend(const Step &step, PetscReal time, bool *depends)
       depends));
   else
     PetscCall(Depends(
-      step.U, ts->vec_sol, tolerance,
+      step.U, V, tolerance,
       [&](Vec U, Mat(&A)[3]) {
         PetscFunctionBegin;
         PetscCall(ComputeSplitJacobian(ts, time, U, &A[0]));
@@ -96,14 +96,28 @@ PetscErrorCode CheckMass(const Step &step)
   PetscCall(TSComputeIFunction(ts, step.t + step.h, ts->vec_sol, adi->udot, adi->rhs, imex));
   PetscCall(
     UpdateMass(ts, step.t + step.h, ts->vec_sol, adi->rhs, imex, adi->udot, adi->work, &adi->mass, &changed));
-  PetscCheck(
-    !changed, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-    "TS adi: the mass matrix dF/dU' changes, and TSAdjointSolve() supports a constant one only: take "
-    "-ts_type cn");
+  PetscCheck(!changed, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+             "TS adi: the mass matrix dF/dU' changes, and sensitivities support a constant one only: take "
+             "-ts_type cn");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
+
+PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V, bool changed)
+{
+  const TS_ADI *adi     = step.adi;
+  const bool    frozen  = adi->lag_jacobian < 0;
+  bool          depends = false;
+  PetscFunctionBegin;
+  if (frozen || adi->given[0].A || changed) PetscCall(CheckMass(step));
+  if (frozen || !changed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FactorsDepend(step, time, V, &depends));
+  PetscCheck(!depends, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP,
+             "TS adi: the Jacobian depends on the solution, so that sensitivities would need derivatives of "
+             "its factors: take -ts_adi_lag_jacobian -1, whose steps share one Jacobian, or -ts_type cn");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok)
 {
@@ -111,7 +125,7 @@ PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok)
   TS_ADI        *adi    = step.adi;
   const MPI_Comm comm   = PetscObjectComm((PetscObject)ts);
   const bool     frozen = adi->lag_jacobian < 0;
-  bool           changed, depends = false;
+  bool           changed;
   PetscFunctionBegin;
   *ok = true;
   PetscCheck(
@@ -129,13 +143,7 @@ PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok)
              "TS adi: the Jacobian changes, so that TSAdjointSolve() does not know that of earlier steps of "
              "-ts_adi_lag_jacobian %" PetscInt_FMT ": take 1 or -1",
              adi->lag_jacobian);
-  if (frozen || adi->given[0].A || changed || ts->adjoint_steps == 0) PetscCall(CheckMass(step));
-  if (frozen || (!changed && ts->adjoint_steps > 0)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FactorsDepend(step, time, &depends));
-  PetscCheck(
-    !depends, comm, PETSC_ERR_SUP,
-    "TS adi: the Jacobian depends on the solution, so that TSAdjointSolve() would need derivatives of "
-    "its factors: take -ts_adi_lag_jacobian -1, whose steps share one Jacobian, or -ts_type cn");
+  PetscCall(CheckFactors(step, time, ts->vec_sol, changed || ts->adjoint_steps == 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,13 +152,13 @@ PetscErrorCode CheckParameters(const Step &step, PetscReal time)
   TS   ts = step.ts;
   bool depends;
   PetscFunctionBegin;
-  if (!ts->vecs_sensip || step.adi->lag_jacobian < 0 || step.adi->given[0].A)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (step.adi->lag_jacobian < 0 || step.adi->given[0].A) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ParametersCount(step, time, &depends));
   PetscCheck(
     !depends, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-    "TS adi: the Jacobian depends on the parameters of TSSetCostGradients(), so that TSAdjointSolve() "
-    "would need derivatives of its factors: take -ts_adi_lag_jacobian -1, whose steps share one "
+    "TS adi: the Jacobian depends on the parameters of TSSetIJacobianP() or TSSetRHSJacobianP(), so that "
+    "sensitivities would need derivatives of its factors: take -ts_adi_lag_jacobian -1, whose steps share "
+    "one "
     "Jacobian, or -ts_type cn");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -167,6 +175,47 @@ PetscErrorCode GetTypeOfStep(TS ts, PetscInt number, TSADIType *type)
              "method; take ra34pw2 or hundsdorfer_verwer in both runs",
              number);
   *type = adi->type == TS_ADI_AUTO ? adi->taken[at] : adi->type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal theta_of_type(const TS_ADI *adi, TSADIType type)
+{
+  const ADIMethod &method = method_of(type);
+  return adi->theta > 0 || !method.theta ? adi->theta : method.theta(adi->splitting.directions());
+}
+
+WMethod method_of_type(TSADIType type, PetscReal theta)
+{
+  WMethod m;
+  m.stages = 2;
+  if (type == TS_ADI_RA34PW2) return ra34pw2();
+  if (type == TS_ADI_HUNDSDORFER_VERWER) return hundsdorfer_verwer(theta);
+  if (type == TS_ADI_DOUGLAS) return theta_method(theta);
+  if (type == TS_ADI_PEACEMAN_RACHFORD) m.gamma = 0.5, m.b[0] = m.b[1] = 1;
+  else m.gamma = theta, m.b[1] = 1;
+  return m;
+}
+
+PetscReal time_of_jacobian(const Step &step, TSADIType type)
+{
+  if (type == TS_ADI_PEACEMAN_RACHFORD) return step.t + step.h / 2;
+  return step.t + (type == TS_ADI_DOUGLAS ? theta_of_type(step.adi, type) * step.h : 0);
+}
+
+/// The size of the factors of an earlier step, if that of this one differs only by rounding of its times.
+static PetscReal RoundedFactor(const Step &step, PetscReal a)
+{
+  const PetscReal kept = sign_of(step.adi) * step.adi->factor_scale;
+  const PetscReal unit =
+    PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(step.t), PetscAbsReal(step.t + step.h));
+  return PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a) ? kept : a;
+}
+
+PetscErrorCode FactorOfStep(const Step &step, TSADIType type, bool *ok)
+{
+  const PetscReal a = method_of_type(type, theta_of_type(step.adi, type)).gamma * step.h;
+  PetscFunctionBegin;
+  PetscCall(Factor(step.ts, RoundedFactor(step, a), type == TS_ADI_PEACEMAN_RACHFORD, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

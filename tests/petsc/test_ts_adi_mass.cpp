@@ -295,3 +295,47 @@ TEST_F(TSADIMass, NoAdjoint) // one rank
     << last_error();
   OK(VecDestroy(&gradient));
 }
+
+/// The problem is linear, so that a difference of two runs is the derivative by initial values.
+TEST_F(TSADIMass, ForwardSensitivities) // one rank
+{
+  for (const char *method : {"hundsdorfer_verwer", "ra34pw2", "douglas"}) {
+    for (FiniteElements::Boundary boundary : {FiniteElements::neumann, FiniteElements::dirichlet}) {
+      FiniteElementsTS run(elements_with([&](FiniteElements &p) { p.boundary = boundary; }), method);
+      Mat              S;
+      Vec              column, start, before;
+      PetscInt         size;
+      PetscReal        norm, difference;
+      OK(VecDuplicate(run.u, &start));
+      OK(VecDuplicate(run.u, &before));
+      OK(VecCopy(run.u, start));
+      run.fixed(0.05, 0.2);
+      OK(TSSolve(run.ts, run.u));
+      OK(VecCopy(run.u, before));
+      // the direction is 1 + start
+      OK(VecGetLocalSize(run.u, &size));
+      OK(MatCreateDense(PETSC_COMM_WORLD, size, PETSC_DECIDE, PETSC_DETERMINE, 1, nullptr, &S));
+      OK(MatDenseGetColumnVecWrite(S, 0, &column));
+      OK(VecCopy(start, column));
+      OK(VecShift(column, 1));
+      OK(VecWAXPY(run.u, 1, start, column));
+      OK(MatDenseRestoreColumnVecWrite(S, 0, &column));
+      OK(TSForwardSetSensitivities(run.ts, 1, S));
+      OK(TSSetTime(run.ts, 0));
+      OK(TSSetStepNumber(run.ts, 0));
+      OK(TSSetTimeStep(run.ts, 0.05));
+      OK(TSSolve(run.ts, run.u));
+      OK(VecAXPY(before, -1, run.u));
+      OK(VecNorm(before, NORM_INFINITY, &norm));
+      OK(MatDenseGetColumnVecRead(S, 0, &column));
+      OK(VecAXPY(before, 1, column));
+      OK(MatDenseRestoreColumnVecRead(S, 0, &column));
+      OK(VecNorm(before, NORM_INFINITY, &difference));
+      EXPECT_GT(norm, 0.1) << method;
+      EXPECT_LT(difference, 1e-11 * norm) << method << " " << boundary;
+      OK(MatDestroy(&S));
+      OK(VecDestroy(&start));
+      OK(VecDestroy(&before));
+    }
+  }
+}

@@ -177,21 +177,11 @@ TEST_F(TSADIOffers, Monitors) // one rank
   }
 }
 
-TEST_F(TSADIOffers, OneErrorForSensitivitiesOfForwardRuns)
+TEST_F(TSADIOffers, OneErrorForIntegrals)
 {
   DiffusionTS run(heat, "auto", {1, ranks});
   TS          integral;
-  Mat         S;
-  PetscInt    size;
   run.fixed(0.05, 0.25);
-  OK(VecGetLocalSize(run.u, &size));
-  OK(MatCreateDense(PETSC_COMM_WORLD, size, PETSC_DECIDE, PETSC_DETERMINE, 1, nullptr, &S));
-  OK(MatSetUp(S));
-  OK(TSForwardSetSensitivities(run.ts, 1, S));
-  EXPECT_EQ(static_cast<int>(TSSolve(run.ts, run.u)), static_cast<int>(PETSC_ERR_SUP));
-  EXPECT_TRUE(contains(last_error(), "TS adi has no forward sensitivities (TSForwardSetSensitivities())"));
-  OK(TSForwardReset(run.ts));
-  OK(MatDestroy(&S));
   OK(TSCreateQuadratureTS(run.ts, PETSC_TRUE, &integral));
   EXPECT_EQ(static_cast<int>(TSSolve(run.ts, run.u)), static_cast<int>(PETSC_ERR_SUP));
   EXPECT_TRUE(contains(last_error(), "TS adi does not integrate costs over time (TSCreateQuadratureTS())"))

@@ -6,14 +6,15 @@
 
 namespace test {
 
-/// M U' = G = a(t) A U - cubic U^3 + p_0 (1 + t) s_0 + p_1 s_1, with M = 0 in algebraic rows.
+/// M U' = G = a(t) A U - cubic M U^3 + reacts p_1^2 M U^2 / 2 + p_0 (1 + t) s_0 + p_1 s_1, with M = 0 in algebraic
+/// rows.
 struct Model {
   enum Form { ifunction, rhsfunction, imex };
   enum Edges { rates, dirichlet, neumann };
   PetscInt              dim = 2, n = 6;
   Form                  form  = ifunction;
   Edges                 edges = rates;
-  PetscReal             cubic = 0, varies = 0, parameter_of_a = 0, transport = 1, mass_grows = 0;
+  PetscReal             cubic = 0, reacts = 0, varies = 0, parameter_of_a = 0, transport = 1, mass_grows = 0;
   std::vector<PetscInt> processes;
   bool                  coloured = false; ///< Jacobians by differences
   bool                  couples  = false; ///< M is not diagonal
@@ -32,7 +33,8 @@ struct ModelTS {
   TS          ts = nullptr;
   Mat         A = nullptr, J[2] = {nullptr, nullptr}, Jp[2] = {nullptr, nullptr};
   Vec         u = nullptr, start = nullptr, mass = nullptr, s[2] = {nullptr, nullptr}, work = nullptr;
-  PetscScalar p[2] = {0.5, -0.7};
+  PetscScalar p[2]         = {0.5, -0.7};
+  PetscReal   size_of_step = 0.05;
 
   ModelTS(const Model &model, const char *method) : m(model)
   {
@@ -80,7 +82,7 @@ struct ModelTS {
     if (m.fused) p[0] = p[1] = 0;
     TSADISetConstantLinear(ts, m.fused ? PETSC_TRUE : PETSC_FALSE);
     TSADISetFuseSteps(ts, m.fused ? 1 : -1);
-    fixed(0.05, 0.25);
+    fixed(size_of_step, 0.25);
   }
   ModelTS(const ModelTS &)            = delete;
   ModelTS &operator=(const ModelTS &) = delete;
@@ -162,14 +164,25 @@ struct ModelTS {
     PetscCall(cube(U, 1));
     PetscCall(VecPointwiseMult(work, work, U));
     PetscCall(VecAXPY(to, -factor, work));
+    if (m.reacts != 0) {
+      PetscCall(square(U));
+      PetscCall(VecAXPY(to, factor * PetscScalar(m.reacts / 2) * p[1] * p[1], work));
+    }
+    PetscFunctionReturn(PetscErrorCode(0));
+  }
+  /// work := M U^2
+  PetscErrorCode square(Vec U) const
+  {
+    PetscFunctionBegin;
+    PetscCall(VecPointwiseMult(work, U, U));
+    PetscCall(VecPointwiseMult(work, work, mass));
     PetscFunctionReturn(PetscErrorCode(0));
   }
   /// work := scale cubic M U^2
   PetscErrorCode cube(Vec U, PetscScalar scale) const
   {
     PetscFunctionBegin;
-    PetscCall(VecPointwiseMult(work, U, U));
-    PetscCall(VecPointwiseMult(work, work, mass));
+    PetscCall(square(U));
     PetscCall(VecScale(work, scale * m.cubic));
     PetscFunctionReturn(PetscErrorCode(0));
   }
@@ -182,29 +195,31 @@ struct ModelTS {
       PetscCall(cube(U, -3 * factor));
       PetscCall(MatDiagonalSet(to, work, ADD_VALUES));
     }
+    if (rest && m.reacts != 0) {
+      PetscCall(VecPointwiseMult(work, U, mass));
+      PetscCall(VecScale(work, factor * PetscScalar(m.reacts) * p[1] * p[1]));
+      PetscCall(MatDiagonalSet(to, work, ADD_VALUES));
+    }
     PetscFunctionReturn(PetscErrorCode(0));
   }
   /// dG/dp
   PetscErrorCode parameters(PetscReal t, Vec U, PetscScalar factor, Mat to) const
   {
     PetscInt           begin, end;
-    const PetscScalar *v[3];
+    const PetscScalar *v[5];
+    const Vec          vectors[5] = {s[0], s[1], work, U, mass};
     PetscFunctionBegin;
     PetscCall(MatMult(A, U, work));
     PetscCall(VecGetOwnershipRange(U, &begin, &end));
-    PetscCall(VecGetArrayRead(s[0], &v[0]));
-    PetscCall(VecGetArrayRead(s[1], &v[1]));
-    PetscCall(VecGetArrayRead(work, &v[2]));
+    for (int k = 0; k < 5; ++k) PetscCall(VecGetArrayRead(vectors[k], &v[k]));
     for (PetscInt r = begin; r < end; ++r) {
       const PetscScalar row[2] = {
         factor * (PetscScalar(1 + t) * v[0][r - begin] + m.parameter_of_a * v[2][r - begin]),
-        factor * v[1][r - begin]};
+        factor * (v[1][r - begin] + m.reacts * p[1] * v[4][r - begin] * v[3][r - begin] * v[3][r - begin])};
       const PetscInt columns[2] = {0, 1};
       PetscCall(MatSetValues(to, 1, &r, 2, columns, row, INSERT_VALUES));
     }
-    PetscCall(VecRestoreArrayRead(s[0], &v[0]));
-    PetscCall(VecRestoreArrayRead(s[1], &v[1]));
-    PetscCall(VecRestoreArrayRead(work, &v[2]));
+    for (int k = 0; k < 5; ++k) PetscCall(VecRestoreArrayRead(vectors[k], &v[k]));
     PetscCall(MatAssemblyBegin(to, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(to, MAT_FINAL_ASSEMBLY));
     PetscFunctionReturn(PetscErrorCode(0));
@@ -263,7 +278,7 @@ struct ModelTS {
     PetscCall(VecWAXPY(u, e, d, start));
     PetscCall(TSSetTime(ts, 0));
     PetscCall(TSSetStepNumber(ts, 0));
-    PetscCall(TSSetTimeStep(ts, 0.05));
+    PetscCall(TSSetTimeStep(ts, size_of_step));
     PetscCall(TSSolve(ts, u));
     p[0] = kept[0], p[1] = kept[1];
     PetscFunctionReturn(PetscErrorCode(0));
