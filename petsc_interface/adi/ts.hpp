@@ -100,6 +100,14 @@ struct Tangent {
   std::vector<std::array<Vec, max_stages>> kept;
 };
 
+/// Vectors of the adjoint of second order (adi/ts_hessian.cxx); vectors of vectors have one for each cost.
+struct SecondOrder {
+  std::array<Vec, max_stages> tangents{};        ///< of the stages of the step
+  Vec                         moved = nullptr;   ///< another solution, for checks
+  std::vector<Vec> by_solution, by_parameters;   ///< R_UU T + R_UP p, R_PU T + R_PP p, times adjoints
+  std::vector<Vec> products, parameter_products; ///< results of the application
+};
+
 /// Context of TS adi. M U' = G(t, U) with G = -F(t, U, 0) + RHS(t, U), and P = P_1 M^-1 P_2 ... with P_d =
 /// M - a A_d.
 struct TS_ADI {
@@ -176,6 +184,7 @@ struct TS_ADI {
   std::vector<TSADIType>      taken;
   std::vector<AdjointVectors> adjoint; ///< for each cost
   Tangent                     tangent;
+  SecondOrder                 second;
   Delay                       before_delay, start_delay; ///< of `before` and `start`
 };
 

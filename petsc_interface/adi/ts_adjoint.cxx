@@ -7,12 +7,14 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// The adjoint of a step. `gradient`: of each cost, at t + h before and at t afterwards.
+/// The adjoint of a step. Gradients and parts by parameters are those at t + h before, at t afterwards. The costs
+/// of TSSetCostHessianProducts(), whose adjoints are derivatives of the others, follow all others.
 struct AdjointStep : Step {
-  Vec *gradient;
-  int  costs;
+  std::vector<Vec> gradient, by_parameters; ///< null: not requested
+  int              costs = 0, first_order = 0;
 
   AdjointVectors &of(int cost) const { return adi->adjoint[static_cast<std::size_t>(cost)]; }
+  Vec             gradient_of(int cost) const { return gradient[static_cast<std::size_t>(cost)]; }
 };
 
 /// rhs := the transpose of SolveP() times x, for one direction if `only` is not negative. Overwrites x.
@@ -59,20 +61,6 @@ PetscErrorCode AddMassTransposed(TS_ADI *adi, PetscScalar factor, Vec x, Vec sum
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CheckTransposes(TS ts, const Derivative &R)
-{
-  PetscFunctionBegin;
-  for (Mat A : R.A) {
-    PetscBool has = PETSC_TRUE;
-    if (A) PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has));
-    PetscCheck(
-      has, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-      "TS adi: TSAdjointSolve() multiplies by transposed Jacobians, which the matrix of the Jacobian "
-      "does not support: set an assembled one (no -snes_mf_operator)");
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// y := R'^T x
 PetscErrorCode MultiplyTransposed(const Derivative &R, Vec x, Vec work, Vec y)
 {
@@ -86,28 +74,49 @@ PetscErrorCode MultiplyTransposed(const Derivative &R, Vec x, Vec work, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The function R at (time, Y) gets the adjoints `bar`: gradients += R'^T bar, and so for the parameters.
-/// `also`: sees the product of each cost.
+/// Second derivatives of R, times the adjoints `bar` and the tangent of a stage.
+PetscErrorCode PassSecondDerivatives(const AdjointStep &step, PetscReal time, int stage, Vec Y,
+                                     Vec AdjointVectors::*bar)
+{
+  std::vector<Vec> left;
+  PetscFunctionBegin;
+  if (step.costs == step.first_order) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int n = 0; n < step.first_order; ++n) PetscCallCXX(left.push_back(step.of(n).*bar));
+  PetscCall(ComputeHessianProducts(step.ts, time, Y,
+                                   step.adi->second.tangents[static_cast<std::size_t>(stage)], left.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The function R at the time and the value of a stage gets the adjoints `bar`: gradients += R'^T bar, and so
+/// for the parameters. `also`: sees the product of each cost.
 template <class Also>
-PetscErrorCode PassFunction(const AdjointStep &step, PetscReal time, Vec Y, Vec AdjointVectors::*bar,
+PetscErrorCode PassFunction(const AdjointStep &step, PetscReal time, int stage, Vec AdjointVectors::*bar,
                             const Also &also)
 {
-  TS_ADI    *adi = step.adi;
-  Derivative R;
+  TS_ADI            *adi    = step.adi;
+  const Vec          Y      = stage == 0 ? step.U : adi->stages[static_cast<std::size_t>(stage)];
+  const SecondOrder &second = adi->second;
+  Derivative         R;
+  const auto         cost_of = [&](int n) { return static_cast<std::size_t>(n - step.first_order); };
   PetscFunctionBegin;
+  PetscCall(PassSecondDerivatives(step, time, stage, Y, bar));
   PetscCall(ComputeDerivative(step.ts, time, Y, &R));
   PetscCall(CheckTransposes(step.ts, R));
   for (int n = 0; n < step.costs; ++n) {
     PetscCall(MultiplyTransposed(R, step.of(n).*bar, adi->work, adi->rhs));
-    PetscCall(VecAXPY(step.gradient[n], 1, adi->rhs));
+    if (n >= step.first_order) PetscCall(VecAXPY(adi->rhs, 1, second.by_solution[cost_of(n)]));
+    PetscCall(VecAXPY(step.gradient_of(n), 1, adi->rhs));
     PetscCall(also(n, adi->rhs));
   }
-  if (!step.ts->vecs_sensip) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!step.ts->vecs_sensip && !step.ts->vecs_sensi2p) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ComputeParameterDerivative(step.ts, time, Y, &R));
   for (int n = 0; n < step.costs; ++n) {
-    AdjointVectors &v = step.of(n);
+    AdjointVectors &v   = step.of(n);
+    const Vec       sum = step.by_parameters[static_cast<std::size_t>(n)];
+    if (!sum) continue;
     PetscCall(MultiplyTransposed(R, v.*bar, v.parameters[0], v.parameters[1]));
-    PetscCall(VecAXPY(step.ts->vecs_sensip[n], 1, v.parameters[1]));
+    if (n >= step.first_order) PetscCall(VecAXPY(sum, 1, second.by_parameters[cost_of(n)]));
+    PetscCall(VecAXPY(sum, 1, v.parameters[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,7 +137,7 @@ PetscErrorCode PassBoundary(const AdjointStep &step)
       PetscCall(VecNorm(step.of(n).boundary[k], NORM_INFINITY, &norm));
     if (norm == 0) continue;
     for (int n = 0; n < step.costs; ++n) PetscCall(VecCopy(step.of(n).boundary[k], step.of(n).rhs));
-    PetscCall(PassFunction(step, step.t + PetscReal(k) / 2 * step.h, step.U, &AdjointVectors::rhs, nothing));
+    PetscCall(PassFunction(step, step.t + PetscReal(k) / 2 * step.h, 0, &AdjointVectors::rhs, nothing));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -167,7 +176,7 @@ PetscErrorCode PassW(const AdjointStep &step, const WMethod &m)
   PetscFunctionBegin;
   for (int n = 0; n < step.costs; ++n) {
     for (int i = 0; i < m.stages; ++i) {
-      PetscCall(VecCopy(step.gradient[n], step.of(n).increment[i]));
+      PetscCall(VecCopy(step.gradient_of(n), step.of(n).increment[i]));
       PetscCall(VecScale(step.of(n).increment[i], m.b[i]));
     }
   }
@@ -177,13 +186,11 @@ PetscErrorCode PassW(const AdjointStep &step, const WMethod &m)
       PetscCall(SolveTransposed(adi, -1, v.increment[i], v.rhs));
       PetscCall(PassStageRHS(step, m, i, v));
     }
-    PetscCall(PassFunction(step, step.t + m.c[i] * step.h, adi->stages[static_cast<std::size_t>(i)],
-                           &AdjointVectors::rhs, [&](int n, Vec Y) {
-                             PetscFunctionBegin;
-                             for (int j = 0; j < i; ++j)
-                               PetscCall(VecAXPY(step.of(n).increment[j], m.a[i][j], Y));
-                             PetscFunctionReturn(PETSC_SUCCESS);
-                           }));
+    PetscCall(PassFunction(step, step.t + m.c[i] * step.h, i, &AdjointVectors::rhs, [&](int n, Vec Y) {
+      PetscFunctionBegin;
+      for (int j = 0; j < i; ++j) PetscCall(VecAXPY(step.of(n).increment[j], m.a[i][j], Y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,7 +205,7 @@ PetscErrorCode PassTwo(const AdjointStep &step, PetscReal theta)
   PetscFunctionBegin;
   for (int n = 0; n < step.costs; ++n) {
     AdjointVectors &v = step.of(n);
-    PetscCall(VecCopy(step.gradient[n], v.increment[1]));
+    PetscCall(VecCopy(step.gradient_of(n), v.increment[1]));
     PetscCall(SolveTransposed(adi, -1, v.increment[1], v.rhs));
     if (algebraic) {
       PetscCall(TakeAlgebraic(adi, v.rhs, v.algebraic));
@@ -211,7 +218,7 @@ PetscErrorCode PassTwo(const AdjointStep &step, PetscReal theta)
     }
     PetscCall(VecScale(v.rhs, 1 / (2 * theta)));
   }
-  PetscCall(PassFunction(step, step.t + step.h, adi->stages[1], &AdjointVectors::rhs,
+  PetscCall(PassFunction(step, step.t + step.h, 1, &AdjointVectors::rhs,
                          [&](int n, Vec Y) { return VecAXPY(step.of(n).increment[0], 1 / theta, Y); }));
   for (int n = 0; n < step.costs; ++n) {
     AdjointVectors &v = step.of(n);
@@ -222,7 +229,7 @@ PetscErrorCode PassTwo(const AdjointStep &step, PetscReal theta)
     }
     PetscCall(VecAXPY(v.rhs, 1, v.increment[1]));
   }
-  PetscCall(PassFunction(step, step.t, step.U, &AdjointVectors::rhs, nothing));
+  PetscCall(PassFunction(step, step.t, 0, &AdjointVectors::rhs, nothing));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,15 +243,14 @@ PetscErrorCode PassPeacemanRachford(const AdjointStep &step)
     // every increment is a term of U+, and the first one of the value of the second stage as well
     for (int n = 0; n < step.costs; ++n) {
       AdjointVectors &v = step.of(n);
-      PetscCall(VecCopy(step.gradient[n], v.increment[0]));
+      PetscCall(VecCopy(step.gradient_of(n), v.increment[0]));
       PetscCall(SolveTransposed(adi, d, v.increment[0], v.rhs));
       if (adi->splitting.algebraic()) {
         PetscCall(TakeAlgebraic(adi, v.rhs, v.algebraic));
         PetscCall(VecAXPY(v.boundary[2], sign / 2, v.algebraic));
       }
     }
-    PetscCall(PassFunction(step, step.t + step.h / 2, d == 1 ? adi->stages[1] : step.U, &AdjointVectors::rhs,
-                           nothing));
+    PetscCall(PassFunction(step, step.t + step.h / 2, d, &AdjointVectors::rhs, nothing));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,21 +259,27 @@ PetscErrorCode PassStep(const AdjointStep &step, bool *ok)
 {
   TS_ADI   *adi = step.adi;
   TSADIType type;
+  bool      anew;
   PetscFunctionBegin;
   PetscCall(GetTypeOfStep(step.ts, step.ts->steps, &type));
   const PetscReal time = time_of_jacobian(step, type);
-  PetscCall(PrepareJacobian(step, time, ok));
+  PetscCall(PrepareJacobian(step, time, &anew, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(
     !adi->splitting.has_tensor_mass(), PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP,
     "TS adi: TSAdjointSolve() with several directions needs a diagonal mass matrix: take -ts_type cn");
-  if (step.ts->vecs_sensip) PetscCall(CheckParameters(step, time));
+  if (step.ts->vecs_sensip || step.ts->vecs_sensi2p) PetscCall(CheckParameters(step, time));
   PetscCall(FactorOfStep(step, type, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   if (adi->splitting.algebraic_couple() && !adi->boundary[0])
     PetscCall(VecDuplicate(step.U, &adi->boundary[0]));
   PetscCall(ClearBoundary(step));
   const PetscReal theta = theta_of_type(adi, type);
+  if (step.costs > step.first_order) {
+    const int stages = method_of_type(type, theta).stages;
+    PetscCall(LoadTangents(step.ts, stages));
+    PetscCall(CheckSecondDerivatives(step, time, stages, anew));
+  }
   if (type == TS_ADI_PEACEMAN_RACHFORD) PetscCall(PassPeacemanRachford(step));
   else if (is_of_two(type)) PetscCall(PassTwo(step, theta));
   else PetscCall(PassW(step, method_of_type(type, theta)));
@@ -277,6 +289,20 @@ PetscErrorCode PassStep(const AdjointStep &step, bool *ok)
 
 } // namespace
 
+PetscErrorCode CheckTransposes(TS ts, const Derivative &R)
+{
+  PetscFunctionBegin;
+  for (Mat A : R.A) {
+    PetscBool has = PETSC_TRUE;
+    if (A) PetscCall(MatHasOperation(A, MATOP_MULT_TRANSPOSE, &has));
+    PetscCheck(
+      has, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+      "TS adi: TSAdjointSolve() multiplies by transposed Jacobians, which the matrix of the Jacobian "
+      "does not support: set an assembled one (no -snes_mf_operator)");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TSAdjointSetUp_ADI(TS ts)
 {
   TS_ADI        *adi  = adi_of(ts);
@@ -285,15 +311,17 @@ PetscErrorCode TSAdjointSetUp_ADI(TS ts)
   PetscCheck(adi->rannacher == 0, comm, PETSC_ERR_SUP,
              "TS adi: TSAdjointSolve() does not support -ts_adi_rannacher %" PetscInt_FMT ": take 0",
              adi->rannacher);
-  PetscCheck(!ts->vecs_sensi2, comm, PETSC_ERR_SUP,
-             "TS adi has no adjoint of second order (TSSetCostHessianProducts()): take -ts_type cn");
   if (ts->quadraturets) PetscCall(TSForwardIntegral_ADI(ts));
   PetscCall(TSAdjointReset_ADI(ts));
-  PetscCallCXX(adi->adjoint.resize(static_cast<std::size_t>(ts->numcost)));
+  PetscCall(HessianSetUp(ts));
+  const Vec parameters = ts->vecs_sensip    ? ts->vecs_sensip[0]
+                         : ts->vecs_sensi2p ? ts->vecs_sensi2p[0]
+                                            : nullptr;
+  PetscCallCXX(adi->adjoint.resize(static_cast<std::size_t>(ts->numcost * (ts->vecs_sensi2 ? 2 : 1))));
   for (AdjointVectors &v : adi->adjoint) {
     for (Vec *one : v.of_the_solution()) PetscCall(VecDuplicate(ts->vec_sol, one));
     for (Vec &one : v.parameters)
-      if (ts->vecs_sensip) PetscCall(VecDuplicate(ts->vecs_sensip[0], &one));
+      if (parameters) PetscCall(VecDuplicate(parameters, &one));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,6 +335,7 @@ PetscErrorCode TSAdjointReset_ADI(TS ts)
     for (Vec &one : v.parameters) PetscCall(VecDestroy(&one));
   }
   adi->adjoint.clear();
+  PetscCall(HessianReset(ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,8 +348,22 @@ PetscErrorCode TSAdjointStep_ADI(TS ts)
   PetscFunctionBegin;
   adi->start_delay = adi->before_delay = {};
   adi->before_is_there                 = false;
-  PetscCall(PassStep(
-    {{ts, adi, adi->stages[0], ts->ptime - h, h}, ts->vecs_sensi, static_cast<int>(ts->numcost)}, &ok));
+  // the application may have called functions after the set-up
+  if (adi->adjoint.size() != static_cast<std::size_t>(ts->numcost * (ts->vecs_sensi2 ? 2 : 1)) ||
+      ((ts->vecs_sensip || ts->vecs_sensi2p) && !adi->adjoint[0].parameters[0]) ||
+      (ts->vecs_sensi2p && adi->second.by_parameters.empty()))
+    PetscCall(TSAdjointSetUp_ADI(ts));
+  AdjointStep step{{ts, adi, adi->stages[0], ts->ptime - h, h}, {}, {}, 0, static_cast<int>(ts->numcost)};
+  step.costs = ts->vecs_sensi2 ? 2 * step.first_order : step.first_order;
+  for (int n = 0; n < step.costs; ++n) {
+    const bool second        = n >= step.first_order;
+    const int  k             = second ? n - step.first_order : n;
+    Vec       *by_solution   = second ? ts->vecs_sensi2 : ts->vecs_sensi;
+    Vec       *by_parameters = second ? ts->vecs_sensi2p : ts->vecs_sensip;
+    PetscCallCXX(step.gradient.push_back(by_solution[k]));
+    PetscCallCXX(step.by_parameters.push_back(by_parameters ? by_parameters[k] : nullptr));
+  }
+  PetscCall(PassStep(step, &ok));
   if (!ok) ts->reason = TSADJOINT_DIVERGED_LINEAR_SOLVE;
   if (!frozen) adi->age = -1; // the next step has another solution
   adi->base = nullptr;

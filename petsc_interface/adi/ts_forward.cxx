@@ -51,46 +51,8 @@ PetscErrorCode CreateColumns(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Keeps the tangents of the stages for an adjoint of second order, if the trajectory does not.
-PetscErrorCode KeepStages(TS ts, int stages)
-{
-  Tangent  &tangent = adi_of(ts)->tangent;
-  PetscBool basic   = PETSC_FALSE;
-  PetscFunctionBegin;
-  if (!ts->trajectory || !ts->vecs_sensi2) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)ts->trajectory, TSTRAJECTORYBASIC, &basic));
-  if (basic) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto at = static_cast<std::size_t>(ts->steps);
-  if (tangent.kept.size() <= at) PetscCallCXX(tangent.kept.resize(at + 1));
-  for (int i = 0; i < stages; ++i) {
-    Vec &kept = tangent.kept[at][static_cast<std::size_t>(i)];
-    if (!kept) PetscCall(VecDuplicate(ts->vec_sol, &kept));
-    PetscCall(VecCopy(tangent.columns[0].stage[i], kept));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The tangents at the end of the step.
-PetscErrorCode Complete(const TangentStep &step, const WMethod &m, bool *ok)
-{
-  TS_ADI     *adi    = step.adi;
-  PetscInt    column = 0;
-  PetscScalar w[max_stages];
-  PetscFunctionBegin;
-  *ok = true;
-  for (int i = 0; i < m.stages; ++i) w[i] = m.b[i];
-  for (TangentVectors &v : step.columns) {
-    bool finite;
-    PetscCall(SumVectors(v.stage[0], m.stages, w, v.increment, adi->tangent.rhs, &finite));
-    PetscCall(StoreColumn(step.ts->mat_sensip, column++, adi->tangent.rhs));
-    *ok = *ok && finite;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-} // namespace
-
-PetscErrorCode TSForwardSetUp_ADI(TS ts)
+/// Refuses what has no forward sensitivities.
+PetscErrorCode CheckSensitivities(TS ts)
 {
   const TS_ADI  *adi  = adi_of(ts);
   const MPI_Comm comm = PetscObjectComm((PetscObject)ts);
@@ -130,6 +92,62 @@ PetscErrorCode TSForwardSetUp_ADI(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DropStages(Tangent *tangent)
+{
+  PetscFunctionBegin;
+  for (std::array<Vec, max_stages> &step : tangent->kept)
+    for (Vec &v : step) PetscCall(VecDestroy(&v));
+  tangent->kept.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Keeps the tangents of the stages for an adjoint of second order, if the trajectory does not.
+PetscErrorCode KeepStages(TS ts, int stages)
+{
+  Tangent  &tangent = adi_of(ts)->tangent;
+  PetscBool basic   = PETSC_FALSE;
+  PetscFunctionBegin;
+  if (!ts->vecs_sensi2) PetscCall(DropStages(&tangent)); // those of another run
+  if (!ts->trajectory || !ts->vecs_sensi2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts->trajectory, TSTRAJECTORYBASIC, &basic));
+  if (basic) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto at = static_cast<std::size_t>(ts->steps);
+  if (tangent.kept.size() <= at) PetscCallCXX(tangent.kept.resize(at + 1));
+  for (int i = 0; i < stages; ++i) {
+    Vec &kept = tangent.kept[at][static_cast<std::size_t>(i)];
+    if (!kept) PetscCall(VecDuplicate(ts->vec_sol, &kept));
+    PetscCall(VecCopy(tangent.columns[0].stage[i], kept));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The tangents at the end of the step.
+PetscErrorCode Complete(const TangentStep &step, const WMethod &m, bool *ok)
+{
+  TS_ADI     *adi    = step.adi;
+  PetscInt    column = 0;
+  PetscScalar w[max_stages];
+  PetscFunctionBegin;
+  *ok = true;
+  for (int i = 0; i < m.stages; ++i) w[i] = m.b[i];
+  for (TangentVectors &v : step.columns) {
+    bool finite;
+    PetscCall(SumVectors(v.stage[0], m.stages, w, v.increment, adi->tangent.rhs, &finite));
+    PetscCall(StoreColumn(step.ts->mat_sensip, column++, adi->tangent.rhs));
+    *ok = *ok && finite;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode TSForwardSetUp_ADI(TS ts)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckSensitivities(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TSForwardStep_ADI(TS ts)
 {
   TS_ADI  *adi = adi_of(ts);
@@ -138,6 +156,7 @@ PetscErrorCode TSForwardStep_ADI(TS ts)
   bool     ok = true;
   PetscFunctionBegin;
   if (ts->reason < 0) PetscFunctionReturn(PETSC_SUCCESS); // there is no step
+  PetscCall(CheckSensitivities(ts));                      // they may differ from those of the set-up
   PetscCall(TSGetStages(ts, nullptr, &values));
   PetscCall(CreateColumns(ts));
   const bool        has_parameters = (ts->ijacobianp && ts->Jacp) || (ts->rhsjacobianp && ts->Jacprhs);
@@ -148,7 +167,9 @@ PetscErrorCode TSForwardStep_ADI(TS ts)
   const TSADIType   type  = adi->type == TS_ADI_AUTO ? adi->choice.type : adi->type;
   const PetscReal   theta = theta_of_type(adi, type), time = time_of_jacobian(step, type);
   if (ts->steps == 0) all.generation = -1;
-  PetscCall(CheckFactors(step, time, ts->vec_sol, all.generation != adi->splitting.generation()));
+  const bool frozen = adi->lag_jacobian < 0, anew = all.generation != adi->splitting.generation();
+  if (frozen || adi->given[0].A || anew) PetscCall(CheckMass(step));
+  if (!frozen && anew) PetscCall(CheckFactors(step, time, ts->vec_sol));
   if (step.parameters) PetscCall(CheckParameters(step, time));
   all.generation = adi->splitting.generation();
   PetscCall(LoadColumns(ts));
@@ -204,8 +225,7 @@ PetscErrorCode TSForwardReset_ADI(TS ts)
     for (Vec *one : v.all()) PetscCall(VecDestroy(one));
   for (Vec *v : {&all.rhs, &all.algebraic}) PetscCall(VecDestroy(v));
   for (Mat &S : all.matrices) PetscCall(MatDestroy(&S));
-  for (std::array<Vec, max_stages> &step : all.kept)
-    for (Vec &v : step) PetscCall(VecDestroy(&v));
+  PetscCall(DropStages(&all));
   all = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

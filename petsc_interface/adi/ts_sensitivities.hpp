@@ -4,6 +4,8 @@
 
 #include "ts.hpp"
 
+#include <functional>
+
 namespace ribbon::petsc {
 
 // derivatives of the application's functions (adi/ts_derivatives.cxx)
@@ -24,14 +26,18 @@ PetscErrorCode AccuracyOfJacobian(TS ts, PetscReal *accuracy);
 
 // conditions (adi/ts_sensitivity_checks.cxx)
 
-/// Raises an error if the mass changes within the step, or if the matrices of the factors differ at U and V.
-/// @param time     of the Jacobian
-/// @param changed  whether these matrices are those of the step before; they are not compared then
-PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V, bool changed);
+/// Whether matrices that `compute` computes differ at U and V by more than this, relative to their norms.
+PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance,
+                       const std::function<PetscErrorCode(Vec, Mat (&)[3])> &compute, bool *depends);
+/// Raises an error if M differs at the end of the step.
+PetscErrorCode CheckMass(const Step &step);
+/// Raises an error if the matrices of the factors differ at U and V. `time`: of the Jacobian.
+PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V);
 /// Raises an error if the matrices of the factors depend on the parameters of sensitivities.
 PetscErrorCode CheckParameters(const Step &step, PetscReal time);
-/// For an adjoint step: splits the Jacobian of the step again, unless all steps share one. CheckFactors().
-PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok);
+/// For an adjoint step: splits the Jacobian of the step again, unless all steps share one, and checks mass and
+/// factors. `anew`: whether the factors were compared, because they are not those of the step before.
+PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *anew, bool *ok);
 
 // the method of a step of this type (adi/ts_sensitivity_checks.cxx)
 
@@ -60,5 +66,21 @@ struct TangentStep : Step {
 
 /// Computes stages and increments of all columns from the first stages.
 PetscErrorCode ComputeTangents(const TangentStep &step, TSADIType type, PetscReal theta);
+
+// the adjoint of second order (adi/ts_hessian.cxx)
+
+/// Raises an error if a matrix has no MatMultTranspose() (adi/ts_adjoint.cxx).
+PetscErrorCode CheckTransposes(TS ts, const Derivative &R);
+/// Creates vectors for TSSetCostHessianProducts(), if it was called.
+PetscErrorCode HessianSetUp(TS ts);
+PetscErrorCode HessianReset(TS ts);
+/// Loads the tangents of the stages of a step, which forward sensitivities computed.
+PetscErrorCode LoadTangents(TS ts, int stages);
+/// Raises an error if second derivatives that are not zero have no function of TSSetIHessianProduct() or
+/// TSSetRHSHessianProduct(). `anew`: of PrepareJacobian().
+PetscErrorCode CheckSecondDerivatives(const Step &step, PetscReal time, int stages, bool anew);
+/// Sets SecondOrder::by_solution and by_parameters for R at (t, Y), where the value Y has this tangent. `left`: the
+/// adjoint of R of each cost.
+PetscErrorCode ComputeHessianProducts(TS ts, PetscReal t, Vec Y, Vec tangent, Vec left[]);
 
 } // namespace ribbon::petsc

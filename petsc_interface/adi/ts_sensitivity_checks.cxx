@@ -6,12 +6,8 @@
 
 namespace ribbon::petsc {
 
-namespace {
-
-/// Whether matrices that `compute` computes differ at two solutions by more than rounding, or by more than
-/// the errors of differences.
-template <class Compute>
-PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance, const Compute &compute, bool *depends)
+PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance,
+                       const std::function<PetscErrorCode(Vec, Mat (&)[3])> &compute, bool *depends)
 {
   Mat       matrices[3] = {nullptr, nullptr, nullptr}, before[3] = {nullptr, nullptr, nullptr};
   PetscReal size, difference;
@@ -31,6 +27,8 @@ PetscErrorCode Depends(Vec U, Vec V, PetscReal tolerance, const Compute &compute
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 /// Whether the matrices of the factors at this time differ at U and V.
 PetscErrorCode FactorsDepend(const Step &step, PetscReal time, Vec V, bool *depends)
@@ -83,7 +81,8 @@ PetscErrorCode ParametersCount(const Step &step, PetscReal time, bool *depends)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Raises an error if M differs at the end of the step.
+} // namespace
+
 PetscErrorCode CheckMass(const Step &step)
 {
   TS        ts      = step.ts;
@@ -102,16 +101,10 @@ PetscErrorCode CheckMass(const Step &step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace
-
-PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V, bool changed)
+PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V)
 {
-  const TS_ADI *adi     = step.adi;
-  const bool    frozen  = adi->lag_jacobian < 0;
-  bool          depends = false;
+  bool depends;
   PetscFunctionBegin;
-  if (frozen || adi->given[0].A || changed) PetscCall(CheckMass(step));
-  if (frozen || !changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FactorsDepend(step, time, V, &depends));
   PetscCheck(!depends, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP,
              "TS adi: the Jacobian depends on the solution, so that sensitivities would need derivatives of "
@@ -119,7 +112,7 @@ PetscErrorCode CheckFactors(const Step &step, PetscReal time, Vec V, bool change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok)
+PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *anew, bool *ok)
 {
   TS             ts     = step.ts;
   TS_ADI        *adi    = step.adi;
@@ -143,7 +136,9 @@ PetscErrorCode PrepareJacobian(const Step &step, PetscReal time, bool *ok)
              "TS adi: the Jacobian changes, so that TSAdjointSolve() does not know that of earlier steps of "
              "-ts_adi_lag_jacobian %" PetscInt_FMT ": take 1 or -1",
              adi->lag_jacobian);
-  PetscCall(CheckFactors(step, time, ts->vec_sol, changed || ts->adjoint_steps == 0));
+  *anew = !frozen && (changed || ts->adjoint_steps == 0);
+  if (frozen || adi->given[0].A || *anew) PetscCall(CheckMass(step));
+  if (*anew) PetscCall(CheckFactors(step, time, ts->vec_sol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

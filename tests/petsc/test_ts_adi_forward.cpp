@@ -231,18 +231,25 @@ TEST_F(TSADIForward, OneErrorForWhatIsNotExact)
 
 TEST_F(TSADIForward, OneErrorForMatricesThatDoNotFit)
 {
-  const auto refused = [&](const char *words, const std::function<Mat(ModelTS &)> &matrix) {
+  const auto refused = [&](const char *words, bool again, const std::function<Mat(ModelTS &)> &matrix) {
     ModelTS run(with([&](Model &m) { m.n = 9, m.processes = {1, ranks}; }), "auto");
     Mat     S = matrix(run);
     OK(run.set_parameters());
+    if (again) {
+      Mat two = dense_columns(run.u, 2);
+      OK(TSForwardSetSensitivities(run.ts, 2, two));
+      OK(run.run(0, run.s[0], 0, 0));
+      OK(MatDestroy(&two));
+    }
     OK(TSForwardSetSensitivities(run.ts, PETSC_DEFAULT, S));
     EXPECT_EQ(static_cast<int>(run.run(0, run.s[0], 0, 0)), static_cast<int>(PETSC_ERR_ARG_WRONG));
     EXPECT_TRUE(contains(last_error(), words)) << last_error();
     OK(MatDestroy(&S));
   };
-  refused("has 3 columns, and that of TSSetRHSJacobianP() or TSSetIJacobianP() 2",
-          [](ModelTS &run) { return dense_columns(run.u, 3); });
-  refused("pass a dense matrix with the 90 rows of the solution", [](ModelTS &run) {
+  for (bool again : {false, true}) // other sensitivities after a run
+    refused("has 3 columns, and that of TSSetRHSJacobianP() or TSSetIJacobianP() 2", again,
+            [](ModelTS &run) { return dense_columns(run.u, 3); });
+  refused("pass a dense matrix with the 90 rows of the solution", false, [](ModelTS &run) {
     Mat S;
     MatDuplicate(run.A, MAT_COPY_VALUES, &S);
     return S;
