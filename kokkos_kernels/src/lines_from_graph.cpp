@@ -1,64 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "fit_lines.hpp"
+#include "graph_check.hpp"
 #include "graph_strengths.hpp"
 #include "path_cover.hpp"
 
-#include <deque>
-#include <limits>
-#include <map>
-#include <stdexcept>
-#include <string>
-
 namespace ribbon {
 
-namespace {
-
 using graph::at;
-
-/// Best fit of lines, the longest first, into packed lines: put(line, packed line, first element) for each
-/// line. Returns the count of packed lines.
-template <class Put>
-std::int64_t best_fit(const LinesOfGraph &lines, const std::vector<std::int64_t> &longest_first,
-                      std::int64_t rows, const Put &put)
-{
-  // packed lines by their free elements, the oldest first
-  std::map<std::int64_t, std::deque<std::int64_t>> with_room;
-  std::int64_t                                     pieces = 0;
-  for (std::size_t k = 0; k < longest_first.size();) {
-    const std::int64_t length = lines.begin[at(longest_first[k]) + 1] - lines.begin[at(longest_first[k])];
-    const auto         fit    = with_room.lower_bound(length);
-    std::int64_t       room = rows, piece = pieces;
-    if (fit == with_room.end()) ++pieces;
-    else {
-      room  = fit->first;
-      piece = fit->second.front();
-      fit->second.pop_front();
-      if (fit->second.empty()) with_room.erase(fit);
-    }
-    // the rest of the packed line is the best fit for the next line of the same length
-    for (; room >= length && k < longest_first.size() &&
-           lines.begin[at(longest_first[k]) + 1] - lines.begin[at(longest_first[k])] == length;
-         ++k, room -= length)
-      put(longest_first[k], piece, rows - room);
-    if (room > 0) with_room[room].push_back(piece);
-  }
-  return pieces;
-}
-
-} // namespace
-
-namespace {
-
-void check(std::int64_t rows, const LinesOfGraphOptions &options)
-{
-  if (options.block < 1 || rows % options.block != 0)
-    throw std::invalid_argument("ribbon::lines_from_graph: " + std::to_string(rows) +
-                                " rows do not divide into blocks of " + std::to_string(options.block));
-  if (!(options.threshold >= 0) || !(options.anisotropy >= 0) || !(options.least >= 0))
-    throw std::invalid_argument(
-      "ribbon::lines_from_graph: threshold, anisotropy and least have to be nonnegative");
-}
-
-} // namespace
+using graph::check;
 
 template <class Scalar, class Index>
 std::vector<Scalar> entries_by_strength(const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options)
@@ -86,48 +35,16 @@ LinesOfGraph lines_from_graph(const CsrMatrix<Scalar, Index> &A, const LinesOfGr
 
 PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
 {
-  PackedLines        packed;
-  const std::int64_t unknowns = static_cast<std::int64_t>(lines.order.size());
-  auto         length  = [&lines](std::int64_t l) { return lines.begin[at(l) + 1] - lines.begin[at(l)]; };
-  std::int64_t longest = 0;
-  for (std::int64_t l = 0; l < lines.lines(); ++l) longest = std::max(longest, length(l));
-  if (rows < 0 || (rows > 0 && rows < longest))
-    throw std::invalid_argument("ribbon::pack: pieces of " + std::to_string(rows) +
-                                " rows cannot hold a line of " + std::to_string(longest));
-  packed.rows = rows > 0 ? rows : longest;
+  const graph::FittedLines fitted = graph::fit_lines(lines.begin, rows);
+  PackedLines              packed;
+  const std::int64_t       unknowns = static_cast<std::int64_t>(lines.order.size());
+  const auto length = [&lines](std::int64_t l) { return lines.begin[at(l) + 1] - lines.begin[at(l)]; };
+  packed.rows = fitted.rows, packed.pieces = fitted.pieces;
   if (unknowns == 0) return packed;
-
-  std::vector<std::int64_t> place(at(longest) + 2, 0), longest_first(at(lines.lines())); // sorted by counting
-  for (std::int64_t l = 0; l < lines.lines(); ++l) ++place[at(longest - length(l)) + 1];
-  std::partial_sum(place.begin(), place.end(), place.begin());
-  for (std::int64_t l = 0; l < lines.lines(); ++l) longest_first[at(place[at(longest - length(l))]++)] = l;
-
-  if (rows == 0) {
-    std::vector<std::int64_t> tries = {longest, 2 * longest, 3 * longest, 4 * longest, 64, 128, 192, 256};
-    std::sort(tries.begin(), tries.end());
-    double least = std::numeric_limits<double>::infinity();
-    for (std::int64_t t : tries) {
-      if (t < longest || (t > longest && t > 256)) continue;
-      const double filled = static_cast<double>(t) *
-                            static_cast<double>(best_fit(lines, longest_first, t,
-                                                         [](std::int64_t, std::int64_t, std::int64_t) {})) /
-                            static_cast<double>(unknowns);
-      if (filled >= least) continue;
-      least       = filled;
-      packed.rows = t;
-      if (filled <= 1.05) break;
-    }
-  }
-
-  std::vector<std::int64_t> piece_of(at(lines.lines())), first_of(at(lines.lines()));
-  packed.pieces = best_fit(lines, longest_first, packed.rows,
-                           [&](std::int64_t line, std::int64_t piece, std::int64_t first) {
-                             piece_of[at(line)] = piece;
-                             first_of[at(line)] = first;
-                           });
   packed.row_at.assign(at(packed.rows * packed.pieces), -1);
   packed.line_at.assign(packed.row_at.size(), -1);
   packed.position_of.assign(at(unknowns), -1);
+  const auto &longest_first = fitted.longest_first;
   // a few lines at once: they have neighbouring places
   constexpr std::int64_t tile = 16;
   for (std::int64_t first = 0; first < lines.lines(); first += tile) {
@@ -137,7 +54,7 @@ PackedLines pack(const LinesOfGraph &lines, std::int64_t rows)
         const std::int64_t l = longest_first[at(t)];
         if (k >= length(l)) break;
         const std::int64_t row       = lines.order[at(lines.begin[at(l)] + k)],
-                           position  = (first_of[at(l)] + k) * packed.pieces + piece_of[at(l)];
+                           position  = (fitted.first_of[at(l)] + k) * packed.pieces + fitted.piece_of[at(l)];
         packed.row_at[at(position)]  = row;
         packed.line_at[at(position)] = l;
         packed.position_of[at(row)]  = position;

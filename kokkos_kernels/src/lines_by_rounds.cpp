@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <ribbon/lines_by_rounds.hpp>
+
+#include "graph_check.hpp"
+#include "instantiate.hpp"
+#include "rounds_couplings.hpp"
+#include "rounds_paths.hpp"
+
+#include <algorithm>
+
+namespace ribbon {
+
+namespace {
+
+using namespace rounds;
+
+/// The lines of a graph in progress.
+template <class Exec>
+class Rounds {
+  template <class Word>
+  using Array  = Kokkos::View<Word *, typename Exec::memory_space>;
+  using Memory = typename Exec::memory_space;
+
+public:
+  Rounds(const Exec &exec, const Graph &graph)
+      : exec_(exec), graph_(graph), n_(graph.rows), neighbor_(words32(2 * n_)), proposal_(words32(2 * n_)),
+        label_(words32(n_)), length_(words32(n_)),
+        changed_(words32(n_)), to_{words32(2 * n_), words32(2 * n_)}, far_{words32(2 * n_), words32(2 * n_)},
+        closed_(bytes(n_)), simple_(bytes(n_)),
+        flags_(allocate<Array<int>>(exec, "ribbon::rounds", 2)), forest_{neighbor_.data(), closed_.data(),
+                                                                         label_.data(), length_.data()}
+  {
+  }
+
+  LinesInMemory<Memory> run()
+  {
+    const auto each = indices(exec_, n_);
+    Kokkos::deep_copy(exec_, changed_, 0);
+    Kokkos::parallel_for("ribbon::rounds", each, SimpleKernel{graph_, simple_.data()});
+    Kokkos::parallel_for("ribbon::rounds", each, JoinSimpleKernel{graph_, simple_.data(), forest_});
+    label();
+    for (std::uint64_t limit : limits_of_sample())
+      while (propose(limit) && label()) {
+      }
+    return numbered();
+  }
+
+private:
+  Array<std::int32_t> words32(std::int64_t n) const
+  {
+    return allocate<Array<std::int32_t>>(exec_, "ribbon::rounds", words(n));
+  }
+  Array<unsigned char> bytes(std::int64_t n) const
+  {
+    return allocate<Array<unsigned char>>(exec_, "ribbon::rounds", words(n));
+  }
+
+  /// Ranks up to which couplings begin lines, stage after stage, the last one of all couplings. Lines that
+  /// begin far from each other grow before others begin.
+  std::vector<std::uint64_t> limits_of_sample() const
+  {
+    constexpr std::int64_t enough = 16384;
+    const std::int64_t     every = std::max<std::int64_t>(1, n_ / enough), count = (n_ + every - 1) / every;
+    const auto             sample = allocate<Array<std::uint64_t>>(exec_, "ribbon::rounds", words(count));
+    std::vector<std::uint64_t> rank(words(count)), limits;
+    Kokkos::parallel_for("ribbon::rounds", indices(exec_, count),
+                         SampleKernel{graph_, forest_, every, sample.data()});
+    Kokkos::deep_copy(
+      exec_,
+      Kokkos::View<std::uint64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(rank.data(),
+                                                                                                rank.size()),
+      sample);
+    exec_.fence();
+    std::sort(rank.begin(), rank.end());
+    rank.erase(std::lower_bound(rank.begin(), rank.end(), ~std::uint64_t(0)), rank.end());
+    for (std::size_t share : {256, 64, 16, 4})
+      if (!rank.empty() && (limits.empty() || limits.back() < rank[rank.size() / share]))
+        limits.push_back(rank[rank.size() / share]);
+    limits.push_back(~std::uint64_t(0));
+    return limits;
+  }
+
+  /// Rounds until no coupling is accepted. Returns whether one was.
+  bool propose(std::uint64_t limit)
+  {
+    const auto each = indices(exec_, n_);
+    bool       any = false, now = true;
+    for (std::int32_t first = 1; now;) {
+      // launches that find nothing to do are cheaper than waits
+      const std::int32_t last = first + std::min(7, first);
+      for (std::int32_t round = first; round <= last; ++round) {
+        Kokkos::deep_copy(exec_, flags_, 0);
+        Kokkos::parallel_for(
+          "ribbon::rounds", each,
+          ProposeKernel{graph_, forest_, limit, changed_.data(), round - 1, proposal_.data()});
+        Kokkos::parallel_for(
+          "ribbon::rounds", each,
+          AcceptKernel{graph_, forest_, proposal_.data(), changed_.data(), round, flags_.data()});
+        if (round == 1 && !(any = GraphOf<Exec>::flag(exec_, flags_, 0))) return false;
+      }
+      now   = GraphOf<Exec>::flag(exec_, flags_, 0);
+      first = last + 1;
+    }
+    Kokkos::deep_copy(exec_, changed_, 0); // a first round reads all rows
+    return any;
+  }
+
+  /// Finds the ends of all lines, and opens rings. Returns whether there were rings.
+  bool label()
+  {
+    const std::int64_t left = jump();
+    if (left > 0) {
+      open_rings(left);
+      jump();
+    }
+    Kokkos::parallel_for("ribbon::rounds", indices(exec_, n_),
+                         LabelKernel{forest_, to_[0].data(), far_[0].data()});
+    return left > 0;
+  }
+
+  /// Arcs lead to the ends of their lines. Returns the count of arcs on rings.
+  std::int64_t jump()
+  {
+    const auto   arcs = indices(exec_, 2 * n_);
+    std::int64_t left = 2 * n_;
+    Kokkos::parallel_for("ribbon::rounds", arcs, FirstJumpKernel{forest_, to_[0].data(), far_[0].data()});
+    for (std::int64_t before = left + 1; left > 0 && left < before;) {
+      before = left;
+      Kokkos::parallel_reduce(
+        "ribbon::rounds", arcs,
+        JumpKernel{neighbor_.data(), to_[0].data(), far_[0].data(), to_[1].data(), far_[1].data()}, left);
+      exec_.fence();
+      std::swap(to_[0], to_[1]), std::swap(far_[0], far_[1]);
+    }
+    return left;
+  }
+
+  void open_rings(std::int64_t arcs_left)
+  {
+    const auto          arcs = indices(exec_, 2 * n_), each = indices(exec_, n_);
+    const auto          rank       = allocate<Array<Rank>>(exec_, "ribbon::rounds", words(2 * n_));
+    Array<std::int32_t> next[2]    = {words32(2 * n_), words32(2 * n_)},
+                        weakest[2] = {words32(2 * n_), words32(2 * n_)};
+    Kokkos::parallel_for(
+      "ribbon::rounds", arcs,
+      RingKernel{graph_, forest_, to_[0].data(), rank.data(), next[0].data(), weakest[0].data()});
+    for (std::int64_t seen = 1; seen < arcs_left / 2; seen *= 2) {
+      Kokkos::parallel_for(
+        "ribbon::rounds", arcs,
+        WeakestKernel{rank.data(), next[0].data(), weakest[0].data(), next[1].data(), weakest[1].data()});
+      std::swap(next[0], next[1]), std::swap(weakest[0], weakest[1]);
+    }
+    const auto is_long = bytes(n_);
+    Kokkos::parallel_for(
+      "ribbon::rounds", each,
+      FindCutKernel{forest_, to_[0].data(), weakest[0].data(), next[1].data(), is_long.data()});
+    Kokkos::parallel_for("ribbon::rounds", each, CutKernel{forest_, next[1].data(), is_long.data()});
+    exec_.fence();
+  }
+
+  LinesInMemory<Memory> numbered() const
+  {
+    const auto   each   = indices(exec_, n_);
+    const auto   number = allocate<Array<std::int64_t>>(exec_, "ribbon::rounds", words(n_));
+    std::int64_t sum    = 0;
+    Kokkos::parallel_scan("ribbon::rounds", each, NumberKernel{forest_, number.data()}, sum);
+    exec_.fence();
+    const std::int64_t    count = sum >> 32;
+    LinesInMemory<Memory> lines = {allocate<Array<std::int64_t>>(exec_, "ribbon::order", words(n_)),
+                                   allocate<Array<std::int64_t>>(exec_, "ribbon::begin", words(count + 1))};
+    Kokkos::parallel_for("ribbon::rounds", each,
+                         OrderKernel{forest_, to_[0].data(), far_[0].data(), number.data(),
+                                     lines.order.data(), lines.begin.data()});
+    Kokkos::deep_copy(exec_, Kokkos::subview(lines.begin, words(count)), n_);
+    exec_.fence();
+    return lines;
+  }
+
+  Exec                 exec_;
+  Graph                graph_;
+  std::int64_t         n_;
+  Array<std::int32_t>  neighbor_, proposal_, label_, length_, changed_, to_[2], far_[2];
+  Array<unsigned char> closed_, simple_;
+  Array<int>           flags_;
+  Forest               forest_;
+};
+
+} // namespace
+
+template <class Scalar, class Index, class Exec>
+std::optional<LinesInMemory<typename Exec::memory_space>>
+lines_by_rounds(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options)
+{
+  using Memory = typename Exec::memory_space;
+  graph::check(A.rows, options);
+  if (options.block > 1 || A.rows >= std::int64_t(1) << 30) return {};
+  if (A.rows == 0) {
+    const auto begin = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::begin", 1);
+    exec.fence();
+    return LinesInMemory<Memory>{{}, begin};
+  }
+  Index end = 0;
+  Kokkos::deep_copy(
+    exec, Kokkos::View<Index *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&end, 1),
+    Kokkos::View<const Index *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(A.row_begin + A.rows, 1));
+  exec.fence();
+  GraphOf<Exec> graph;
+  if (!graph.read(exec, CsrNumbers(A), A.rows, static_cast<std::int64_t>(end), options)) return {};
+  return Rounds<Exec>(exec, graph.graph()).run();
+}
+
+#define RIBBON_INSTANTIATE_FOR(Scalar, Index, Exec)                                                          \
+  template std::optional<LinesInMemory<typename Exec::memory_space>> lines_by_rounds(                        \
+    const Exec &, const CsrMatrix<Scalar, Index> &, const LinesOfGraphOptions &);
+#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                     \
+  RIBBON_INSTANTIATE_FOR(Scalar, std::int32_t, Exec)                                                         \
+  RIBBON_INSTANTIATE_FOR(Scalar, std::int64_t, Exec)
+RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)
+
+} // namespace ribbon

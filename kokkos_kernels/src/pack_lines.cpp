@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines in any memory: copied to the host, and packed.
+#include <ribbon/lines_by_rounds.hpp>
+
+#include "fit_lines.hpp"
+#include "instantiate.hpp"
+
+namespace ribbon {
+
+namespace {
+
+/// Every place of packed lines gets its row.
+struct FillKernel {
+  const std::int64_t  *order, *begin, *piece, *first; ///< packed line of every line, and its first element
+  std::int64_t         lines, pieces;
+  std::int64_t        *row_at, *line_at, *position_of;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    std::int64_t line = 0;
+    for (std::int64_t end = lines; line + 1 < end;) {
+      const std::int64_t middle = line + (end - line) / 2;
+      if (begin[middle] <= k) line = middle;
+      else end = middle;
+    }
+    const std::int64_t row = order[k], position = (first[line] + k - begin[line]) * pieces + piece[line];
+    row_at[position]  = row;
+    line_at[position] = line;
+    position_of[row]  = position;
+  }
+};
+
+} // namespace
+
+template <class Exec>
+LinesOfGraph on_host(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines)
+{
+  LinesOfGraph to;
+  const auto   copy = [&exec](const auto &from, std::vector<std::int64_t> *into) {
+    into->resize(from.extent(0));
+    Kokkos::deep_copy(
+        exec,
+        Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(into->data(),
+                                                                                               into->size()),
+        from);
+  };
+  copy(lines.order, &to.order);
+  copy(lines.begin, &to.begin);
+  exec.fence();
+  return to;
+}
+
+template <class Exec>
+PackedLinesInMemory<typename Exec::memory_space>
+pack(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines, std::int64_t rows)
+{
+  using Memory = typename Exec::memory_space;
+  using Array  = Kokkos::View<std::int64_t *, Memory>;
+  std::vector<std::int64_t> begin(lines.begin.extent(0));
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                      begin.data(), begin.size()),
+                    lines.begin);
+  exec.fence();
+  const graph::FittedLines    fitted = graph::fit_lines(begin, rows);
+  const auto                  places = static_cast<std::size_t>(fitted.rows * fitted.pieces);
+  PackedLinesInMemory<Memory> packed = {fitted.rows, fitted.pieces,
+                                        allocate<Array>(exec, "ribbon::element", places),
+                                        allocate<Array>(exec, "ribbon::part", places),
+                                        allocate<Array>(exec, "ribbon::place", lines.order.extent(0))};
+  if (places == 0) return packed;
+  const auto piece = upload(exec, "ribbon::pack", fitted.piece_of),
+             first = upload(exec, "ribbon::pack", fitted.first_of);
+  if (places > lines.order.extent(0)) { // padding
+    Kokkos::deep_copy(exec, packed.row_at, -1);
+    Kokkos::deep_copy(exec, packed.line_at, -1);
+  }
+  Kokkos::parallel_for("ribbon::pack", indices(exec, static_cast<std::int64_t>(lines.order.extent(0))),
+                       FillKernel{lines.order.data(), lines.begin.data(), piece.data(), first.data(),
+                                  lines.lines(), fitted.pieces, packed.row_at.data(), packed.line_at.data(),
+                                  packed.position_of.data()});
+  exec.fence();
+  return packed;
+}
+
+#define RIBBON_INSTANTIATE_SPACE(Scalar, Exec)                                                               \
+  template LinesOfGraph on_host(const Exec &, const LinesInMemory<typename Exec::memory_space> &);           \
+  template PackedLinesInMemory<typename Exec::memory_space> pack(                                            \
+    const Exec &, const LinesInMemory<typename Exec::memory_space> &, std::int64_t);
+RIBBON_INSTANTIATE_SPACES(RIBBON_INSTANTIATE_SPACE, double)
+
+} // namespace ribbon

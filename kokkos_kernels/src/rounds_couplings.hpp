@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file rounds_couplings.hpp  Reads the couplings of a matrix, for lines_by_rounds().
+#pragma once
+
+#include "rounds_graph.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace ribbon::rounds {
+
+inline std::size_t words(std::int64_t n)
+{
+  return static_cast<std::size_t>(n);
+}
+
+/// The couplings of a matrix, and the memory that they refer to.
+template <class Exec>
+class GraphOf {
+  template <class Word>
+  using Array = Kokkos::View<Word *, typename Exec::memory_space>;
+
+public:
+  /// @return false: the columns of a row do not ascend
+  bool read(const Exec &exec, const CsrNumbers &A, std::int64_t rows, std::int64_t entries,
+            const LinesOfGraphOptions &options)
+  {
+    const auto    flags = allocate_zeros<Array<int>>(exec, "ribbon::rounds", 2);
+    Array<double> diagonal;
+    relative_ = allocate<Array<float>>(exec, "ribbon::rounds", words(entries));
+    if (options.strength == CouplingStrength::aggregation) {
+      diagonal = allocate<Array<double>>(exec, "ribbon::rounds", words(rows));
+      Kokkos::parallel_for("ribbon::rounds", indices(exec, rows), DiagonalKernel{A, diagonal.data()});
+    }
+    Kokkos::parallel_for("ribbon::rounds", indices(exec, rows),
+                         RelativeKernel{A, rows, options.least, options.strength, diagonal.data(),
+                                        relative_.data(), flags.data()});
+    graph_ = {rows, A.row_begin, A.column, nullptr, nullptr, nullptr};
+    if (flag(exec, flags, 0)) return false;
+    symmetrize(exec, flags);
+    weigh(exec, options);
+    return true;
+  }
+  const Graph &graph() const { return graph_; }
+
+  /// A flag that kernels set.
+  static bool flag(const Exec &exec, const Array<int> &flags, int which)
+  {
+    int found[2] = {0, 0};
+    Kokkos::deep_copy(
+      exec, Kokkos::View<int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found, 2), flags);
+    exec.fence();
+    return found[which] != 0;
+  }
+
+private:
+  /// Stores both directions of every coupling, if the matrix does not.
+  void symmetrize(const Exec &exec, const Array<int> &flags)
+  {
+    const auto    n     = graph_.rows;
+    const auto    next  = allocate_zeros<Array<std::int64_t>>(exec, "ribbon::rounds", words(n + 1));
+    const auto    each  = indices(exec, n);
+    MissingKernel lacks = {n,           graph_.begin,     graph_.column, relative_.data(),
+                           next.data(), flags.data() + 1, nullptr,       nullptr,
+                           nullptr,     nullptr};
+    Kokkos::parallel_for("ribbon::rounds", each, lacks);
+    if (!flag(exec, flags, 1)) return;
+    CopyKernel copy = {n,       graph_.begin, graph_.column, relative_.data(), next.data(),
+                       nullptr, nullptr,      nullptr,       nullptr};
+    Kokkos::parallel_for("ribbon::rounds", each, copy);
+    std::int64_t all = 0;
+    Kokkos::parallel_scan("ribbon::rounds", indices(exec, n + 1), PositionsKernel{next.data(), n}, all);
+    begin_ = allocate<Array<std::int64_t>>(exec, "ribbon::rounds", words(n + 1));
+    Kokkos::deep_copy(exec, begin_, next);
+    exec.fence();
+    column_             = allocate<Array<std::int32_t>>(exec, "ribbon::rounds", words(all));
+    const auto relative = allocate<Array<float>>(exec, "ribbon::rounds", words(all));
+    copy.count = lacks.missing = nullptr;
+    copy.to_begin = lacks.to_begin = begin_.data();
+    copy.next = lacks.next = next.data();
+    copy.to_column = lacks.to_column = column_.data();
+    copy.to_relative = lacks.to_relative = relative.data();
+    Kokkos::parallel_for("ribbon::rounds", each, copy);
+    Kokkos::parallel_for("ribbon::rounds", each, lacks);
+    Kokkos::parallel_for("ribbon::rounds", each, SortKernel{begin_.data(), column_.data(), relative.data()});
+    exec.fence();
+    relative_     = relative;
+    graph_.begin  = {begin_.data(), true};
+    graph_.column = {column_.data(), false};
+  }
+
+  void weigh(const Exec &exec, const LinesOfGraphOptions &options)
+  {
+    const auto n       = graph_.rows;
+    const auto each    = indices(exec, n);
+    const auto needed  = allocate<Array<float>>(exec, "ribbon::rounds", words(n));
+    const auto present = allocate_zeros<Array<unsigned char>>(exec, "ribbon::rounds", words(weight_bins));
+    weight_            = allocate<Array<float>>(exec, "ribbon::rounds", relative_.extent(0));
+    strong_            = allocate<Array<unsigned char>>(exec, "ribbon::rounds", words(n));
+    Kokkos::parallel_for("ribbon::rounds", each,
+                         WeightKernel{n, graph_.begin, graph_.column, relative_.data(), options.threshold,
+                                      options.anisotropy, weight_.data(), needed.data()});
+    Kokkos::parallel_for("ribbon::rounds", each,
+                         StrongKernel{graph_.begin, graph_.column, needed.data(), weight_.data(),
+                                      strong_.data(), present.data()});
+    const auto bins = Kokkos::create_mirror_view(Kokkos::HostSpace(), present);
+    Kokkos::deep_copy(exec, bins, present);
+    exec.fence();
+    relative_     = {};
+    group_        = upload(exec, "ribbon::rounds", groups_of(bins.data()));
+    graph_.weight = weight_.data(), graph_.strong = strong_.data(), graph_.group = group_.data();
+  }
+
+  /// The group of every bin. A group begins with the strongest bin that is in none.
+  static std::vector<std::uint16_t> groups_of(const unsigned char *present)
+  {
+    std::vector<std::uint16_t> group(words(weight_bins), 0);
+    float                      least = 2;
+    int                        last  = -1;
+    for (int bin = weight_bins; bin-- > 0;) {
+      float               upper; // of the weights of the bin
+      const std::uint32_t bits = (static_cast<std::uint32_t>(bin + first_bin + 1) << bin_shift) - 1;
+      std::memcpy(&upper, &bits, sizeof upper);
+      if (present[bin] && (last < 0 || upper < least)) ++last, least = tie * upper;
+      group[words(bin)] = static_cast<std::uint16_t>(std::max(last, 0));
+    }
+    return group;
+  }
+
+  Graph                graph_{};
+  Array<float>         relative_, weight_;
+  Array<std::int64_t>  begin_;
+  Array<std::int32_t>  column_;
+  Array<unsigned char> strong_;
+  Array<std::uint16_t> group_;
+};
+
+} // namespace ribbon::rounds
