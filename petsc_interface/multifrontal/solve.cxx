@@ -228,7 +228,7 @@ PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
 /// A X = B^T, with B of any type. PETSc transposes B anew, unless it is a dense or AIJ matrix on one rank.
 PetscErrorCode MatMatTransposeSolve_Multifrontal(Mat F, Mat B, Mat X)
 {
-  bool is_done;
+  bool is_done = false;
   Mat  transposed, dense;
   PetscFunctionBegin;
   PetscCall(Turn(F, B, &is_done));
