@@ -136,7 +136,7 @@ TEST_F(KSPLine, PackedLinesBlocksAndProducts)
   OK(VecGetOwnershipRange(s.x, &begin, nullptr));
   while (at(wrong).first != 5) ++wrong;
   if (rank == 0) {
-    OK(VecSetValue(s.x, wrong, 100, INSERT_VALUES));
+    OK(VecSetValue(s.x, wrong, 10, INSERT_VALUES));
   }
   OK(VecAssemblyBegin(s.x));
   OK(VecAssemblyEnd(s.x));
