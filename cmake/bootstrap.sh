@@ -107,11 +107,11 @@ build_ribbon() {
   build_targets "$@"
 }
 
-# Prints how long all tests take: as in an earlier run in this folder, otherwise 690 seconds of one core.
+# Prints how long all tests take: as in an earlier run in this folder, otherwise 1800 seconds of one core.
 # ctest prints how many tests there are.
 announce_tests() {
   local costs=$build/Testing/Temporary/CTestCostData.txt log=$build/Testing/Temporary/LastTest.log
-  { cat "$costs" 2> /dev/null || echo "all 1 690"; } |
+  { cat "$costs" 2> /dev/null || echo "all 1 1800"; } |
     awk -v cores="$(nproc)" -v log_file="$log" 'NF == 3 { s += $3 } END { printf "Running the tests, about %.1f minutes; log: %s\n", s / 60 / cores, log_file }'
 }
 
