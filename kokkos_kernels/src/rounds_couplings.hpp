@@ -69,7 +69,7 @@ private:
                        nullptr, nullptr,      nullptr,       nullptr};
     Kokkos::parallel_for("ribbon::rounds", each, copy);
     std::int64_t all = 0;
-    Kokkos::parallel_scan("ribbon::rounds", indices(exec, n + 1), PositionsKernel{next.data(), n}, all);
+    Kokkos::parallel_scan("ribbon::rounds", indices(exec, n + 1), detail::Positions{next.data(), n}, all);
     begin_ = allocate<Array<std::int64_t>>(exec, "ribbon::rounds", words(n + 1));
     Kokkos::deep_copy(exec, begin_, next);
     exec.fence();

@@ -4,6 +4,7 @@
 
 #include <ribbon/lines_from_graph.hpp>
 
+#include "positions.hpp"
 #include "row_on_lines.hpp"
 
 #include <cstring>
@@ -221,19 +222,6 @@ struct CopyKernel {
     }
     if (count) count[i] += at;
     else next[i] = at;
-  }
-};
-
-/// Turns the counts of n rows into first positions, in place.
-struct PositionsKernel {
-  using value_type = std::int64_t;
-  std::int64_t        *begin;
-  std::int64_t         n;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t &sum, const bool final) const
-  {
-    const std::int64_t count = i < n ? begin[i] : 0;
-    if (final) begin[i] = sum;
-    sum += count;
   }
 };
 

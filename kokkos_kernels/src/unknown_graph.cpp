@@ -4,6 +4,7 @@
 
 #include "edges.hpp"
 #include "instantiate.hpp"
+#include "positions.hpp"
 
 #include <algorithm>
 
@@ -51,19 +52,6 @@ struct ListNeighbors {
   }
 };
 
-/// Turns counts into first positions, in place.
-struct Positions {
-  using value_type = std::int64_t;
-  std::int64_t        *begin;
-  std::int64_t         n;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, std::int64_t &sum, const bool final) const
-  {
-    const std::int64_t count = i < n ? begin[i] : 0;
-    if (final) begin[i] = sum;
-    sum += count;
-  }
-};
-
 /// Adds i to the list of its neighbour j if the row of j lacks it.
 struct AddTransposed {
   Edges                from;
@@ -105,7 +93,7 @@ template <class Exec>
 std::int64_t scan(const Exec &exec, const Positions64<Exec> &begin, std::int64_t n)
 {
   std::int64_t all = 0;
-  Kokkos::parallel_scan("ribbon::coloring", indices(exec, n + 1), Positions{begin.data(), n}, all);
+  Kokkos::parallel_scan("ribbon::coloring", indices(exec, n + 1), detail::Positions{begin.data(), n}, all);
   exec.fence();
   return all;
 }

@@ -57,8 +57,8 @@ TEST_F(MultifrontalScales, ColumnsInAnyUnits)
           }
 }
 
-// Units change from factorization to factorization, by little, by much, and in rows: scales of earlier values are kept or
-// replaced.
+// Units change from factorization to factorization, by little, by much, and in rows: scales of earlier values
+// are kept or replaced.
 TEST_F(MultifrontalScales, NewValuesInOtherUnits)
 {
   if (!is_double) GTEST_SKIP() << "needs exponents of 10^12";
