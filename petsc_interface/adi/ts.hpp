@@ -274,12 +274,24 @@ struct ADIMethod {
   PetscErrorCode (*step)(const Step &step, PetscReal theta, bool *ok);
 };
 const ADIMethod &method_of(TSADIType type);
-/// Factors of the function R in the rows of algebraic equations of stage i: that of the stage, and those at
-/// (t, U), (t + h / 2, U) and (t + h, U).
+// rows of algebraic equations (adi/ts_boundary.cxx)
+
+/// Prepares them for a step. boundary[0] := their increments at t + h. Methods of order 3: boundary[1] := h
+/// q'(t). `R` is used if it is that of (t + h, U).
+PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R);
+/// Keeps these rows of R, the function of stage i, in place of increments that the stages no longer need.
+PetscErrorCode KeepBoundaryRows(const Step &step, const WMethod &m, int i, Vec R);
+/// Sets these rows of the right-hand side of stage i.
+PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs);
+/// Factors of the function R in these rows of stage i: that of the stage, and those at (t, U), (t + h / 2, U)
+/// and (t + h, U).
 struct BoundaryWeights {
   PetscReal stage = 0, at[3] = {0, 0, 0};
 };
+/// The same as StageBoundary() does, with the functions in boundary[0] and boundary[1].
 BoundaryWeights boundary_weights(const TS_ADI *adi, const WMethod &m, int i);
+
+// choice of the method (adi/ts_choice.cxx)
 
 /// A step of the method that suits the Jacobian and the step size.
 PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok);
