@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_reach.hpp  How far entries reach along lines of any rows, and the rings among these lines, in the
+///   memory of the matrix.
+#pragma once
+
+#include <ribbon/lines_by_rounds.hpp>
+
+#include <array>
+
+namespace ribbon {
+
+/// Sums of |a_ij| / max_k |a_ik| over the entries at distance d along the line of their row. The last one is that
+/// of all entries more than largest_half_bandwidth away.
+using ReachWeights = std::array<double, largest_half_bandwidth + 2>;
+
+/// Each term is a multiple of 2^-20, so that sums do not depend on the number of threads. Entries that are not
+/// finite do not count.
+/// @param lines  hold all rows; elements are rows
+template <class Scalar, class Index, class Exec>
+ReachWeights reach_weights(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
+
+/// Lines whose ends couple.
+template <class MemorySpace>
+struct Rings {
+  std::int64_t                               lines = 0, rows = 0; ///< the rings, and all of their rows
+  Kokkos::View<unsigned char *, MemorySpace> is;                  ///< 1 for every line that is a ring
+};
+
+/// Finds lines of at least three rows whose ends couple by at least `closes` times the largest entries off the
+/// diagonal of their rows, in the mean of both directions.
+template <class Scalar, class Index, class Exec>
+Rings<typename Exec::memory_space> find_rings(const Exec &exec, const CsrMatrix<Scalar, Index> &A,
+                                              const LinesInMemory<typename Exec::memory_space> &lines,
+                                              double                                            closes);
+
+/// Lines with the rows of each ring in the order 0, n - 1, 1, n - 2, ...: neighbours on the ring are at most 2
+/// apart.
+template <class Exec>
+LinesInMemory<typename Exec::memory_space> fold(const Exec                                       &exec,
+                                                const LinesInMemory<typename Exec::memory_space> &lines,
+                                                const Rings<typename Exec::memory_space>         &rings);
+
+} // namespace ribbon
