@@ -74,6 +74,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     map.joined                          = JoinsPieces(line);
     map.across_ranks                    = map.joined && !line->compare;
     map.strength                        = static_cast<CouplingStrength>(line->strength);
+    map.search                          = static_cast<LineSearch>(line->search);
     PetscCall(finder.find(pc, source, elements, &map));
     for (std::size_t d = 0; d < map.directions.size(); ++d) map.directions[d].number = d;
     line->source  = map.source;
@@ -142,6 +143,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   map.joined       = JoinsPieces(line);
   map.across_ranks = map.joined && !line->compare;
   map.strength     = static_cast<CouplingStrength>(line->strength);
+  map.search       = static_cast<LineSearch>(line->search);
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   line->why    = "asked for" + (map.why_not.empty() ? "" : ": " + map.why_not);

@@ -38,9 +38,7 @@ public:
     rows_       = direction.moved;
     moved.block = rows_->block;
     // the tables have all rows once, or those of one colour
-    const auto elements = std::count_if(direction.element->begin(), direction.element->end(),
-                                        [](std::int64_t e) { return e >= 0; });
-    int        all      = static_cast<std::size_t>(elements * direction.components) == rows_->rows.size();
+    int all = static_cast<std::size_t>(direction.elements() * direction.components) == rows_->rows.size();
     PetscCallMPI(
       MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)rows_->scatter)));
     all_rows_ = all != 0;

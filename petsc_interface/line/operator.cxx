@@ -65,6 +65,8 @@ public:
     else PetscCall(FactorWhole(exec, request, std::move(read), facts));
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (facts->refusal.empty()) PetscCall(way_->describe(exec, facts));
+    if (request.direction.tables) // the table of parts; the others are in the description
+      facts->bytes += static_cast<std::size_t>(request.direction.lines.unknowns()) * sizeof(std::int64_t);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -255,8 +257,7 @@ private:
     std::int64_t         elements  = direction.lines.unknowns();
     lines_ = places_ = solved_lines(source, request);
     if (read.is_packed()) {
-      const auto &table = *direction.element;
-      elements          = std::count_if(table.begin(), table.end(), [](std::int64_t e) { return e >= 0; });
+      elements = direction.elements();
       places_ = direction.lines, places_.components = read.components;
     }
     all_rows_ = elements * direction.components * source.factors.p == rows_;

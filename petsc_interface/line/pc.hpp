@@ -29,6 +29,7 @@ struct PC_Line {
   PCLineComposition composition   = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering      = PC_LINE_ORDERING_AUTO;
   PCLineStrength    strength      = PC_LINE_STRENGTH_ABS; ///< in the order of CouplingStrength
+  PCLineSearch      search        = PC_LINE_SEARCH_AUTO;  ///< in the order of LineSearch
   PetscReal         omega         = 0;                    ///< 0: the set-up decides
   PetscInt          iterations    = 1;
   PCLineLhs         lhs           = PC_LINE_LHS_AUTO;

@@ -13,6 +13,7 @@ const char *const PCLineOrderings[] = {"auto", "jacobi", "zebra", "PCLineOrderin
                                        nullptr};
 const char *const PCLineStrengths[] = {"abs",  "sa", "negative", "PCLineStrength", "PC_LINE_STRENGTH_",
                                        nullptr};
+const char *const PCLineSearches[]  = {"auto", "host", "rounds", "PCLineSearch", "PC_LINE_SEARCH_", nullptr};
 const char *const PCLineLhsTypes[]  = {"auto",      "shared",       "classes", "per_line",
                                        "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]      = {"auto",  "exact",     "drop",         "local",
@@ -224,6 +225,8 @@ constexpr auto pc_line_options = std::make_tuple(
          "PCLineSetOrdering", kept<&PC_Line::ordering>, PCLineOrderings),
   Option("-pc_line_strength", "Measure of couplings along matrix", "PCLineSetStrength",
          kept<&PC_Line::strength>, PCLineStrengths),
+  Option("-pc_line_search", "Search for lines along matrix", "PCLineSetSearch", kept<&PC_Line::search>,
+         PCLineSearches),
   Option("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 or 0.6 where a multigrid level needs it)",
          "PCLineSetOmega", kept<&PC_Line::omega>, NotBelowTwo),
   Option("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", kept<&PC_Line::iterations>,
@@ -305,6 +308,7 @@ using namespace ribbon::petsc;
 RIBBON_OPTION(pc_line_options, PC, PCLine, Composition, PCLineComposition)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Ordering, PCLineOrdering)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Strength, PCLineStrength)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Search, PCLineSearch)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Omega, PetscReal)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Iterations, PetscInt)
 RIBBON_OPTION(pc_line_options, PC, PCLine, Lhs, PCLineLhs)

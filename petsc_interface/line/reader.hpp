@@ -74,11 +74,22 @@ protected:
     return sample > 0 ? std::max<std::int64_t>(1, rows / sample) : 1;
   }
 
-  /// The tables of packed lines in the memory of Exec.
-  struct Tables {
-    Packing<typename Exec::memory_space>                      packing;
-    Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
-  };
+  using Tables = TablesIn<typename Exec::memory_space>;
+
+  /// The tables of packed lines in the memory of Exec: those of the search, or copies.
+  const Tables &tables_of(const LineDirection &direction, std::int64_t rows)
+  {
+    if (const auto *there = dynamic_cast<const Tables *>(direction.tables.get())) return *there;
+    auto found = tables_.find(direction.element);
+    if (found == tables_.end()) {
+      const Exec exec = current_space<Exec>();
+      Tables     tables;
+      tables.packing = make_packing(exec, direction.element->entries(), rows / direction.components);
+      tables.part    = upload(exec, "ribbon::part", direction.part->entries());
+      found          = tables_.emplace(direction.element, tables).first;
+    }
+    return found->second;
+  }
 
   /// Places of the rows of a block on lines. Tables are uploaded once for all functions that examine their
   /// direction.
@@ -93,15 +104,9 @@ protected:
       places.outside = sums->second.data();
     }
     if (!direction.element) return places;
-    auto found = tables_.find(direction.element);
-    if (found == tables_.end())
-      found = tables_
-                .emplace(direction.element,
-                         Tables{make_packing(exec, *direction.element, rows / direction.components),
-                                upload(exec, "ribbon::part", *direction.part)})
-                .first;
-    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(),
-    places.part = found->second.part.data();
+    const Tables &tables = tables_of(direction, rows);
+    places.place = tables.packing.place.data(), places.element = tables.packing.element.data(),
+    places.part = tables.part.data();
     return places;
   }
 
@@ -131,7 +136,7 @@ protected:
       places.wrap       = request.periodic && !direction.chain;
       read->bands       = extract_bands(exec, A, places, request.half_bandwidth);
       if (direction.lumped) read->lumped = lump_left_out(exec, A, places, read->bands);
-      if (direction.element) read->packing = tables_.at(direction.element).packing;
+      if (direction.element) read->packing = tables_of(direction, A.rows).packing;
     }));
     read->components = read->bands.block * source.factors.p;
     if (direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, direction, read->bands));
@@ -143,7 +148,7 @@ protected:
 
   /// of look_at()
   std::int64_t most_ = 0;
-  /// of directions that were examined
+  /// copies, of directions that were examined
   std::map<Table, Tables> tables_;
   /// of directions that were examined
   std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>>

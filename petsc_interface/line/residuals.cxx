@@ -30,10 +30,13 @@ public:
       Batch                own;
       own.lines = batch.op->lines(), own.first = lines_, own.count = own.lines.lines(),
       own.element = direction.element, own.part = direction.part;
-      if (own.element) {
+      if (const auto *there = dynamic_cast<const TablesIn<Memory> *>(direction.tables.get())) {
+        own.count  = there->lines;
+        own.packed = {own.lines, there->packing.element, there->part, own.lines.components};
+      } else if (own.element) {
         own.count = own.part->empty() ? 0 : 1 + *std::max_element(own.part->begin(), own.part->end());
-        PetscCallCXX(own.packed = {own.lines, upload(exec, "ribbon::element", *own.element),
-                                   upload(exec, "ribbon::part", *own.part), own.lines.components});
+        PetscCallCXX(own.packed = {own.lines, upload(exec, "ribbon::element", own.element->entries()),
+                                   upload(exec, "ribbon::part", own.part->entries()), own.lines.components});
       }
       lines_ += own.count;
       batches_.push_back(own);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines that consist of any elements: their band, and their direction.
-#include "line_map.hpp"
+#include "add_lines.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,40 +8,36 @@
 
 namespace ribbon::petsc {
 
+int ReachOfLines::half_bandwidth() const
+{
+  double all = 0, left_out = weight[most + 1];
+  int    h = std::max(1, largest);
+  if (largest <= most) return h;
+  for (double w : weight) all += w;
+  for (h = most; h > 1 && left_out + weight[h] <= weight[most + 1] + little * all; --h) left_out += weight[h];
+  return h;
+}
+
+double ReachOfLines::left_out() const
+{
+  double sum = 0;
+  for (int d = half_bandwidth() + 1; d <= most + 1; ++d) sum += weight[d];
+  return sum;
+}
+
+PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach)
+{
+  int largest[2] = {reach->largest, reach->components};
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, reach->weight, ReachOfLines::most + 2, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_INT, MPI_MAX, comm));
+  reach->largest = largest[0], reach->components = largest[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 namespace {
 
-constexpr int    most   = largest_half_bandwidth;
-constexpr double little = 0.05; ///< share of all couplings, or of all elements
-constexpr double closes =
-  0.25; ///< a coupling of the ends of a line, relative to the largest ones of its rows
-
-/// The entries along lines, by their distance in elements.
-struct ReachOfLines {
-  /// sums over rows of |a_ij| / max_k |a_ik|; the last one: entries further away than `most`
-  double weight[most + 2] = {};
-  int    largest          = 0; ///< distance, at most most + 1
-  int    components       = 0; ///< 1: components couple along some line
-
-  /// The smallest half-bandwidth that holds all entries. If `most` does not, one that leaves out a little
-  /// more than `most` would: lines that fold back would fill their bands with zeros.
-  int half_bandwidth() const
-  {
-    double all = 0, left_out = weight[most + 1];
-    int    h = std::max(1, largest);
-    if (largest <= most) return h;
-    for (double w : weight) all += w;
-    for (h = most; h > 1 && left_out + weight[h] <= weight[most + 1] + little * all; --h)
-      left_out += weight[h];
-    return h;
-  }
-  /// The weight that the half-bandwidth leaves out.
-  double left_out() const
-  {
-    double sum = 0;
-    for (int d = half_bandwidth() + 1; d <= most + 1; ++d) sum += weight[d];
-    return sum;
-  }
-};
+constexpr int most = ReachOfLines::most;
 
 /// The line of an element, and its position along it.
 struct PlaceOfElement {
@@ -133,16 +129,6 @@ LinesOfGraph by_rows(const LinesOfGraph &lines, PetscInt components)
   return rows;
 }
 
-PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach)
-{
-  int largest[2] = {reach->largest, reach->components};
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, reach->weight, most + 2, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_INT, MPI_MAX, comm));
-  reach->largest = largest[0], reach->components = largest[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// The largest entry of the rows of element `from` in columns of element `to`, relative to the largest entry of its
 /// row outside of element `from`.
 double relative_coupling(const HostRows &A, PetscInt components, std::int64_t from, std::int64_t to)
@@ -174,7 +160,7 @@ LinesOfGraph with_folded_rings(const HostRows &A, LinesOfGraph lines, PetscInt c
     if (end - begin < 3) continue;
     const double there = relative_coupling(A, components, *begin, end[-1]),
                  back  = relative_coupling(A, components, end[-1], *begin);
-    if ((there + back) / 2 < closes) continue;
+    if ((there + back) / 2 < ReachOfLines::closes) continue;
     count[0] += 1, count[1] += static_cast<PetscInt>(end - begin);
     ring.assign(begin, end);
     for (std::size_t k = 0; k < ring.size(); ++k)
@@ -194,7 +180,7 @@ PetscErrorCode FoldRings(MPI_Comm comm, const HostRows &A, PetscInt components, 
   PetscFunctionBegin;
   PetscCallCXX(folded = with_folded_rings(A, *lines, components, count));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 3, MPIU_INT, MPI_SUM, comm));
-  if (static_cast<double>(count[1]) <= little * static_cast<double>(count[2]))
+  if (static_cast<double>(count[1]) <= ReachOfLines::little * static_cast<double>(count[2]))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(of_folded = reach_of(A, folded, components, &known));
   PetscCall(SumOverRanks(comm, &of_folded));
@@ -206,16 +192,41 @@ PetscErrorCode FoldRings(MPI_Comm comm, const HostRows &A, PetscInt components, 
 
 } // namespace
 
+PetscErrorCode ColourLines(MPI_Comm comm, const HostRows &A, const LinesOfGraph &lines, PetscInt components,
+                           bool empty, LineDirection *direction)
+{
+  std::vector<int> colour_of;
+  int              colours = 0;
+  PetscFunctionBegin;
+  PetscCallCXX(colour_of = colour_lines(A, lines, components));
+  for (int colour : colour_of) colours = std::max(colours, colour + 1);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
+  if (colours > 1)
+    PetscCallCXX(direction->colours =
+                   packed_by_colour(lines, colour_of, colours, direction->lines.rows, empty));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AddDirection(MPI_Comm comm, const char *name, std::int64_t lines, LineDirection direction,
+                            LineMap *map)
+{
+  PetscFunctionBegin;
+  direction.name    = name;
+  direction.partial = direction.lumped = true;
+  direction.lines_all                  = static_cast<PetscInt>(lines);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
+  map->directions.push_back(std::move(direction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph lines, PetscInt components,
                         LineMap *map, std::shared_ptr<const MovedRows> moved)
 {
-  const MPI_Comm   comm = PetscObjectComm((PetscObject)source.rows);
-  HostRows         rows;
-  LineDirection    direction;
-  ReachOfLines     reach;
-  std::vector<int> colour_of;
-  int              colours = 0;
-  const Mat        block   = moved ? moved->block : source.block;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  HostRows       rows;
+  LineDirection  direction;
+  ReachOfLines   reach;
+  const Mat      block = moved ? moved->block : source.block;
   PetscFunctionBegin;
   PetscCall(GetHostRows(block, true, &rows));
   PetscCallCXX(reach = reach_of(rows, lines, components, &direction.known));
@@ -231,21 +242,12 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
     direction.widest = banded ? std::min(most, (direction.widest + 1) * static_cast<int>(components) - 1) : 1;
     if (banded) PetscCallCXX(lines = by_rows(lines, std::exchange(components, 1)));
   }
-  if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, components));
-  PetscCall(RestoreHostRows(block, &rows));
   PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
-  for (int colour : colour_of) colours = std::max(colours, colour + 1);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
-  if (colours > 1)
-    PetscCallCXX(direction.colours =
-                   packed_by_colour(lines, colour_of, colours, direction.lines.rows, moved != nullptr));
-  direction.name       = name;
+  if (map->coloured) PetscCall(ColourLines(comm, rows, lines, components, moved != nullptr, &direction));
+  PetscCall(RestoreHostRows(block, &rows));
   direction.components = static_cast<int>(components);
   direction.moved      = std::move(moved);
-  direction.partial = direction.lumped = true;
-  direction.lines_all                  = static_cast<PetscInt>(lines.lines());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
-  map->directions.push_back(direction);
+  PetscCall(AddDirection(comm, name, lines.lines(), std::move(direction), map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

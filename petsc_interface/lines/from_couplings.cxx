@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "across_ranks.hpp"
+#include "by_rounds.hpp"
 #include "line_map.hpp"
 
 #include "../support/format.hpp"
@@ -59,37 +60,76 @@ PetscErrorCode CanMove(const LineSource &source, const LineMap &map, int *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether the lines of this matrix are to be found by rounds, which join single rows. If an option asks for them
+/// in vain, it is an error. Collective.
+PetscErrorCode WantsRounds(const LineSource &source, LineSearch search, PetscInt components, bool on_device,
+                           bool *wants)
+{
+  PetscFunctionBegin;
+  PetscCheck(
+    search != LineSearch::rounds || components == 1, PetscObjectComm((PetscObject)source.rows), PETSC_ERR_SUP,
+    "PC line: -pc_line_search rounds: elements have %d unknowns, but rounds join elements of one; use "
+    "auto or host",
+    static_cast<int>(components));
+  *wants = search == LineSearch::rounds || (search == LineSearch::automatic && components == 1 && on_device);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Adds the lines that lines_from_graph() finds on the host. They may continue on other ranks. Collective.
+PetscErrorCode AddLinesOfHost(const LineSource &source, const LinesOfGraphOptions &options, LineMap *map)
+{
+  HostRows                         rows;
+  LinesOfGraph                     lines;
+  int                              can_move = 0;
+  PetscInt                         cut      = 0;
+  std::shared_ptr<const MovedRows> moved;
+  PetscFunctionBegin;
+  PetscCall(CanMove(source, *map, &can_move));
+  if (can_move) PetscCall(LinesAcrossRanks(source.rows, options, &moved, &lines, &cut));
+  else
+    PetscCall(WithCsrOnHost(source.block, [&](const HostRows &A) { lines = lines_from_graph(A, options); }));
+  PetscCall(AddLines(source, "matrix", std::move(lines), options.block, map, moved));
+  map->directions.back().lines_cut = cut;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map)
 {
-  HostRows                         rows;
-  LinesOfGraph                     lines;
-  LinesOfGraphOptions              options;
-  int                              can_move = 0;
-  PetscInt                         cut      = 0;
-  std::shared_ptr<const MovedRows> moved;
+  const MPI_Comm      comm = PetscObjectComm((PetscObject)source.rows);
+  HostRows            rows;
+  LinesOfGraphOptions options;
+  bool                here = false, rounds = false;
+  int                 on_device;
   PetscInt components = elements.components, larger = 0; // larger blocks cannot be solved, but their rows can
   PetscFunctionBegin;
-  PetscCall(GetHostRows(source.block, true, &rows));
-  if (components == 1 && !source.kronecker)
-    PetscCall(AgreeOnElements(PetscObjectComm((PetscObject)source.rows), rows, &components));
+  PetscCall(GetHostRows(source.block, false, &rows));
+  if (components == 1 && !source.kronecker) PetscCall(AgreeOnElements(comm, rows, &components));
+  PetscCall(RestoreHostRows(source.block, &rows));
   if (components > largest_block && (elements.coupled || elements.components == 1))
     larger = std::exchange(components, 1);
   options.block    = static_cast<int>(components);
   options.strength = map->strength;
-  PetscCall(CanMove(source, *map, &can_move));
-  if (!can_move) PetscCallCXX(lines = lines_from_graph(rows, options));
-  PetscCall(RestoreHostRows(source.block, &rows));
-  if (can_move) PetscCall(LinesAcrossRanks(source.rows, options, &moved, &lines, &cut));
-  PetscCall(AddLines(source, "matrix", std::move(lines), components, map, moved));
-  map->directions.back().lines_cut = cut;
-  map->source                      = "largest couplings of the matrix";
+  PetscCall(BlockIsOnDevice(source.block, &here)); // false without rows
+  on_device = here;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &on_device, 1, MPI_INT, MPI_LOR, comm));
+  PetscCall(WantsRounds(source, map->search, components, on_device != 0, &rounds));
+  if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
+  PetscCheck(
+    rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
+    "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has 2^30 rows; "
+    "use auto or host");
+  if (!rounds) PetscCall(AddLinesOfHost(source, options, map));
+  map->source = "largest couplings of the matrix";
   if (larger > 0)
     map->source += format(", row by row: elements have %d unknowns, blocks reach up to %d",
                           static_cast<int>(larger), static_cast<int>(largest_block));
   if (map->strength == CouplingStrength::aggregation) map->source += " by strength sa";
   if (map->strength == CouplingStrength::negative) map->source += " by strength negative";
+  if (rounds)
+    map->source += format(", found by rounds on %s", on_device ? DeviceExec::name() : HostExec::name());
+  else if (on_device) map->source += ", found on the host";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,11 +22,16 @@ std::vector<LineLayout> every_second_line(const std::int64_t (&box)[3], const Pe
   return sets;
 }
 
+std::int64_t LineLayout::elements() const
+{
+  if (tables) return tables->elements;
+  return std::count_if(element->begin(), element->end(), [](std::int64_t e) { return e >= 0; });
+}
+
 static LineLayout layout_of(PackedLines &&p)
 {
-  return {LineSet::interleaved(p.rows, p.pieces),
-          std::make_shared<const std::vector<std::int64_t>>(std::move(p.row_at)),
-          std::make_shared<const std::vector<std::int64_t>>(std::move(p.line_at))};
+  return {LineSet::interleaved(p.rows, p.pieces), std::make_shared<const TableOfPlaces>(std::move(p.row_at)),
+          std::make_shared<const TableOfPlaces>(std::move(p.line_at))};
 }
 
 /// Packs the lines l with taken(l).
@@ -134,8 +139,8 @@ std::vector<LineLayout> split_components(const LineLayout &elements, int compone
       const std::int64_t e = (*elements.element)[place];
       element.push_back(e < 0 ? -1 : e * n + c), part.push_back(e < 0 ? -1 : (*elements.part)[place] * n + c);
     }
-  all[0].element = std::make_shared<const std::vector<std::int64_t>>(std::move(element));
-  all[0].part    = std::make_shared<const std::vector<std::int64_t>>(std::move(part));
+  all[0].element = std::make_shared<const TableOfPlaces>(std::move(element));
+  all[0].part    = std::make_shared<const TableOfPlaces>(std::move(part));
   return all;
 }
 

@@ -5,13 +5,50 @@
 #include "../support/csr.hpp"
 
 #include <ribbon/lines_from_graph.hpp>
+#include <ribbon/matrix/packing.hpp>
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace ribbon::petsc {
 
-using Table = std::shared_ptr<const std::vector<std::int64_t>>;
+/// An entry for every place of lines, on the host.
+class TableOfPlaces {
+public:
+  explicit TableOfPlaces(std::vector<std::int64_t> entries) : entries_(std::move(entries)) { }
+  /// @param copy  reads the entries from another memory, on first use
+  explicit TableOfPlaces(std::function<std::vector<std::int64_t>()> copy) : copy_(std::move(copy)) { }
+
+  const std::vector<std::int64_t> &entries() const
+  {
+    if (copy_) entries_ = std::exchange(copy_, nullptr)();
+    return entries_;
+  }
+  std::int64_t operator[](std::size_t place) const { return entries()[place]; }
+  std::size_t  size() const { return entries().size(); }
+  bool         empty() const { return entries().empty(); }
+  auto         begin() const { return entries().begin(); }
+  auto         end() const { return entries().end(); }
+
+private:
+  mutable std::vector<std::int64_t>                  entries_;
+  mutable std::function<std::vector<std::int64_t>()> copy_;
+};
+using Table = std::shared_ptr<const TableOfPlaces>;
+
+/// The tables of packed lines in the memory in which the lines were found.
+struct TablesThere {
+  virtual ~TablesThere() = default;
+
+  std::int64_t lines = 0, elements = 0;
+};
+template <class Memory>
+struct TablesIn : TablesThere {
+  Packing<Memory>                      packing;
+  Kokkos::View<std::int64_t *, Memory> part;
+};
 
 /// Lines that are solved in one call. They need not hold every element.
 struct LineLayout {
@@ -20,6 +57,11 @@ struct LineLayout {
   Table element;
   /// with a table: number of the line at each place, because one line of `lines` may hold several
   Table part;
+  /// both tables in another memory; null: they are on the host only
+  std::shared_ptr<const TablesThere> tables = nullptr;
+
+  /// The elements of packed lines.
+  std::int64_t elements() const;
 };
 
 /// Lines of a box along direction d whose other two global indices have a sum of the parity `colour`. The

@@ -81,6 +81,9 @@ struct LineDirection : LineLayout {
   std::vector<std::vector<LineLayout>> colours;
 };
 
+/// The search for lines along the largest couplings. automatic: by rounds if the matrix is in device memory.
+enum class LineSearch { automatic, host, rounds };
+
 /// The lines that were found, and their source. If there are none, `why_not` is the reason.
 struct LineMap {
   bool coloured = false; ///< find colours; set before the search
@@ -90,6 +93,7 @@ struct LineMap {
   bool across_ranks = false;
   /// the measure of couplings by which lines along the largest couplings are found; set before the search
   CouplingStrength           strength = CouplingStrength::absolute;
+  LineSearch                 search   = LineSearch::automatic; ///< set before the search
   std::vector<LineDirection> directions;
   /// "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string source;

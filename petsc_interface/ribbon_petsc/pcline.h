@@ -18,6 +18,8 @@
 .  -pc_line_ordering <auto,jacobi,zebra> - all lines of a direction at once, or every second line first and
       then the others with updated values (default auto: zebra on multigrid levels, otherwise jacobi)
 .  -pc_line_strength <abs,sa,negative> - the measure of couplings along matrix (default abs: |a_ij|)
+.  -pc_line_search <auto,host,rounds> - the search for lines along matrix (default auto: rounds for matrices in
+      device memory, otherwise host)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
       on multigrid levels for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repetitions of the whole sweep (default 1)
@@ -88,6 +90,7 @@ typedef enum {
 } PCLineComposition;
 typedef enum { PC_LINE_ORDERING_AUTO, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_STRENGTH_ABS, PC_LINE_STRENGTH_SA, PC_LINE_STRENGTH_NEGATIVE } PCLineStrength;
+typedef enum { PC_LINE_SEARCH_AUTO, PC_LINE_SEARCH_HOST, PC_LINE_SEARCH_ROUNDS } PCLineSearch;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
 typedef enum {
@@ -127,6 +130,7 @@ PETSC_EXTERN const char *const PCLineDirections[];
 PETSC_EXTERN const char *const PCLineCompositions[];
 PETSC_EXTERN const char *const PCLineOrderings[];
 PETSC_EXTERN const char *const PCLineStrengths[];
+PETSC_EXTERN const char *const PCLineSearches[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
 PETSC_EXTERN const char *const PCLineCutExchanges[];
@@ -275,10 +279,39 @@ PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
    The strength decides which rows form a line. Lines hold the entries of the matrix in every case. Directions
    other than PC_LINE_DIRECTION_MATRIX have no strength.
 
-.seealso: PCLINE, PCLineSetDirections(), PCGAMGSetThreshold()
+.seealso: PCLINE, PCLineSetDirections(), PCLineSetSearch(), PCGAMGSetThreshold()
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetStrength(PC, PCLineStrength strength);
 PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
+/*@
+   PCLineSetSearch - Sets the search for lines along the largest couplings
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+-  search - PC_LINE_SEARCH_HOST: one coupling after another, on the host; PC_LINE_SEARCH_ROUNDS: by rounds of
+      proposals, in the memory of the matrix; PC_LINE_SEARCH_AUTO: by rounds if the matrix is in device memory and
+      elements consist of one row, otherwise on the host
+
+   Options Database Key:
+.  -pc_line_search <auto,host,rounds> - the search
+
+   Level: advanced
+
+   Notes:
+   PC_LINE_SEARCH_HOST copies a matrix in device memory to the host. PC_LINE_SEARCH_ROUNDS does not, unless lines are
+   solved in zebra ordering or compared.
+
+   Both searches find the same lines if strong couplings form paths, and if no couplings tie. Elsewhere lines differ.
+
+   Lines of PC_LINE_SEARCH_ROUNDS do not continue on other ranks. Elements of several rows are an error for
+   PC_LINE_SEARCH_ROUNDS. Directions other than PC_LINE_DIRECTION_MATRIX have no search.
+
+.seealso: PCLINE, PCLineSetDirections(), PCLineSetStrength()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetSearch(PC, PCLineSearch search);
+PETSC_EXTERN PetscErrorCode PCLineGetSearch(PC, PCLineSearch *search);
 /*@
    PCLineSetOmega - Sets the damping of every solve
 

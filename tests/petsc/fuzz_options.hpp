@@ -12,7 +12,7 @@ struct Options {
   std::string text = "-pc_line_view ascii:/dev/null";
   std::string error; ///< part of the error of an invalid option; empty: no error
   std::string direction = "auto", lhs = "auto", cut = "auto", exchange = "auto", algorithm = "auto",
-              shift = "none", strength = "abs";
+              shift = "none", strength = "abs", search = "auto";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
@@ -25,6 +25,7 @@ struct Options {
                                       {"composition", PCLineCompositions[composition]},
                                       {"ordering", PCLineOrderings[ordering]},
                                       {"strength", strength},
+                                      {"search", search},
                                       {"omega", std::to_string(omega)},
                                       {"iterations", std::to_string(iterations)},
                                       {"lhs", lhs},
@@ -55,6 +56,7 @@ inline Options draw_options(Draw *draw)
   o.cut      = aside.of<const char *>({"auto", "exact", "local"});
   o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out"});
   o.strength = aside.of<const char *>({"abs", "sa", "negative"});
+  o.search   = aside.of<const char *>({"auto", "host", "rounds"});
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes())
     o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted", "partition", "tile_products",
@@ -70,8 +72,8 @@ inline Options draw_options(Draw *draw)
       {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},          {"omega", "-1"},
       {"omega", "nan"},         {"iterations", "0"},     {"iterations", "-7"},    {"lhs", "all"},
       {"cut", "both"},          {"algorithm", "best"},   {"zeropivot", "-1"},     {"zeropivot", "1"},
-      {"direction", "auto,x"},  {"strength", "most"},    {"shift_type", "some"},  {"shift_amount", "1"},
-      {"lhs_tol", "-1"},
+      {"direction", "auto,x"},  {"strength", "most"},    {"search", "rows"},      {"shift_type", "some"},
+      {"shift_amount", "1"},    {"lhs_tol", "-1"},
     };
     const auto &[name, value] = bad[draw->below(static_cast<PetscInt>(std::size(bad)))];
     o.error                   = std::string("-pc_line_") + name;
@@ -93,6 +95,7 @@ inline bool is_to_the_point(const std::string &text, const Options &o, const Pro
   } sentences[] = {
     {"PC line: lines span ranks: ", (o.cut == "error" || o.cut == "exact") && ranks > 1},
     {"PC line: -pc_line_lhs shared, but lines ", o.lhs == "shared"},
+    {"PC line: -pc_line_search rounds: ", o.search == "rounds"},
     {named_algorithm.c_str(), o.algorithm != "auto" && o.algorithm != "thomas" && o.algorithm != "pivoted"},
     {" needs a grid, but ", named && !p.da},
     {": the grid has ", named},

@@ -81,6 +81,8 @@ TEST_F(OptionTables, PCLineChoices)
           after(PC_LINE_ORDERING_ZEBRA), "PCLineSetOrdering: 3 is no PCLineOrdering");
   p.check(PCLineSetStrength, PCLineGetStrength, PC_LINE_STRENGTH_ABS, PC_LINE_STRENGTH_NEGATIVE,
           after(PC_LINE_STRENGTH_NEGATIVE), "PCLineSetStrength: 3 is no PCLineStrength");
+  p.check(PCLineSetSearch, PCLineGetSearch, PC_LINE_SEARCH_AUTO, PC_LINE_SEARCH_ROUNDS,
+          after(PC_LINE_SEARCH_ROUNDS), "PCLineSetSearch: 3 is no PCLineSearch");
   p.check(PCLineSetLhs, PCLineGetLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE, after(PC_LINE_LHS_PER_LINE),
           "PCLineSetLhs: 4 is no PCLineLhs");
   p.check(PCLineSetCut, PCLineGetCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR, after(PC_LINE_CUT_ERROR),

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file add_lines.hpp  The band of lines that consist of any elements, and their direction.
+#pragma once
+
+#include "line_map.hpp"
+
+namespace ribbon::petsc {
+
+/// The entries along lines, by their distance in elements.
+struct ReachOfLines {
+  static constexpr int    most   = largest_half_bandwidth;
+  static constexpr double little = 0.05; ///< share of all couplings, or of all elements
+  /// a coupling of the ends of a line that makes it a ring, relative to the largest ones of its rows
+  static constexpr double closes = 0.25;
+
+  /// sums over rows of |a_ij| / max_k |a_ik|; the last one: entries further away than `most`
+  double weight[most + 2] = {};
+  int    largest          = 0; ///< distance, at most most + 1
+  int    components       = 0; ///< 1: components couple along some line
+
+  /// The smallest half-bandwidth that holds all entries. If `most` does not, one that leaves out a little
+  /// more than `most` would: lines that fold back would fill their bands with zeros.
+  int half_bandwidth() const;
+  /// The weight that the half-bandwidth leaves out.
+  double left_out() const;
+};
+
+/// Collective.
+PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach);
+
+/// Finds the colours of the lines of a direction, and packs the lines of each colour. Collective.
+/// @param A      rows of the lines; an element consists of `components` rows
+/// @param empty  ranks may have no lines of a colour
+PetscErrorCode ColourLines(MPI_Comm comm, const HostRows &A, const LinesOfGraph &lines, PetscInt components,
+                           bool empty, LineDirection *direction);
+
+/// Adds a direction of `lines` lines of this rank, whose band may leave out entries, to a map. Collective.
+PetscErrorCode AddDirection(MPI_Comm comm, const char *name, std::int64_t lines, LineDirection direction,
+                            LineMap *map);
+
+} // namespace ribbon::petsc

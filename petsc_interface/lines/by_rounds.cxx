@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "by_rounds.hpp"
+
+#include "../support/session.hpp"
+#include "add_lines.hpp"
+
+#include <ribbon/lines_by_rounds.hpp>
+#include <ribbon/matrix/line_reach.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// The lines of a rank in the memory of its block.
+class LinesThere {
+public:
+  virtual ~LinesThere() = default;
+  /// `found`: false if lines_by_rounds() does not accept the block.
+  virtual PetscErrorCode search(const LinesOfGraphOptions &options, bool *found) = 0;
+  /// The entries along lines, up to largest_half_bandwidth away.
+  virtual PetscErrorCode couplings(LineCouplings *found) = 0;
+  virtual PetscErrorCode weigh(ReachOfLines *reach)      = 0;
+  /// Rings, their elements, all elements.
+  virtual PetscErrorCode count_rings(PetscInt (&count)[3]) = 0;
+  /// Replaces the lines by those with folded rings, or restores them.
+  virtual PetscErrorCode fold(bool folded)                       = 0;
+  virtual PetscErrorCode copy_to_host(LinesOfGraph *lines) const = 0;
+  virtual PetscErrorCode layout(LineLayout *to) const            = 0;
+  virtual std::int64_t   lines() const                           = 0;
+};
+
+template <class Exec>
+class LinesThereOn final : public LinesThere {
+  using Memory = typename Exec::memory_space;
+  using Array  = Kokkos::View<std::int64_t *, Memory>;
+
+public:
+  explicit LinesThereOn(Mat block) : block_(block) { }
+
+  PetscErrorCode search(const LinesOfGraphOptions &options, bool *found) override
+  {
+    std::optional<LinesInMemory<Memory>> lines;
+    PetscFunctionBegin;
+    PetscCall(WithCsr<Exec>(
+      block_, [&](const auto &A) { lines = lines_by_rounds(current_space<Exec>(), A, options); }));
+    *found = lines.has_value();
+    if (*found) PetscCallCXX(take(*lines));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode couplings(LineCouplings *found) override
+  {
+    PetscFunctionBegin;
+    PetscCall(WithCsr<Exec>(
+      block_, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places()); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode weigh(ReachOfLines *reach) override
+  {
+    PetscFunctionBegin;
+    PetscCall(WithCsr<Exec>(block_, [&](const auto &A) {
+      const ReachWeights weights = reach_weights(current_space<Exec>(), A, places());
+      std::copy(weights.begin(), weights.end(), reach->weight);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode count_rings(PetscInt (&count)[3]) override
+  {
+    PetscFunctionBegin;
+    PetscCall(WithCsr<Exec>(block_, [&](const auto &A) {
+      rings_ = find_rings(current_space<Exec>(), A, lines_, ReachOfLines::closes);
+    }));
+    count[0] = static_cast<PetscInt>(rings_.lines), count[1] = static_cast<PetscInt>(rings_.rows),
+    count[2] = static_cast<PetscInt>(lines_.order.extent(0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode fold(bool folded) override
+  {
+    PetscFunctionBegin;
+    if (folded) {
+      open_ = lines_;
+      PetscCallCXX(take(ribbon::fold(current_space<Exec>(), open_, rings_)));
+    } else PetscCallCXX(take(open_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode copy_to_host(LinesOfGraph *lines) const override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(*lines = on_host(current_space<Exec>(), lines_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode layout(LineLayout *to) const override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(*to = layout_of_tables());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  std::int64_t lines() const override { return lines_.lines(); }
+
+private:
+  void take(LinesInMemory<Memory> lines)
+  {
+    packed_ = pack(current_space<Exec>(), lines);
+    lines_  = lines;
+  }
+
+  LinePlaces places() const
+  {
+    LinePlaces places{LineSet::interleaved(packed_.rows, packed_.pieces)};
+    places.place = packed_.position_of.data(), places.element = packed_.row_at.data(),
+    places.part = packed_.line_at.data();
+    return places;
+  }
+
+  /// A table that is copied to the host on first use.
+  static Table table_of(const Array &there)
+  {
+    return std::make_shared<const TableOfPlaces>([there] {
+      const Exec                exec = current_space<Exec>();
+      std::vector<std::int64_t> here(there.extent(0));
+      Kokkos::deep_copy(
+        exec,
+        Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(here.data(),
+                                                                                                 here.size()),
+        there);
+      exec.fence();
+      return here;
+    });
+  }
+
+  LineLayout layout_of_tables() const
+  {
+    const auto tables = std::make_shared<TablesIn<Memory>>();
+    tables->lines     = lines_.lines();
+    tables->elements  = static_cast<std::int64_t>(lines_.order.extent(0));
+    tables->packing   = {packed_.position_of, packed_.row_at};
+    tables->part      = packed_.line_at;
+    return {LineSet::interleaved(packed_.rows, packed_.pieces), table_of(packed_.row_at),
+            table_of(packed_.line_at), tables};
+  }
+
+  Mat                         block_;
+  LinesInMemory<Memory>       lines_, open_; ///< open_: before rings were folded
+  PackedLinesInMemory<Memory> packed_;
+  Rings<Memory>               rings_;
+};
+
+/// Reads the couplings of lines, and the reach of their entries over all ranks. Collective.
+PetscErrorCode Examine(MPI_Comm comm, LinesThere *lines, LineCouplings *found, ReachOfLines *reach)
+{
+  PetscFunctionBegin;
+  PetscCall(lines->couplings(found));
+  reach->largest = found->too_far_row >= 0 ? ReachOfLines::most + 1 : found->half_bandwidth;
+  PetscCall(SumOverRanks(comm, reach));
+  if (reach->largest <= ReachOfLines::most) PetscFunctionReturn(PETSC_SUCCESS); // bands hold all entries
+  PetscCall(lines->weigh(reach));
+  PetscCall(SumOverRanks(comm, reach));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Folds rings by the rule of FoldRings() (add_lines.cxx). Collective.
+PetscErrorCode FoldRingsThere(MPI_Comm comm, LinesThere *lines, LineCouplings *found, ReachOfLines *reach,
+                              LineDirection *direction)
+{
+  PetscInt      count[3];
+  LineCouplings of_folded;
+  ReachOfLines  folded;
+  PetscFunctionBegin;
+  PetscCall(lines->count_rings(count));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 3, MPIU_INT, MPI_SUM, comm));
+  if (static_cast<double>(count[1]) <= ReachOfLines::little * static_cast<double>(count[2]))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(lines->fold(true));
+  PetscCall(Examine(comm, lines, &of_folded, &folded));
+  if (folded.left_out() < reach->left_out()) {
+    *found = of_folded, *reach = folded;
+    direction->rings = count[0];
+  } else PetscCall(lines->fold(false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Finds the colours of lines on the host. Collective.
+PetscErrorCode ColourOnHost(MPI_Comm comm, Mat block, const LinesThere &lines, LineDirection *direction)
+{
+  HostRows     rows;
+  LinesOfGraph here;
+  PetscFunctionBegin;
+  PetscCall(lines.copy_to_host(&here));
+  PetscCall(GetHostRows(block, true, &rows));
+  PetscCall(ColourLines(comm, rows, here, 1, false, direction));
+  PetscCall(RestoreHostRows(block, &rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
+                                LineMap *map)
+{
+  const MPI_Comm              comm = PetscObjectComm((PetscObject)source.rows);
+  std::unique_ptr<LinesThere> lines;
+  LineDirection               direction;
+  LineCouplings               couplings;
+  ReachOfLines                reach;
+  bool                        on_device;
+  int                         all;
+  PetscFunctionBegin;
+  PetscCall(BlockIsOnDevice(source.block, &on_device));
+  if (has_device && on_device) lines = std::make_unique<LinesThereOn<DeviceExec>>(source.block);
+  else lines = std::make_unique<LinesThereOn<HostExec>>(source.block);
+  PetscCall(lines->search(options, found));
+  all = *found;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm));
+  *found = all != 0;
+  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Examine(comm, lines.get(), &couplings, &reach));
+  if (reach.largest > ReachOfLines::most)
+    PetscCall(FoldRingsThere(comm, lines.get(), &couplings, &reach, &direction));
+  direction.widest = reach.half_bandwidth();
+  // zeros may be further away than the band reaches
+  if (reach.largest <= ReachOfLines::most && couplings.not_finite < 0 &&
+      couplings.stored_bandwidth <= std::max(1, couplings.half_bandwidth))
+    direction.known = couplings;
+  PetscCall(lines->layout(&direction));
+  if (map->coloured) PetscCall(ColourOnHost(comm, source.block, *lines, &direction));
+  PetscCall(AddDirection(comm, "matrix", lines->lines(), std::move(direction), map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
