@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines that consist of any elements: their band, and their direction.
 #include "add_lines.hpp"
+#include "by_rounds.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -23,6 +24,18 @@ double ReachOfLines::left_out() const
   double sum = 0;
   for (int d = half_bandwidth() + 1; d <= most + 1; ++d) sum += weight[d];
   return sum;
+}
+
+PetscErrorCode SomeIsOnDevice(const LineSource &source, bool *is)
+{
+  int some;
+  PetscFunctionBegin;
+  PetscCall(BlockIsOnDevice(source.block, is)); // false without rows
+  some = *is;
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)source.rows)));
+  *is = some != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach)
@@ -226,8 +239,14 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
   HostRows       rows;
   LineDirection  direction;
   ReachOfLines   reach;
-  const Mat      block = moved ? moved->block : source.block;
+  const Mat      block     = moved ? moved->block : source.block;
+  bool           on_device = false;
   PetscFunctionBegin;
+  if (!moved && components == 1) PetscCall(SomeIsOnDevice(source, &on_device));
+  if (on_device) {
+    PetscCall(AddLinesThere(source, name, lines, map));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(GetHostRows(block, true, &rows));
   PetscCallCXX(reach = reach_of(rows, lines, components, &direction.known));
   PetscCall(SumOverRanks(comm, &reach));

@@ -25,6 +25,9 @@ struct ReachOfLines {
   double left_out() const;
 };
 
+/// Whether the block of some rank is in device memory. Collective.
+PetscErrorCode SomeIsOnDevice(const LineSource &source, bool *is);
+
 /// Collective.
 PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach);
 

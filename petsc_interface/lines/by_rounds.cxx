@@ -20,6 +20,8 @@ public:
   virtual ~LinesThere() = default;
   /// `found`: false if lines_by_rounds() does not accept the block.
   virtual PetscErrorCode search(const LinesOfGraphOptions &options, bool *found) = 0;
+  /// Uses these lines instead of a search.
+  virtual PetscErrorCode set(const LinesOfGraph &lines) = 0;
   /// The entries along lines, up to largest_half_bandwidth away.
   virtual PetscErrorCode couplings(LineCouplings *found) = 0;
   virtual PetscErrorCode weigh(ReachOfLines *reach)      = 0;
@@ -48,6 +50,16 @@ public:
       block_, [&](const auto &A) { lines = lines_by_rounds(current_space<Exec>(), A, options); }));
     *found = lines.has_value();
     if (*found) PetscCallCXX(take(*lines));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode set(const LinesOfGraph &lines) override
+  {
+    const Exec exec = current_space<Exec>();
+    PetscFunctionBegin;
+    PetscCallCXX(take(
+      {upload(exec, "ribbon::order", lines.order),
+       upload(exec, "ribbon::begin", lines.begin.empty() ? std::vector<std::int64_t>{0} : lines.begin)}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -201,30 +213,27 @@ PetscErrorCode ColourOnHost(MPI_Comm comm, Mat block, const LinesThere &lines, L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace
-
-PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
-                                LineMap *map)
+PetscErrorCode Create(Mat block, std::unique_ptr<LinesThere> *lines)
 {
-  const MPI_Comm              comm = PetscObjectComm((PetscObject)source.rows);
-  std::unique_ptr<LinesThere> lines;
-  LineDirection               direction;
-  LineCouplings               couplings;
-  ReachOfLines                reach;
-  bool                        on_device;
-  int                         all;
+  bool on_device;
   PetscFunctionBegin;
-  PetscCall(BlockIsOnDevice(source.block, &on_device));
-  if (has_device && on_device) lines = std::make_unique<LinesThereOn<DeviceExec>>(source.block);
-  else lines = std::make_unique<LinesThereOn<HostExec>>(source.block);
-  PetscCall(lines->search(options, found));
-  all = *found;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, comm));
-  *found = all != 0;
-  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Examine(comm, lines.get(), &couplings, &reach));
+  PetscCall(BlockIsOnDevice(block, &on_device));
+  if (has_device && on_device) *lines = std::make_unique<LinesThereOn<DeviceExec>>(block);
+  else *lines = std::make_unique<LinesThereOn<HostExec>>(block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Adds the direction of lines. Chooses their band as AddLines(). Collective.
+PetscErrorCode Add(const LineSource &source, const char *name, LinesThere *lines, LineMap *map)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  LineDirection  direction;
+  LineCouplings  couplings;
+  ReachOfLines   reach;
+  PetscFunctionBegin;
+  PetscCall(Examine(comm, lines, &couplings, &reach));
   if (reach.largest > ReachOfLines::most)
-    PetscCall(FoldRingsThere(comm, lines.get(), &couplings, &reach, &direction));
+    PetscCall(FoldRingsThere(comm, lines, &couplings, &reach, &direction));
   direction.widest = reach.half_bandwidth();
   // zeros may be further away than the band reaches
   if (reach.largest <= ReachOfLines::most && couplings.not_finite < 0 &&
@@ -232,7 +241,36 @@ PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOpti
     direction.known = couplings;
   PetscCall(lines->layout(&direction));
   if (map->coloured) PetscCall(ColourOnHost(comm, source.block, *lines, &direction));
-  PetscCall(AddDirection(comm, "matrix", lines->lines(), std::move(direction), map));
+  PetscCall(AddDirection(comm, name, lines->lines(), std::move(direction), map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
+                                LineMap *map)
+{
+  std::unique_ptr<LinesThere> lines;
+  int                         all;
+  PetscFunctionBegin;
+  PetscCall(Create(source.block, &lines));
+  PetscCall(lines->search(options, found));
+  all = *found;
+  PetscCallMPI(
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
+  *found = all != 0;
+  if (*found) PetscCall(Add(source, "matrix", lines.get(), map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AddLinesThere(const LineSource &source, const char *name, const LinesOfGraph &given,
+                             LineMap *map)
+{
+  std::unique_ptr<LinesThere> lines;
+  PetscFunctionBegin;
+  PetscCall(Create(source.block, &lines));
+  PetscCall(lines->set(given));
+  PetscCall(Add(source, name, lines.get(), map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

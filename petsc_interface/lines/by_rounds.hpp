@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file by_rounds.hpp  Lines along the largest couplings that are found in the memory of the matrix.
+/// @file by_rounds.hpp  Lines of single rows in the memory of the matrix: found there along the largest couplings, or
+///   given.
 #pragma once
 
 #include "line_map.hpp"
@@ -13,5 +14,9 @@ namespace ribbon::petsc {
 /// @param found  false: some rank has a matrix that lines_by_rounds() does not accept
 PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
                                 LineMap *map);
+
+/// AddLines() for lines of single rows of this rank. It reads the matrix where it is, likewise. Collective.
+PetscErrorCode AddLinesThere(const LineSource &source, const char *name, const LinesOfGraph &given,
+                             LineMap *map);
 
 } // namespace ribbon::petsc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "across_ranks.hpp"
+#include "add_lines.hpp"
 #include "by_rounds.hpp"
-#include "line_map.hpp"
 
 #include "../support/format.hpp"
 
@@ -100,8 +100,7 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   const MPI_Comm      comm = PetscObjectComm((PetscObject)source.rows);
   HostRows            rows;
   LinesOfGraphOptions options;
-  bool                here = false, rounds = false;
-  int                 on_device;
+  bool                on_device = false, rounds = false;
   PetscInt components = elements.components, larger = 0; // larger blocks cannot be solved, but their rows can
   PetscFunctionBegin;
   PetscCall(GetHostRows(source.block, false, &rows));
@@ -111,10 +110,8 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
     larger = std::exchange(components, 1);
   options.block    = static_cast<int>(components);
   options.strength = map->strength;
-  PetscCall(BlockIsOnDevice(source.block, &here)); // false without rows
-  on_device = here;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &on_device, 1, MPI_INT, MPI_LOR, comm));
-  PetscCall(WantsRounds(source, map->search, components, on_device != 0, &rounds));
+  PetscCall(SomeIsOnDevice(source, &on_device));
+  PetscCall(WantsRounds(source, map->search, components, on_device, &rounds));
   if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
   PetscCheck(
     rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
