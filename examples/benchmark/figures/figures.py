@@ -3,17 +3,19 @@
 """The speed figures of cuPentBatch (Gloster, Ó Náraigh & Pang, 2019; figures 3 to 14) and of the single-matrix schemes
 (Gloster, Carroll, Bustamante & Ó Náraigh, 2019; figures 3 to 6), with Ribbon next to the published schemes.
 
-   figures.py measure BENCH DATA.json [--device] [--machine NAME] [--scale 1] [--steps 20] [--energy SECONDS]
+   figures.py measure BENCH DATA.json [--device] [--machine NAME] [--scale 1] [--steps 20] [--energy SECONDS] [--openmp BENCH]
    figures.py draw DATA.json FOLDER
 
 `measure` runs ribbon-bench --hyperdiffusion for every number of lines and points, and writes all rows to DATA.json.
 `draw` writes serial.png, one_matrix.png, roofline.png and, with rows of cuSPARSE, speedups.png to FOLDER, and prints the
 extremes of the ratios. --scale is the largest number of unknowns of a batch as a fraction of 2^26 with --device, and of
-2^20 without. --energy also reads the energy of the device, for the largest number of lines of 256 points.
+2^20 without. --energy also reads the energy of the device, for the largest number of lines of 256 points. --openmp takes
+another ribbon-bench, whose Kokkos has OpenMP: it adds the times of Ribbon on 8 threads of the host, for 512 points.
 """
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -31,7 +33,11 @@ NAMES = {
     "cusparse": "cuSPARSE",
     "lapack": "LAPACK, one core",
     "lapack_threads": "LAPACK, 8 threads",
+    "auto_openmp": "Ribbon, one matrix, 8 threads",
+    "per_line_openmp": "Ribbon, factors of every line, 8 threads",
 }
+#: Figure 14 of cuPentBatch: threads of the host, and points.
+THREADS, POINTS_OF_THREADS = 8, 512
 #: Operations of a step per unknown, counted in the algorithms: right-hand side, and a solve with stored factors.
 FLOPS = {"hyperdiffusion": 7 + 9, "diffusion": 4 + 5}
 #: Bytes of a step per unknown with one matrix: two passes that read and write the batch.
@@ -69,6 +75,8 @@ def measure(args):
                 points = [str(n) for n in POINTS if n * lines <= most]
                 if not points:
                     continue
+                if args.openmp and str(POINTS_OF_THREADS) in points:
+                    data[equation] += on_threads(args, words, lines, out)
                 command = [args.bench, "--hyperdiffusion", *words, "--rows", ",".join(points), "--lines", str(lines)]
                 command += ["--steps", str(args.steps), "--repeat", "3", "--json", str(out)]
                 if args.energy and lines == max(line for line in LINES if line * 256 <= most):
@@ -77,6 +85,19 @@ def measure(args):
                 subprocess.run(command, check=True)
                 data[equation] += json.loads(out.read_text())
     pathlib.Path(args.data).write_text(one_row_a_line(data))
+
+
+def on_threads(args, words, lines, out):
+    """Rows of Ribbon on threads of the host."""
+    command = [args.openmp, "--hyperdiffusion", *words, "--rows", str(POINTS_OF_THREADS), "--lines", str(lines)]
+    command += ["--steps", str(args.steps), "--repeat", "3", "--no-peers", "--json", str(out)]
+    threads = {"OMP_NUM_THREADS": str(THREADS), "OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}
+    print(" ".join([*(f"{name}={value}" for name, value in threads.items()), *command]), flush=True)
+    subprocess.run(command, check=True, env=os.environ | threads)
+    rows = [row | {"scheme": row["scheme"] + "_openmp"} for row in json.loads(out.read_text()) if row["scheme"] in ("auto", "per_line")]
+    if any(row.get("threads") != THREADS for row in rows):
+        sys.exit(f"figures.py: {args.openmp} does not run on {THREADS} threads: build it with a Kokkos that has OpenMP")
+    return rows
 
 
 def one_row_a_line(data):
@@ -122,9 +143,13 @@ def serial(plt, steps):
         curves(row[0], steps, "lapack", fast, "points", "lines")
         curves(row[1], steps, "lapack", fast, "lines", "points")
         curves(row[2], steps, "lapack_threads", fast, "lines", "points")
+        for slow, style in (("auto_openmp", "k--"), ("per_line_openmp", "k:")):
+            keys, values = steps.curve([(POINTS_OF_THREADS, line) for line in steps.lines], slow, fast)
+            if values:
+                row[2].plot([line for _, line in keys], values, style, lw=1.1, label=f"{NAMES[slow]}, {POINTS_OF_THREADS} points")
         styled(row[0], "points per line", f"LAPACK on one core / {title}")
         styled(row[1], "lines", f"LAPACK on one core / {title}")
-        styled(row[2], "lines", f"LAPACK on 8 threads / {title}")
+        styled(row[2], "lines", f"8 threads of the host / {title}")
         for axis in row:
             axis.set_yscale("log")
             axis.legend(fontsize=7)
@@ -172,7 +197,7 @@ def printed(data):
     """Extremes of the ratios in each figure, and the energy of a step."""
     steps = Steps(data["hyperdiffusion"])
     keys = [(point, line) for point in steps.points for line in steps.lines]
-    for slow, fast in (("cusparse", "per_line"), ("cusparse", "rewrite"), ("cusparse", "rewrite_auto"), ("cusparse", "auto"), ("lapack", "per_line"), ("lapack", "auto"), ("lapack_threads", "auto"), ("per_line", "constant")):
+    for slow, fast in (("cusparse", "per_line"), ("cusparse", "rewrite"), ("cusparse", "rewrite_auto"), ("cusparse", "auto"), ("lapack", "per_line"), ("lapack", "auto"), ("lapack_threads", "auto"), ("auto_openmp", "auto"), ("per_line_openmp", "per_line"), ("lapack_threads", "auto_openmp"), ("per_line", "constant")):
         _, values = steps.curve(keys, slow, fast)
         if values:
             print(f"hyperdiffusion: {NAMES[slow]} takes {min(values):.2f} to {max(values):.2f} times as long as '{NAMES[fast]}'")
@@ -211,6 +236,7 @@ def main():
     m.add_argument("--device", action="store_true", help="the sizes for a device")
     m.add_argument("--scale", type=float, default=1, help="largest number of unknowns, as a fraction")
     m.add_argument("--steps", type=int, default=20, help="of a sample")
+    m.add_argument("--openmp", default="", help="a ribbon-bench with OpenMP: also Ribbon on 8 threads of the host")
     m.add_argument("--energy", type=float, default=0, help="also the energy of the device, over this many seconds per scheme")
     m.set_defaults(run=measure)
     d = commands.add_parser("draw")

@@ -194,6 +194,7 @@ private:
                             {"steps", s_.steps},    {"scheme", scheme},       {"solver", t.solver},
                             {"ms", t.milliseconds}, {"unknowns_per_s", rate}, {"percent_of_copy", share},
                             {"copy_ms", copy_},     {"decay_error", t.error}, {"bytes_held", t.bytes}};
+    if (!ribbon::is_device_space<Exec>) cells["threads"] = exec_.concurrency();
     if (t.joules >= 0) cells["joules_per_1e9_unknown_steps"] = t.joules / size * 1e9;
     table_.push_back(cells);
   }
