@@ -186,6 +186,16 @@ RowGrid::Index RowGrid::offsets(PetscInt row, PetscInt column) const
   return apart;
 }
 
+PetscInt RowGrid::along(PetscInt row, int axis, PetscInt n) const
+{
+  const auto d = static_cast<std::size_t>(axis);
+  if (!dm_) return -1;
+  Index at = coordinates(row / components_);
+  at[d] += n;
+  if (ring_[d]) at[d] = (at[d] + size_[d]) % size_[d];
+  return at[d] < 0 || at[d] >= size_[d] ? -1 : this->row(at, static_cast<int>(row % components_));
+}
+
 PetscInt RowGrid::row(const Index &at, int component) const
 {
   const auto holds = [&](const Box &box) {

@@ -121,6 +121,11 @@ public:
   /// on differential rows.
   PetscErrorCode solve_algebraic_transposed(Vec x, Vec g) const;
 
+  /// A new matrix for the rows at both ends of the lines of direction d, as the pattern of J shows them: v - 2
+  /// v_1 + v_2, with v_1 and v_2 one and two elements further inside; v - v_1 in lines of two elements. Other
+  /// rows, and those of algebraic equations, are empty. Null if no line ends. Collective.
+  PetscErrorCode line_ends(int d, Mat *E) const;
+
   /// Bounds of the eigenvalues of M^-1 A_d without reactions: z(phi) = (-damping (1 - cos phi) + i transport
   /// sin phi) / (1 - mass (1 - cos phi)) with the coefficients of three-point differences, and of M_d.
   struct Transport {

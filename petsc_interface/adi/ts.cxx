@@ -173,6 +173,7 @@ static PetscErrorCode TSReset_ADI(TS ts)
   PetscCall(MatDestroy(&adi->mass_matrix));
   PetscCall(TSAdjointReset_ADI(ts));
   PetscCall(TSForwardReset_ADI(ts));
+  PetscCall(ResetInTime(adi));
   adi->taken.clear();
   adi->stages.fill(nullptr);
   adi->choice = {};
@@ -273,6 +274,9 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));
   PetscCall(ViewFused(ts, viewer));
+  if (adi->in_time.used)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  functions depend on time: each step evaluates them at two more times\n"));
   if (adi->splitting.remainder().torn > 0)
     PetscCall(PetscViewerASCIIPrintf(
       viewer,

@@ -60,6 +60,21 @@ struct Choice {
   PetscReal  largest = PETSC_MAX_REAL;    ///< step up to which ra34pw2 is stable
 };
 
+/// Change of the function with time (adi/ts_in_time.cxx): R(t + s h, U) = R(t, U) + s first + s^2 second, with U
+/// at the start of the step. 0 in rows of algebraic equations.
+struct InTime {
+  bool      depends = false; ///< it changes
+  bool      used    = false; ///< in this step
+  PetscInt  looked  = -1;    ///< step of the last comparison; -1: there was none
+  Vec       first = nullptr, second = nullptr;
+  PetscReal gamma[max_stages] = {}; ///< factor of `first` in each stage
+  /// factors of `first` and `second` in what moves the boundary values of each stage
+  PetscReal  weight[max_stages][2] = {};
+  Mat        ends[2]               = {}; ///< line_ends() of directions 1 and 2
+  Vec        at_ends[2][2]         = {}; ///< their products with `first` and `second`
+  PetscInt64 structure             = -1; ///< of the splitting of `ends`
+};
+
 /// Vectors of the adjoint of a step (adi/ts_adjoint.cxx), for one cost.
 struct AdjointVectors {
   Vec increment[max_stages] = {};
@@ -124,6 +139,7 @@ struct TS_ADI {
   PetscInt                         rannacher       = 0;
   PetscInt                         fuse_steps      = -1; ///< most steps of a call; 0: none, -1: any number
   PetscBool                        constant_linear = PETSC_FALSE; ///< says the application
+  PetscBool                        time_derivative = PETSC_TRUE;  ///< see InTime
   std::array<DirectionJacobian, 3> given;
 
   // the problem, from the first step on
@@ -180,6 +196,7 @@ struct TS_ADI {
 
   FusedSteps fused;
   Choice     choice;
+  InTime     in_time;
   /// methods of the steps of a trajectory, with -ts_adi_type auto
   std::vector<TSADIType>      taken;
   std::vector<AdjointVectors> adjoint; ///< for each cost
@@ -240,7 +257,8 @@ bool IsRounded(TS ts, PetscReal a, PetscReal kept);
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok);
 /// P x = sign a R, with sign and a of Factor(). In rows of algebraic equations R has their right-hand
 /// sides, without a factor.
-PetscErrorCode SolveP(TS ts, Vec R, Vec x);
+/// @param moves  InTime::weight of the stage; null: boundary values do not move
+PetscErrorCode SolveP(TS ts, Vec R, Vec x, const PetscReal moves[2] = nullptr);
 /// M x = R for a mass that is a Kronecker product, with x = 0 in rows of algebraic equations. Changes these
 /// rows of R.
 PetscErrorCode SolveTensorMass(TS ts, Vec R, Vec x);
@@ -290,6 +308,16 @@ struct BoundaryWeights {
 };
 /// The same as StageBoundary() does, with the functions in boundary[0] and boundary[1].
 BoundaryWeights boundary_weights(const TS_ADI *adi, const WMethod &m, int i);
+
+// functions that depend on time (adi/ts_in_time.cxx)
+
+/// Determines whether they do, and computes their change in the step. `R`: that of (t, U).
+PetscErrorCode ComputeInTime(const Step &step, const WMethod &m, Vec R);
+/// Adds the terms of stage i to its right-hand side. SolveP() needs InTime::weight of the stage then.
+PetscErrorCode AddInTime(const Step &step, int i, Vec rhs);
+/// v += first InTime::first + second InTime::second at the ends of the lines of direction d > 0.
+PetscErrorCode AddAtEnds(TS_ADI *adi, int d, PetscReal first, PetscReal second, Vec v);
+PetscErrorCode ResetInTime(TS_ADI *adi);
 
 // choice of the method (adi/ts_choice.cxx)
 

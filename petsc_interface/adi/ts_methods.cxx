@@ -81,9 +81,19 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Solves stage i of a W-method, whose right-hand side is adi->rhs.
+PetscErrorCode SolveStage(const Step &step, int i, Vec increment)
+{
+  TS_ADI *adi = step.adi;
+  PetscFunctionBegin;
+  PetscCall(AddInTime(step, i, adi->rhs));
+  PetscCall(SolveP(step.ts, adi->rhs, increment, adi->in_time.used ? adi->in_time.weight[i] : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which is
-/// increment i of `stages`.
-PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages, bool *ok)
+/// increment i of `stages`. `in_time`: with terms of functions that depend on time.
+PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages, bool in_time, bool *ok)
 {
   TS_ADI         *adi  = step.adi;
   const PetscReal time = step.t + m.c[0] * step.h;
@@ -99,9 +109,11 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages,
     PetscCall(Refuse(step, time, step.U));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  adi->in_time.used = false;
+  if (in_time) PetscCall(ComputeInTime(step, m, adi->rhs));
   PetscCall(KeepBoundaryRows(step, m, 0, adi->rhs));
   PetscCall(StageBoundary(step, m, 0, adi->rhs));
-  PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
+  PetscCall(SolveStage(step, 0, adi->increment[static_cast<std::size_t>(i)]));
   PetscCall(Accept(step, time, i, stages, step.U, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,7 +123,7 @@ PetscErrorCode StepW(const Step &step, bool *ok)
   TS_ADI        *adi = step.adi;
   const WMethod &m   = adi->method;
   PetscFunctionBegin;
-  PetscCall(FirstStage(step, m, 0, m.stages, ok));
+  PetscCall(FirstStage(step, m, 0, m.stages, true, ok));
   for (int i = 1; i < m.stages && *ok; ++i) {
     const PetscReal time = step.t + m.c[i] * step.h;
     const Vec       Y    = adi->value[static_cast<std::size_t>(i)];
@@ -119,7 +131,7 @@ PetscErrorCode StepW(const Step &step, bool *ok)
     PetscCall(TSPreStage(step.ts, time));
     PetscCall(StageFunction(step, m, i, Y, adi->rhs));
     PetscCall(StageBoundary(step, m, i, adi->rhs));
-    PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
+    PetscCall(SolveStage(step, i, adi->increment[static_cast<std::size_t>(i)]));
     PetscCall(Accept(step, time, i, m.stages, Y, ok));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +155,7 @@ PetscErrorCode StepOfTwo(const Step &step, PetscReal theta, bool *ok)
   WMethod         m = hundsdorfer_verwer(theta); // in its first stage y = theta K_1
   PetscFunctionBegin;
   const PetscReal weight = 1 / theta;
-  PetscCall(FirstStage(step, m, 0, 2, ok));
+  PetscCall(FirstStage(step, m, 0, 2, false, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   const PetscReal sign = sign_of(adi); // known from here on
   PetscCall(Combine(adi, step.U, 1, &weight, Y, nullptr));
@@ -230,7 +242,7 @@ PetscErrorCode StepRannacher(const Step &step, bool *ok)
   PetscFunctionBegin;
   half.h = step.h / 2;
   for (int i = 0; i < 2 && *ok; ++i) {
-    PetscCall(FirstStage(half, euler, i, 2, ok));
+    PetscCall(FirstStage(half, euler, i, 2, false, ok));
     half.U = step.adi->value[1], half.t = step.t + half.h;
     if (i == 0 && *ok) PetscCall(Combine(step.adi, step.U, 1, euler.b, half.U, nullptr));
   }

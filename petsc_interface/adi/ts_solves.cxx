@@ -46,8 +46,8 @@ PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// x := the product of P_d^-1 of a set of factors, and of M between them, times `from`.
-static PetscErrorCode SolveAlong(TS_ADI *adi, int slot, Vec from, Vec x)
+/// x := the product of P_d^-1 of a set of factors, and of M between them, times `from`. `moves`: see SolveP().
+static PetscErrorCode SolveAlong(TS_ADI *adi, int slot, Vec from, Vec x, const PetscReal moves[2])
 {
   const int directions = adi->splitting.directions();
   PetscFunctionBegin;
@@ -56,18 +56,20 @@ static PetscErrorCode SolveAlong(TS_ADI *adi, int slot, Vec from, Vec x)
     PetscCall(adi->factors.solve(d, from, to, slot));
     if (d + 1 < directions && adi->splitting.mass_between_solves())
       PetscCall(adi->splitting.multiply_mass(to, to));
+    if (d + 1 < directions && moves)
+      PetscCall(AddAtEnds(adi, d + 1, adi->factor_scale * moves[0], adi->factor_scale * moves[1], to));
     from = to;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveP(TS ts, Vec R, Vec x)
+PetscErrorCode SolveP(TS ts, Vec R, Vec x, const PetscReal moves[2])
 {
   TS_ADI *adi  = adi_of(ts);
   Vec     from = R;
   PetscFunctionBegin;
   if (adi->splitting.has_tensor_mass()) PetscCall(adi->splitting.scale_rhs(R, &from));
-  PetscCall(SolveAlong(adi, 0, from, x));
+  PetscCall(SolveAlong(adi, 0, from, x, moves));
   if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(R, x));
   ts->ksp_its++, ts->snes_its++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +87,7 @@ PetscErrorCode SolveTensorMass(TS ts, Vec R, Vec x)
     PetscCall(VecAXPY(R, -1, adi->work));
   }
   PetscCall(adi->splitting.scale_rhs_of_mass(R, &from));
-  PetscCall(SolveAlong(adi, 1, from, x));
+  PetscCall(SolveAlong(adi, 1, from, x, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

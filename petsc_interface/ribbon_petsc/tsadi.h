@@ -15,6 +15,8 @@
 .  -ts_adi_lag_jacobian <steps> - steps between two Jacobians; -1: one Jacobian for all steps (default 1)
 .  -ts_adi_rannacher <steps> - this many steps after a start consist of two half steps of backward Euler each
       (default 0)
+.  -ts_adi_time_derivative <bool> - hundsdorfer_verwer and ra34pw2 in several directions have terms for functions
+      that depend on time (default true)
 .  -ts_adi_constant_linear <bool> - the equation is M U' = J U with constant M and J (default false)
 -  -ts_adi_fuse_steps <steps> - most steps of one call; 0: steps are not fused; -1: as many as possible
       (default -1)
@@ -110,6 +112,32 @@ PETSC_EXTERN PetscErrorCode TSADIGetLagJacobian(TS, PetscInt *steps);
    (Rannacher 1984). They damp the oscillations of a start that is not smooth. At least 0. */
 PETSC_EXTERN PetscErrorCode TSADISetRannacher(TS, PetscInt steps);
 PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
+/*@
+   TSADISetTimeDerivative - Sets whether hundsdorfer_verwer and ra34pw2 have terms for functions that depend on
+   time
+
+   Input Parameters:
++  ts - the time stepper
+-  flag - PETSC_TRUE (the default) for these terms
+
+   Options Database Key:
+.  -ts_adi_time_derivative <bool> - the flag
+
+   Notes:
+   The terms keep the order if boundary values that are eliminated from the equations, or source terms, depend on
+   time. A step then evaluates the functions of the application at two more times. Functions that do not depend on
+   time cost one evaluation in 16 steps, to find that out.
+
+   Steps in one direction, and those with a mass matrix that is not diagonal, have no such terms. A saved trajectory
+   (TSSetSaveTrajectory()) or forward sensitivities also turn them off, since TSAdjointSolve() and TSForwardStep()
+   do not differentiate them.
+
+   Level: advanced
+
+.seealso: TSADI, TSADISetType()
+@*/
+PETSC_EXTERN PetscErrorCode TSADISetTimeDerivative(TS, PetscBool flag);
+PETSC_EXTERN PetscErrorCode TSADIGetTimeDerivative(TS, PetscBool *flag);
 /*@
    TSADISetConstantLinear - Says that the equation is M U' = J U, with a constant mass matrix M, a constant
    Jacobian J and no other term

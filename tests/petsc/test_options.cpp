@@ -156,6 +156,9 @@ TEST_F(OptionTables, KSPLineAndADI)
                      "TSADISetRannacher, -ts_adi_rannacher: -1 is negative");
   ts.check<PetscInt>(TSADISetFuseSteps, TSADIGetFuseSteps, -1, 50, -2,
                      "TSADISetFuseSteps, -ts_adi_fuse_steps: -2 is less than -1");
+  ts.check<PetscBool>(TSADISetTimeDerivative, TSADIGetTimeDerivative, PETSC_TRUE, PETSC_FALSE,
+                      is_enum ? number<PetscBool>(7) : PETSC_TRUE,
+                      is_enum ? "TSADISetTimeDerivative: 7 is no PetscBool" : nullptr);
   ts.check<PetscBool>(TSADISetConstantLinear, TSADIGetConstantLinear, PETSC_FALSE, PETSC_TRUE,
                       is_enum ? number<PetscBool>(7) : PETSC_FALSE,
                       is_enum ? "TSADISetConstantLinear: 7 is no PetscBool" : nullptr);
