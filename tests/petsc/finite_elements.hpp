@@ -33,7 +33,7 @@ struct FiniteElements {
   bool                     differences  = false; ///< the Jacobian is computed by coloured differences
   PetscReal                broken       = 0;     ///< change of one entry of M, off the diagonal, in percent
   bool                     partial      = false; ///< dirichlet: only for a part of one face
-  bool                     coupled      = false; ///< dirichlet: u = g + 0.1 u in the next column
+  PetscReal                coupled      = 0;     ///< dirichlet: u = g + `coupled` u in the next column
 
   PetscInt size(int d) const { return d < dim ? n + (d == 1 ? 2 : d == 2 ? 1 : 0) : 1; }
   PetscInt elements(int d) const
@@ -181,7 +181,7 @@ struct FiniteElementsTS {
     walk([&](const MatStencil &row, const PetscInt *at, const PetscReal *, bool on_edge) {
       if (on_edge) {
         const PetscScalar values[2] = {algebraic ? PetscScalar(1) : PetscScalar(0),
-                                       algebraic && p.coupled ? PetscScalar(-0.1) : PetscScalar(0)};
+                                       algebraic ? PetscScalar(-p.coupled) : PetscScalar(0)};
         MatStencil both[2] = {row, row};
         both[1].i += at[0] == 0 ? 1 : -1;
         MatSetValuesStencil(A, 1, &row, 2, both, values, ADD_VALUES);

@@ -125,6 +125,7 @@ TEST_F(TSADIMass, Orders) // one rank
   };
   const Case cases[] = {
     {"Dirichlet", elements_with([](P &) {}), 1.95},
+    {"Dirichlet, rounding of differences", elements_with([](P &p) { p.coupled = 1e-12; }), 1.95},
     {"Neumann", elements_with([](P &p) { p.boundary = P::neumann; }), 1.95},
     {"stretched", elements_with([](P &p) { p.stretched = true; }), 1.95},
     {"coefficients that vary", elements_with([](P &p) { p.varies = 0.5, p.stretched = true; }), 0.8},
@@ -273,7 +274,7 @@ TEST_F(TSADIMass, Refusals)
           "-ts_adi_constant_linear -ts_adi_fuse_steps 1");
   refused(elements_with([](P &p) { p.partial = true; }), "auto",
           " is zero, but not all rows of a face of the grid are");
-  refused(elements_with([](P &p) { p.coupled = true; }), "auto",
+  refused(elements_with([](P &p) { p.coupled = 0.1; }), "auto",
           "several directions take equations of the form u = g");
 }
 
