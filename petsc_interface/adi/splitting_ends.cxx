@@ -38,7 +38,7 @@ PetscErrorCode DirectionSplitting::line_ends(int d, Mat *E) const
   std::vector<EndRow>   ends;
   std::vector<PetscInt> counts(static_cast<std::size_t>(n), 0);
   for (PetscInt r = 0; r < n; ++r) {
-    PetscInt inside[2] = {-1, -1}; // the neighbours behind and before it
+    PetscInt inside[2] = {-1, -1}; // the neighbours at the offsets -1 and 1
     if (!is_algebraic_.empty() && is_algebraic_[static_cast<std::size_t>(r)]) continue;
     for (int b = 0; b < 2; ++b)
       for (PetscInt k = block[b] ? rows[b].row_begin[r] : 0; block[b] && k < rows[b].row_begin[r + 1]; ++k) {

@@ -171,8 +171,8 @@ PetscErrorCode TensorMass::keep(const Rows &K, bool *changed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// s_b of algebraic rows. Raises an error if one of them couples. Smaller couplings than 1e-6 of the diagonal are
-/// errors of rounding: Jacobians by differences have them on devices.
+/// s_b of algebraic rows. Raises an error if one of them has a coupling above 1e-6 of its diagonal. Smaller ones are
+/// rounding errors of Jacobians by differences.
 PetscErrorCode TensorMass::scale_algebraic(Mat J, PetscReal factor, Vec scale, bool *changed)
 {
   std::vector<PetscScalar> s(algebraic_.size(), 0);

@@ -63,12 +63,12 @@ struct Choice {
 /// Change of the function with time (adi/ts_in_time.cxx): R(t + s h, U) = R(t, U) + s first + s^2 second, with U
 /// at the start of the step. 0 in rows of algebraic equations.
 struct InTime {
-  bool      depends = false; ///< it changes
+  bool      depends = false; ///< the function depends on time
   bool      used    = false; ///< in this step
   PetscInt  looked  = -1;    ///< step of the last comparison; -1: there was none
   Vec       first = nullptr, second = nullptr;
   PetscReal gamma[max_stages] = {}; ///< factor of `first` in each stage
-  /// factors of `first` and `second` in what moves the boundary values of each stage
+  /// factors of `first` and `second` in D_i of each stage (docs/methods/adi.md#functions-of-time)
   PetscReal  weight[max_stages][2] = {};
   Mat        ends[2]               = {}; ///< line_ends() of directions 1 and 2
   Vec        at_ends[2][2]         = {}; ///< their products with `first` and `second`
@@ -257,7 +257,7 @@ bool IsRounded(TS ts, PetscReal a, PetscReal kept);
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok);
 /// P x = sign a R, with sign and a of Factor(). In rows of algebraic equations R has their right-hand
 /// sides, without a factor.
-/// @param moves  InTime::weight of the stage; null: boundary values do not move
+/// @param moves  InTime::weight of the stage; null: without terms at the ends of lines
 PetscErrorCode SolveP(TS ts, Vec R, Vec x, const PetscReal moves[2] = nullptr);
 /// M x = R for a mass that is a Kronecker product, with x = 0 in rows of algebraic equations. Changes these
 /// rows of R.
@@ -294,10 +294,10 @@ struct ADIMethod {
 const ADIMethod &method_of(TSADIType type);
 // rows of algebraic equations (adi/ts_boundary.cxx)
 
-/// Prepares them for a step. boundary[0] := their increments at t + h. Methods of order 3: boundary[1] := h
+/// Computes the increments of these rows for a step. boundary[0] := their increments at t + h. Methods of order 3: boundary[1] := h
 /// q'(t). `R` is used if it is that of (t + h, U).
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R);
-/// Keeps these rows of R, the function of stage i, in place of increments that the stages no longer need.
+/// Stores these rows of R, the function of stage i. They overwrite increments that later stages do not need.
 PetscErrorCode KeepBoundaryRows(const Step &step, const WMethod &m, int i, Vec R);
 /// Sets these rows of the right-hand side of stage i.
 PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs);
@@ -306,12 +306,12 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
 struct BoundaryWeights {
   PetscReal stage = 0, at[3] = {0, 0, 0};
 };
-/// The same as StageBoundary() does, with the functions in boundary[0] and boundary[1].
+/// The weights by which StageBoundary() applies the functions that boundary[0] and boundary[1] combine.
 BoundaryWeights boundary_weights(const TS_ADI *adi, const WMethod &m, int i);
 
 // functions that depend on time (adi/ts_in_time.cxx)
 
-/// Determines whether they do, and computes their change in the step. `R`: that of (t, U).
+/// Determines whether the functions depend on time, and computes their change in the step. `R`: that of (t, U).
 PetscErrorCode ComputeInTime(const Step &step, const WMethod &m, Vec R);
 /// Adds the terms of stage i to its right-hand side. SolveP() needs InTime::weight of the stage then.
 PetscErrorCode AddInTime(const Step &step, int i, Vec rhs);

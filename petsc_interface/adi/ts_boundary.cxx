@@ -9,7 +9,7 @@ namespace {
 /// Whether methods of order 3 are Rosenbrock methods in the rows of algebraic equations:
 ///     -A_b y_i = G_b(t_i, Y_i) + h sum_j gamma_ij dG_b/dt.
 /// If these rows contain an explicit RHSFunction, A_b is not their derivative. Their increments k_j are then
-/// h q'(t + alpha_j h), where q interpolates those at t + h/2 and t + h. So have methods of order 2 k_j =
+/// h q'(t + alpha_j h), where q interpolates the increments at t + h/2 and t + h. Methods of order 2 take k_j =
 /// q(t + h), and correct it in the last stage if the equations are not linear.
 bool is_rosenbrock(const TS_ADI *adi, const WMethod &m)
 {

@@ -13,8 +13,8 @@ constexpr PetscInt steps_between = 16;
 bool may_use(const Step &step, const WMethod &m)
 {
   const TS_ADI *adi = step.adi;
-  return adi->time_derivative && m.stages > 1 && adi->splitting.directions() > 1 && !adi->splitting.has_tensor_mass() &&
-         !step.ts->trajectory && !step.ts->forward_solve;
+  return adi->time_derivative && m.stages > 1 && adi->splitting.directions() > 1 &&
+         !adi->splitting.has_tensor_mass() && !step.ts->trajectory && !step.ts->forward_solve;
 }
 
 /// v := 0 in rows of algebraic equations.

@@ -65,7 +65,7 @@ public:
     else PetscCall(FactorWhole(exec, request, std::move(read), facts));
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (facts->refusal.empty()) PetscCall(way_->describe(exec, facts));
-    if (request.direction.tables) // the table of parts; the others are in the description
+    if (request.direction.tables) // describe() counts all tables except that of parts
       facts->bytes += static_cast<std::size_t>(request.direction.lines.unknowns()) * sizeof(std::int64_t);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

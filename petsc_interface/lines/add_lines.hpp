@@ -9,8 +9,8 @@ namespace ribbon::petsc {
 /// The entries along lines, by their distance in elements.
 struct ReachOfLines {
   static constexpr int    most   = largest_half_bandwidth;
-  static constexpr double little = 0.05; ///< share of all couplings, or of all elements
-  /// a coupling of the ends of a line that makes it a ring, relative to the largest ones of its rows
+  static constexpr double little = 0.05; ///< fraction of all couplings or elements that is neglected
+  /// smallest coupling of both ends that closes a ring, relative to the largest couplings of their rows
   static constexpr double closes = 0.25;
 
   /// sums over rows of |a_ij| / max_k |a_ik|; the last one: entries further away than `most`
@@ -37,7 +37,8 @@ PetscErrorCode SumOverRanks(MPI_Comm comm, ReachOfLines *reach);
 PetscErrorCode ColourLines(MPI_Comm comm, const HostRows &A, const LinesOfGraph &lines, PetscInt components,
                            bool empty, LineDirection *direction);
 
-/// Adds a direction of `lines` lines of this rank, whose band may leave out entries, to a map. Collective.
+/// Adds a direction to a map. Its band may leave out entries. Collective.
+/// @param lines  number of its lines on this rank
 PetscErrorCode AddDirection(MPI_Comm comm, const char *name, std::int64_t lines, LineDirection direction,
                             LineMap *map);
 

@@ -10,12 +10,12 @@
 namespace ribbon::petsc {
 
 /// Adds the direction of the lines along the largest couplings that lines_by_rounds() finds among the rows of each
-/// rank. The values of the matrix are read where they are, unless the map is to have colours. Collective.
+/// rank. Reads values in the memory of the matrix; for colours of lines it copies them to the host. Collective.
 /// @param found  false: some rank has a matrix that lines_by_rounds() does not accept
 PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
                                 LineMap *map);
 
-/// AddLines() for lines of single rows of this rank. It reads the matrix where it is, likewise. Collective.
+/// AddLines() for lines of single rows of this rank. Reads values as AddLinesByRounds(). Collective.
 PetscErrorCode AddLinesThere(const LineSource &source, const char *name, const LinesOfGraph &given,
                              LineMap *map);
 

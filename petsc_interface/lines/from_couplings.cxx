@@ -60,8 +60,8 @@ PetscErrorCode CanMove(const LineSource &source, const LineMap &map, int *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the lines of this matrix are to be found by rounds, which join single rows. If an option asks for them
-/// in vain, it is an error. Collective.
+/// Whether the lines of this matrix are to be found by rounds, which join single rows. -pc_line_search rounds with
+/// elements of several rows is an error. Collective.
 PetscErrorCode WantsRounds(const LineSource &source, LineSearch search, PetscInt components, bool on_device,
                            bool *wants)
 {

@@ -14,7 +14,7 @@
 
 namespace ribbon::petsc {
 
-/// An entry for every place of lines, on the host.
+/// A table with an entry for every place of lines. The copy on the host may be made on first use.
 class TableOfPlaces {
 public:
   explicit TableOfPlaces(std::vector<std::int64_t> entries) : entries_(std::move(entries)) { }
@@ -38,7 +38,7 @@ private:
 };
 using Table = std::shared_ptr<const TableOfPlaces>;
 
-/// The tables of packed lines in the memory in which the lines were found.
+/// The tables of packed lines in the memory of the matrix.
 struct TablesThere {
   virtual ~TablesThere() = default;
 
@@ -57,7 +57,7 @@ struct LineLayout {
   Table element;
   /// with a table: number of the line at each place, because one line of `lines` may hold several
   Table part;
-  /// both tables in another memory; null: they are on the host only
+  /// the same tables in the memory of the matrix; null: there are only `element` and `part`
   std::shared_ptr<const TablesThere> tables = nullptr;
 
   /// The elements of packed lines.

@@ -19,7 +19,7 @@
       then the others with updated values (default auto: zebra on multigrid levels, otherwise jacobi)
 .  -pc_line_strength <abs,sa,negative> - the measure of couplings along matrix (default abs: |a_ij|)
 .  -pc_line_search <auto,host,rounds> - the search for lines along matrix (default auto: rounds for matrices in
-      device memory, otherwise host)
+      device memory with elements of one row, otherwise host)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
       on multigrid levels for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repetitions of the whole sweep (default 1)
@@ -290,8 +290,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
 
    Input Parameters:
 +  pc - the preconditioner
--  search - PC_LINE_SEARCH_HOST: one coupling after another, on the host; PC_LINE_SEARCH_ROUNDS: by rounds of
-      proposals, in the memory of the matrix; PC_LINE_SEARCH_AUTO: by rounds if the matrix is in device memory and
+-  search - PC_LINE_SEARCH_HOST: one coupling after another, on the host; PC_LINE_SEARCH_ROUNDS: in parallel,
+      in the memory of the matrix; PC_LINE_SEARCH_AUTO: by rounds if the matrix is in device memory and
       elements consist of one row, otherwise on the host
 
    Options Database Key:
@@ -301,9 +301,10 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
 
    Notes:
    PC_LINE_SEARCH_HOST copies a matrix in device memory to the host. PC_LINE_SEARCH_ROUNDS does not, unless lines are
-   solved in zebra ordering or compared.
+   solved in zebra ordering or compared. On several ranks it copies the entries in columns of other ranks.
 
-   Both searches find the same lines if strong couplings form paths, and if no couplings tie. Elsewhere lines differ.
+   Both searches find the same lines in two cases: if strong couplings form paths without corners, and if there are
+   no ties and no rings.
 
    Lines of PC_LINE_SEARCH_ROUNDS do not continue on other ranks. Elements of several rows are an error for
    PC_LINE_SEARCH_ROUNDS. Directions other than PC_LINE_DIRECTION_MATRIX have no search.

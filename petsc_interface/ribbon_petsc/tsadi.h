@@ -124,11 +124,11 @@ PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
 .  -ts_adi_time_derivative <bool> - the flag
 
    Notes:
-   The terms keep the order if boundary values that are eliminated from the equations, or source terms, depend on
-   time. A step then evaluates the functions of the application at two more times. Functions that do not depend on
-   time cost one evaluation in 16 steps, to find that out.
+   With these terms the methods keep their order if boundary values that are eliminated from the equations, or
+   sources, depend on time. Each step then evaluates the functions of the application at two more times. Otherwise
+   there is one more evaluation in 16 steps, which looks for such a dependence.
 
-   Steps in one direction, and those with a mass matrix that is not diagonal, have no such terms. A saved trajectory
+   Steps in one direction, and those with a Kronecker product as mass matrix, have no such terms. A saved trajectory
    (TSSetSaveTrajectory()) or forward sensitivities also turn them off, since TSAdjointSolve() and TSForwardStep()
    do not differentiate them.
 

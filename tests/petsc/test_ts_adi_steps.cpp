@@ -192,7 +192,7 @@ TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
     OK(TSSolve(each.ts, each.u));
     // Evaluations for a Jacobian.
     const PetscInt stages    = method == std::string("ra34pw2") ? 4 : 2,
-                   functions = stages + 2, // two for the derivative by time
+                   functions = stages + 2, // two for the time derivative
       differences            = (each.evaluations - 40 * functions) / 40;
     EXPECT_GT(differences, 4) << method;
     EXPECT_NEAR(static_cast<double>(evaluations[0]), static_cast<double>(40 * functions + 8 * differences),

@@ -82,7 +82,7 @@ struct ModelTS {
     if (m.fused) p[0] = p[1] = 0;
     TSADISetConstantLinear(ts, m.fused ? PETSC_TRUE : PETSC_FALSE);
     TSADISetFuseSteps(ts, m.fused ? 1 : -1);
-    TSADISetTimeDerivative(ts, PETSC_FALSE); // for runs without sensitivities: they turn it off
+    TSADISetTimeDerivative(ts, PETSC_FALSE); // sensitivities turn it off: runs without them must match
     fixed(size_of_step, 0.25);
   }
   ModelTS(const ModelTS &)            = delete;

@@ -9,13 +9,13 @@
 
 namespace ribbon {
 
-/// Sums of |a_ij| / max_k |a_ik| over the entries at distance d along the line of their row. The last one is that
-/// of all entries more than largest_half_bandwidth away.
+/// Element d: the sum of |a_ij| / max_k |a_ik| over the entries at distance d along the line of their row. Element 0 is
+/// not used. The last element: entries more than largest_half_bandwidth away.
 using ReachWeights = std::array<double, largest_half_bandwidth + 2>;
 
-/// Each term is a multiple of 2^-20, so that sums do not depend on the number of threads. Entries that are not
-/// finite do not count.
-/// @param lines  hold all rows; elements are rows
+/// Terms are rounded to multiples of 2^-20, so that sums do not depend on the number of threads. Entries that are not
+/// a number do not count; a row with an infinite entry has no terms.
+/// @param lines  contain every row once; an element is one row
 template <class Scalar, class Index, class Exec>
 ReachWeights reach_weights(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
