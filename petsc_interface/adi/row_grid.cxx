@@ -192,7 +192,6 @@ PetscInt RowGrid::along(PetscInt row, int axis, PetscInt n) const
   if (!dm_) return -1;
   Index at = coordinates(row / components_);
   at[d] += n;
-  if (ring_[d]) at[d] = (at[d] + size_[d]) % size_[d];
   return at[d] < 0 || at[d] >= size_[d] ? -1 : this->row(at, static_cast<int>(row % components_));
 }
 

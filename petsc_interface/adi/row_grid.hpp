@@ -44,7 +44,8 @@ public:
   Index offsets(PetscInt row, PetscInt column) const;
   /// The row of a component of the element at these coordinates, which may belong to another rank.
   PetscInt row(const Index &at, int component) const;
-  /// The row of the same component n elements further along an axis, around a ring as well. -1: there is none.
+  /// The row of the same component n elements further along an axis, not around a ring. -1: there is none, or no
+  /// grid.
   PetscInt along(PetscInt row, int axis, PetscInt n) const;
   int      components() const { return components_; }
   /// The elements of this rank; null if they are not a box of a grid.

@@ -123,8 +123,9 @@ public:
 
   /// Creates E with E v = v - 2 v_1 + v_2 in the rows at both ends of the lines of direction d, with v_1 and v_2
   /// one and two elements further inside; E v = v - v_1 on lines of two elements. Other rows, and those of
-  /// algebraic equations, are empty. The pattern of J shows the ends. Null if no line ends. Collective.
-  PetscErrorCode line_ends(int d, Mat *E) const;
+  /// algebraic equations, are empty. Null if no line ends. Collective.
+  /// @param U  a vector of the type of v
+  PetscErrorCode line_ends(int d, Vec U, Mat *E) const;
 
   /// Bounds of the eigenvalues of M^-1 A_d without reactions: z(phi) = (-damping (1 - cos phi) + i transport
   /// sin phi) / (1 - mass (1 - cos phi)) with the coefficients of three-point differences, and of M_d.

@@ -171,7 +171,7 @@ PetscErrorCode TensorMass::keep(const Rows &K, bool *changed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// s_b of algebraic rows. Raises an error if one of them has a coupling above 1e-6 of its diagonal. Smaller ones are
+/// s_b of algebraic rows. Raises an error if one of them has couplings above 1e-6 of its diagonal. Smaller ones are
 /// rounding errors of Jacobians by differences.
 PetscErrorCode TensorMass::scale_algebraic(Mat J, PetscReal factor, Vec scale, bool *changed)
 {
@@ -186,9 +186,10 @@ PetscErrorCode TensorMass::scale_algebraic(Mat J, PetscReal factor, Vec scale, b
     PetscReal   other = 0;
     for (const auto &[entry, value] : entries)
       if (entry.kind == Entry::here && !entry.offset[0] && !entry.offset[1] && !entry.offset[2]) own = value;
-      else other = PetscMax(other, PetscAbsScalar(value));
+      else other += PetscAbsScalar(value);
     s[at_r] = own == PetscScalar(0) ? PetscScalar(1) : PetscScalar(1) / (factor * own);
-    if (what.empty() && other > PetscReal(1e-6) * PetscAbsScalar(own))
+    if (what.empty() &&
+        !(other <= PetscMax(PetscReal(1e-6), 10 * PETSC_SQRT_MACHINE_EPSILON) * PetscAbsScalar(own)))
       what =
         format("ADI: the algebraic equation of row %lld couples to other rows; with a mass matrix that is "
                "not diagonal, several directions take equations of the form u = g only",

@@ -26,8 +26,10 @@ static PetscErrorCode BeginStep(TS ts, bool copied)
   TS_ADI *adi  = adi_of(ts);
   Vec    *copy = copied ? RibbonStartOfStep(ts) : nullptr;
   PetscFunctionBegin;
-  if (ts->steprestart) adi->before_is_there = false, adi->since_restart = 0;
-  else if (!ts->steprollback && adi->status == TS_STEP_COMPLETE) { // otherwise the step is repeated
+  if (ts->steprestart) {
+    adi->before_is_there = adi->in_time.depends = false;
+    adi->since_restart = 0, adi->in_time.looked = -1;
+  } else if (!ts->steprollback && adi->status == TS_STEP_COMPLETE) { // otherwise the step is repeated
     std::swap(adi->before, adi->start);
     adi->before_delay = adi->start_delay;
     adi->before_time = adi->start_time, adi->before_is_there = adi->since_restart > 0;

@@ -109,7 +109,6 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages,
     PetscCall(Refuse(step, time, step.U));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  adi->in_time.used = false;
   if (in_time) PetscCall(ComputeInTime(step, m, adi->rhs));
   PetscCall(KeepBoundaryRows(step, m, 0, adi->rhs));
   PetscCall(StageBoundary(step, m, 0, adi->rhs));
@@ -340,6 +339,7 @@ PetscErrorCode Advance(TS ts, bool *ok)
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
   *ok                     = true;
+  adi->in_time.used       = false;
   const ADIMethod &method = method_of(adi->type);
   if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) &&
       !adi->starting) {

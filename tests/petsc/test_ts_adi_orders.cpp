@@ -128,6 +128,20 @@ TEST_F(TSADIOrder, FunctionsOfTime)
     }
 }
 
+/// Ranks with one or two rows, and lines of two elements.
+TEST_F(TSADIOrder, FunctionsOfTimeOnFewRows)
+{
+  for (PetscInt n : {2, 3})
+    for (const char *method : {"hundsdorfer_verwer", "ra34pw2"}) {
+      if (n < ranks && ranks != 4) continue;
+      DiffusionTS run(problem_with([&](Diffusion &p) { p.n = n, p.boundary = Diffusion::eliminated; }),
+                      method, ranks == 4 ? std::vector<PetscInt>{2, 2} : std::vector<PetscInt>{1, ranks});
+      run.fixed(0.025, 0.5);
+      EXPECT_EQ(static_cast<int>(TSSolve(run.ts, run.u)), 0) << last_error();
+      EXPECT_LT(run.error(), 2e-3) << method << ", " << n;
+    }
+}
+
 TEST_F(TSADIOrder, LinesOfSeveralRanks)
 {
   const Diffusion batch = problem_with([](Diffusion &p) { p.along = 1, p.components = 2; });
