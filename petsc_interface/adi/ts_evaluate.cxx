@@ -7,6 +7,8 @@
 
 #include <petscsnes.h>
 
+#include <limits>
+
 namespace ribbon::petsc {
 
 namespace {
@@ -18,7 +20,8 @@ PetscErrorCode CheckDomain(TS ts, Vec F)
   PetscFunctionBegin;
   PetscCall(TSGetSNES(ts, &snes));
   // only this rank knows: the next norm tells all ranks
-  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, PETSC_INFINITY));
+  // PETSC_INFINITY is finite in PETSc 3.18
+  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, std::numeric_limits<PetscReal>::infinity()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
