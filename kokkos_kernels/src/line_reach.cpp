@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/matrix/line_reach.hpp>
 
+#include "counters.hpp"
 #include "instantiate.hpp"
+#include "positions.hpp"
 #include "row_on_lines.hpp"
 
 #include <algorithm>
@@ -80,30 +82,11 @@ struct FoldKernel {
   std::int64_t        *folded;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    std::int64_t line = 0;
-    for (std::int64_t end = lines; line + 1 < end;) {
-      const std::int64_t middle = line + (end - line) / 2;
-      if (begin[middle] <= k) line = middle;
-      else end = middle;
-    }
+    const std::int64_t line  = detail::row_at(begin, lines, k);
     const std::int64_t first = begin[line], at = k - first, n = begin[line + 1] - first;
     folded[k] = order[!is[line] ? k : first + (at % 2 == 0 ? at / 2 : n - 1 - at / 2)];
   }
 };
-
-/// Copies counters to the host and waits.
-template <class Exec>
-std::vector<std::int64_t> counted(const Exec                                                      &exec,
-                                  const Kokkos::View<std::int64_t *, typename Exec::memory_space> &there)
-{
-  std::vector<std::int64_t> here(there.extent(0));
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                      here.data(), here.size()),
-                    there);
-  exec.fence();
-  return here;
-}
 
 } // namespace
 
@@ -117,7 +100,7 @@ ReachWeights reach_weights(const Exec &exec, const CsrMatrix<Scalar, Index> &A, 
   places.reach               = std::numeric_limits<int>::max();
   Kokkos::parallel_for("ribbon::reach_weights", indices(exec, threads),
                        ReachKernel{CsrNumbers(A), places, A.rows, threads, sums.data()});
-  const auto   all     = counted(exec, sums);
+  const auto   all     = detail::counted(exec, sums);
   ReachWeights weights = {};
   for (std::size_t d = 0; d < all.size(); ++d) weights[d] = static_cast<double>(all[d]) / unit;
   return weights;
@@ -137,7 +120,7 @@ Rings<typename Exec::memory_space> find_rings(const Exec &exec, const CsrMatrix<
   Kokkos::parallel_for("ribbon::find_rings", indices(exec, lines.lines()),
                        FindRingsKernel{CsrNumbers(A), lines.order.data(), lines.begin.data(), closes,
                                        rings.is.data(), found.data()});
-  const auto counts = counted(exec, found);
+  const auto counts = detail::counted(exec, found);
   rings.lines = counts[0], rings.rows = counts[1];
   return rings;
 }

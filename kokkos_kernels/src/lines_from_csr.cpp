@@ -2,6 +2,7 @@
 #include <ribbon/lines_from_csr.hpp>
 #include <ribbon/matrix/refresh_bands.hpp>
 
+#include "counters.hpp"
 #include "couplings.hpp"
 #include "instantiate.hpp"
 
@@ -308,20 +309,6 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
           r.zero_sums != 0};
 }
 
-/// Copies counters to the host and waits.
-template <class Exec>
-std::vector<std::int64_t> counted(const Exec                                                      &exec,
-                                  const Kokkos::View<std::int64_t *, typename Exec::memory_space> &there)
-{
-  std::vector<std::int64_t> here(there.extent(0));
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                      here.data(), here.size()),
-                    there);
-  exec.fence();
-  return here;
-}
-
 template <class Scalar, class Index, class Exec>
 std::vector<std::vector<std::int64_t>>
 strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines,
@@ -336,7 +323,7 @@ strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const s
   Kokkos::parallel_for("ribbon::strength_histograms",
                        indices(exec, threads * static_cast<std::int64_t>(lines.size())),
                        VoteKernel<Memory>{some, histograms, threads});
-  const auto                             all = counted(exec, histograms);
+  const auto                             all = detail::counted(exec, histograms);
   std::vector<std::vector<std::int64_t>> each;
   for (auto from = all.begin(); from != all.end(); from += strength_bins)
     each.emplace_back(from, from + strength_bins);
@@ -370,7 +357,7 @@ line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std:
   }
   const SomeRows<PreferenceKernel> some{kernel, A.rows, every};
   Kokkos::parallel_for("ribbon::line_preferences", indices(exec, some.count()), some);
-  const auto                  all = counted(exec, found);
+  const auto                  all = detail::counted(exec, found);
   std::vector<LinePreference> answers;
   for (std::size_t c = 0; c < comparisons.size(); ++c) answers.push_back({all[2 * c], all[2 * c + 1]});
   return answers;
@@ -390,7 +377,7 @@ UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, in
   else
     Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, length > 0 ? elements / length : 0),
                          WholeRunsKernel{kernel});
-  const auto host = counted(exec, found);
+  const auto host = detail::counted(exec, found);
   return {host[0] == 0, host[1] != 0, host[2] - 1, host[3] - 1};
 }
 

@@ -4,6 +4,7 @@
 
 #include "fit_lines.hpp"
 #include "instantiate.hpp"
+#include "positions.hpp"
 
 namespace ribbon {
 
@@ -16,12 +17,7 @@ struct FillKernel {
   std::int64_t        *row_at, *line_at, *position_of;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    std::int64_t line = 0;
-    for (std::int64_t end = lines; line + 1 < end;) {
-      const std::int64_t middle = line + (end - line) / 2;
-      if (begin[middle] <= k) line = middle;
-      else end = middle;
-    }
+    const std::int64_t line = detail::row_at(begin, lines, k);
     const std::int64_t row = order[k], position = (first[line] + k - begin[line]) * pieces + piece[line];
     row_at[position]  = row;
     line_at[position] = line;

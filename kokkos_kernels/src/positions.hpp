@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file positions.hpp  First positions of rows from their counts, as the functor of a scan over n + 1 indices.
+/// @file positions.hpp  First positions of rows from their counts, as the functor of a scan over n + 1 indices; the
+///   row at a position.
 #pragma once
 
 #include <ribbon/compat.hpp>
@@ -20,5 +21,17 @@ struct Positions {
     sum += count;
   }
 };
+
+/// The last of n rows that begins at this position or before it. `begin` ascends.
+KOKKOS_INLINE_FUNCTION std::int64_t row_at(const std::int64_t *begin, std::int64_t n, std::int64_t position)
+{
+  std::int64_t row = 0;
+  for (std::int64_t end = n; row + 1 < end;) {
+    const std::int64_t middle = row + (end - row) / 2;
+    if (begin[middle] <= position) row = middle;
+    else end = middle;
+  }
+  return row;
+}
 
 } // namespace ribbon::detail

@@ -78,7 +78,6 @@ PetscErrorCode WantsRounds(const LineSource &source, LineSearch search, PetscInt
 /// Adds the lines that lines_from_graph() finds on the host. They may continue on other ranks. Collective.
 PetscErrorCode AddLinesOfHost(const LineSource &source, const LinesOfGraphOptions &options, LineMap *map)
 {
-  HostRows                         rows;
   LinesOfGraph                     lines;
   int                              can_move = 0;
   PetscInt                         cut      = 0;
