@@ -37,7 +37,7 @@ static PetscErrorCode PCApply_ADI(PC pc, Vec b, Vec x)
   PC_ADI *adi = context(pc);
   PetscFunctionBegin;
   if (adi->failed) {
-    PetscCall(VecSet(x, PETSC_INFINITY)); // cannot be mistaken for a solution
+    PetscCall(RibbonVecSetInfinity(x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (adi->right) PetscCall(VecPointwiseMult(adi->between[0], adi->right, b));
@@ -54,7 +54,7 @@ static PetscErrorCode PCApplyTranspose_ADI(PC pc, Vec b, Vec x)
   PC_ADI *adi = context(pc);
   PetscFunctionBegin;
   if (adi->failed) {
-    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscCall(RibbonVecSetInfinity(x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!adi->splitting.algebraic_couple()) {

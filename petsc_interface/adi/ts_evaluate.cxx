@@ -7,8 +7,6 @@
 
 #include <petscsnes.h>
 
-#include <limits>
-
 namespace ribbon::petsc {
 
 namespace {
@@ -20,8 +18,7 @@ PetscErrorCode CheckDomain(TS ts, Vec F)
   PetscFunctionBegin;
   PetscCall(TSGetSNES(ts, &snes));
   // only this rank knows: the next norm tells all ranks
-  // PETSC_INFINITY is finite in PETSc 3.18
-  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, std::numeric_limits<PetscReal>::infinity()));
+  if (RibbonFunctionDomainError(snes)) PetscCall(RibbonVecSetInfinity(F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

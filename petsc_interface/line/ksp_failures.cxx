@@ -52,7 +52,7 @@ PetscErrorCode EndNotFinite(KSP ksp, Block &k)
   if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PassFailure(ksp, reason));
   for (PetscInt c = 0; c < k.columns; ++c)
-    PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
+    PetscCall(WithWrite(k.x, k.X, c, RibbonVecSetInfinity));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +68,7 @@ PetscErrorCode EndFailed(KSP ksp, Mat A, Block &k, bool *failed)
   if (!*failed) PetscFunctionReturn(PETSC_SUCCESS);
   if (is_line) PetscCall(Precondition(ksp, A, k.b, k.B, k.x, k.X, k.columns));
   for (PetscInt c = 0; c < k.columns && !is_line; ++c)
-    PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
+    PetscCall(WithWrite(k.x, k.X, c, RibbonVecSetInfinity));
   PetscCall(PassFailure(ksp, reason));
   ksp->its = 0, ksp->reason = KSP_DIVERGED_PC_FAILED;
   PetscFunctionReturn(PETSC_SUCCESS);

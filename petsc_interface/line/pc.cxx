@@ -74,7 +74,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   const bool solves = line->failure.empty() || (line->some && !transposed);
   if (transposed && solves) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
-  else PetscCall(VecSet(x, PETSC_INFINITY)); // cannot be mistaken for a solution
+  else PetscCall(RibbonVecSetInfinity(x));
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscCall(PrintComparison(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,7 +119,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
       PetscCall(MatDenseGetColumnVecRead(B, c, &b));
       PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
       if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
-      else PetscCall(VecSet(x, PETSC_INFINITY));
+      else PetscCall(RibbonVecSetInfinity(x));
       PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
       PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
     }

@@ -57,7 +57,7 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
     *reason = PCRICHARDSON_CONVERGED_ITS;
   } else {
     RibbonSayPCFailed(reason);
-    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscCall(RibbonVecSetInfinity(x));
   }
   *done = its;
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));

@@ -151,7 +151,7 @@ PetscErrorCode Apply(PC pc, Vec b, Vec x, PetscInt times, bool zero)
   PetscCheck(mc->sweeps, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "PC multicolor: call PCSetUp() first");
   if (!mc->failure.empty()) {
-    PetscCall(VecSet(x, PETSC_INFINITY)); // cannot be mistaken for a solution
+    PetscCall(RibbonVecSetInfinity(x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Logged(&Events::sweep_colors, [&] {

@@ -79,8 +79,7 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  // cannot be mistaken for a solution
-  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));
+  if (!f->is_factored) PetscCall(RibbonVecSetInfinity(x));
   else if (f->steps == 0 && !f->is_scaled) PetscCall(SolveOnce(F, b, x, transposed));
   else
     PetscCall(f->native.with(f->residual, b, x, [&](Vec native_b, Vec native_x) {

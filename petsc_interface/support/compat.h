@@ -16,6 +16,7 @@
 #include <ribbon/compat.hpp>
 
 #include <complex>
+#include <limits>
 #include <utility>
 
 #if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
@@ -49,6 +50,12 @@ using RibbonOptionItems = PetscOptionItems;
 static inline PetscBool RibbonMPITakesDevicePointers(void)
 {
   return use_gpu_aware_mpi;
+}
+
+/* Fills a vector with infinity, which cannot be mistaken for a solution. PETSC_INFINITY is finite in PETSc 3.18. */
+static inline PetscErrorCode RibbonVecSetInfinity(Vec x)
+{
+  return VecSet(x, std::numeric_limits<PetscReal>::infinity());
 }
 
 /* Calls the function of PCSetPreSolve(). PETSc calls it only if the type has no presolve function; from 3.24

@@ -132,7 +132,7 @@ TEST_F(PCMulticolorUse, ReportsBadDiagonals)
                             : "zero pivot: the diagonal of row 17 is zero, or not stored";
       EXPECT_TRUE(contains(view_of(m.pc), words)) << view_of(m.pc);
       OK(PCApply(m.pc, m.b, m.x));
-      for (const PetscScalar &v : MulticolorPC::all(m.x)) EXPECT_EQ(v, PetscScalar(PETSC_INFINITY));
+      for (const PetscScalar &v : MulticolorPC::all(m.x)) EXPECT_TRUE(std::isinf(PetscRealPart(v)));
       KSP                ksp;
       KSPConvergedReason reason;
       for (KSPNormType norm : {KSP_NORM_NONE, KSP_NORM_PRECONDITIONED}) {

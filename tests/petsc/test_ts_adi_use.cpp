@@ -142,6 +142,41 @@ TEST_F(TSADIUse, StepsOutOfTheDomainAreTakenAgain) // one rank
   }
 }
 
+/// The function is out of its domain late in steps that are too long, with finite values. Only one rank reports
+/// it.
+TEST_F(TSADIUse, FunctionsOutOfTheirDomainAreTakenAgain)
+{
+  const auto function = [](TS ts, PetscReal t, Vec u, Vec udot, Vec F, void *context) -> PetscErrorCode {
+    SNES        snes;
+    PetscReal   start;
+    PetscMPIInt mine;
+    PetscFunctionBegin;
+    PetscCall(DiffusionTS::i_function(ts, t, u, udot, F, context));
+    PetscCall(TSGetTime(ts, &start));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &mine));
+    PetscCall(TSGetSNES(ts, &snes));
+    if (t - start > 0.011 && mine == 0) PetscCall(SNESSetFunctionDomainError(snes));
+    PetscFunctionReturn(PetscErrorCode(0));
+  };
+  for (const char *adapt : {TSADAPTNONE, TSADAPTBASIC})
+    for (const char *method : methods) {
+      if (ranks > 1 && method == std::string("peaceman_rachford")) continue;
+      SCOPED_TRACE(std::string(method) + ", " + adapt);
+      DiffusionTS run(problem_with([](Diffusion &p) { p.form = Diffusion::ifunction; }), method, {1, ranks});
+      TSAdapt     control;
+      PetscInt    rejections;
+      run.fixed(0.04, 0.2);
+      OK(TSGetAdapt(run.ts, &control));
+      OK(TSAdaptSetType(control, adapt));
+      OK(TSSetIFunction(run.ts, nullptr, function, &run));
+      OK(TSSetMaxSNESFailures(run.ts, -1));
+      OK(TSSolve(run.ts, run.u));
+      OK(TSGetStepRejections(run.ts, &rejections));
+      EXPECT_GT(rejections, 0);
+      EXPECT_LT(run.error(), 1e-3);
+    }
+}
+
 /// The Jacobian of steps that are too long is outside its domain. Only one rank reports it.
 TEST_F(TSADIUse, JacobiansOutOfTheDomainAreTakenAgain)
 {
