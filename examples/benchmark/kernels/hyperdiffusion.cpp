@@ -5,6 +5,7 @@
 #include <ribbon/algorithm/name.hpp>
 #include <ribbon/line_solver.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -160,7 +161,8 @@ public:
     Timing alone{"right-hand side alone", median_ms(
                                             s_.repeat, 4, [] {}, [&] { right_hand_side(); })};
     row("right_hand_side", alone, 1);
-    for (const Scheme &scheme : schemes) steps(scheme);
+    for (const Scheme &scheme : schemes)
+      if (s_.schemes.empty() || std::count(s_.schemes.begin(), s_.schemes.end(), scheme.id) > 0) steps(scheme);
     if (s_.peers) peers(alone.milliseconds);
   }
 
@@ -264,6 +266,13 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> hyperdiffusion_schemes()
+{
+  std::vector<std::string> ids;
+  for (const Scheme &scheme : schemes) ids.emplace_back(scheme.id);
+  return ids;
+}
 
 nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
 {

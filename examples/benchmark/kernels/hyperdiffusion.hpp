@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace bench {
@@ -20,14 +21,19 @@ struct HyperdiffusionSettings {
   bool diffusion = false;
   int  steps = 250, repeat = 10;
   bool peers = true; ///< also by cuSPARSE and LAPACK
+  /// those that are timed (hyperdiffusion_schemes()); empty: all
+  std::vector<std::string> schemes;
 };
+
+/// Names of the schemes, as in the column "scheme" of the table.
+std::vector<std::string> hyperdiffusion_schemes();
 
 /// Times steps of C_t = - C_xxxx, or C_t = C_xx, on [0, 1), periodic, by centred differences and
 /// Crank-Nicolson (Gloster, O Naraigh & Pang, Comput. Phys. Commun. 241, 2019, sections II.B and III). A
-/// step has a kernel for the right-hand side and a pentadiagonal (diffusion: tridiagonal) solve. Four
-/// solvers are timed: `auto` with one matrix, a thread per line with one matrix (the *ConstantBatch codes), and
+/// step has a kernel for the right-hand side and a pentadiagonal (diffusion: tridiagonal) solve. Five
+/// schemes are timed: `auto` with one matrix, a thread per line with one matrix (the *ConstantBatch codes),
 /// a thread per line with factors of every line, kept (cuPentBatchConstant) or made in every step
-/// (cuPentBatchRewrite). All lines are interleaved and start from the same mode. The mode has to decay by the
+/// (cuPentBatchRewrite), and `auto` with new matrices of every line in every step. All lines are interleaved and start from the same mode. The mode has to decay by the
 /// factor of the scheme. Peers: cuSPARSE gpsvInterleavedBatch (diffusion: gtsvInterleavedBatch), LAPACK.
 /// @return the table
 /// @throws std::invalid_argument for fewer than 5 points, std::runtime_error if a mode decays otherwise

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <stdexcept>
 
 namespace bench {
 
@@ -180,6 +181,19 @@ nlohmann::json run(const Settings &s)
   return table;
 }
 
+/// The rows of run() for the scalar of the options.
+nlohmann::json run_in_scalar(const Settings &s)
+{
+#ifdef RIBBON_KERNELS_DOUBLE_ALONE
+  if (s.in_float || s.in_complex)
+    throw std::invalid_argument("this build has kernels in double alone (RIBBON_KERNELS_DOUBLE_ALONE)");
+#else
+  if (s.in_float) return run<float>(s);
+  if (s.in_complex) return run<Kokkos::complex<double>>(s);
+#endif
+  return run<double>(s);
+}
+
 } // namespace bench
 
 int main(int argc, char **argv)
@@ -272,6 +286,10 @@ int main(int argc, char **argv)
   app.add_option("--steps", step.steps, "hyperdiffusion: time steps of a sample")
     ->check(CLI::PositiveNumber)
     ->needs("--hyperdiffusion");
+  app.add_option("--schemes", step.schemes, "hyperdiffusion: the schemes that are timed; default: all")
+    ->delimiter(',')
+    ->check(CLI::IsMember(bench::hyperdiffusion_schemes()))
+    ->needs("--hyperdiffusion");
   app
     .add_option("--energy", bench::energy_seconds,
                 "hyperdiffusion: also the energy of the device, over steps of at least this many seconds")
@@ -286,9 +304,7 @@ int main(int argc, char **argv)
       step.unknowns = s.unknowns, step.lines = s.lines, step.repeat = s.repeat, step.peers = s.peers;
       table = bench::hyperdiffusion(step);
     } else if (make.file.empty())
-      table = s.in_float     ? bench::run<float>(s)
-              : s.in_complex ? bench::run<Kokkos::complex<double>>(s)
-                             : bench::run<double>(s);
+      table = bench::run_in_scalar(s);
     else {
       if (rows->count() > 0) make.rows = s.rows;
       if (unknowns->count() > 0) make.unknowns = s.unknowns;
