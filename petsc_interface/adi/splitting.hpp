@@ -122,8 +122,8 @@ public:
   PetscErrorCode solve_algebraic_transposed(Vec x, Vec g) const;
 
   /// Creates E with E v = v - 2 v_1 + v_2 in the rows at both ends of the lines of direction d, with v_1 and v_2
-  /// one and two elements further inside; E v = v - v_1 on lines of two elements. Other rows, and those of
-  /// algebraic equations, are empty. Null if no line ends. Collective.
+  /// one and two elements further inside; E v = v - v_1 on lines of two elements, and without a grid. Other
+  /// rows, and those of algebraic equations, are empty. Null if no line ends. Collective.
   /// @param U  a vector of the type of v
   PetscErrorCode line_ends(int d, Vec U, Mat *E) const;
 

@@ -135,11 +135,12 @@ PetscErrorCode DirectionSplitting::update_given(const std::vector<Mat> &A, const
     patterns_ = patterns;
   }
   PetscCall(update_mass(A[0], jacobian, &mass_changed, &rows_changed));
-  // a change; a mass; algebraic rows
-  int flags[3] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0};
+  // a change; a mass; algebraic rows; others than before
+  int flags[4] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0, rows_changed};
   for (char is : is_algebraic_) flags[2] |= is;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 3, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 4, MPI_INT, MPI_MAX, comm));
   mass_is_identity_ = !flags[1];
+  if (flags[3]) structure_ = next_generation();
   PetscCall(make_algebraic_vectors(flags[2] != 0));
   for (std::size_t k = 0; k < A.size(); ++k) {
     bool differs = anew, ignored;

@@ -311,6 +311,49 @@ TEST_F(TSADISteps, GridsThatChange) // one rank
 }
 #endif
 
+/// Rows of given matrices that become algebraic change the structure: no line ends there then.
+TEST_F(TSADISteps, NewAlgebraicRowsOfGivenMatricesAreNoEndsOfLines)
+{
+  ribbon::petsc::DirectionSplitting splitting;
+  ribbon::petsc::SplitJacobian      jacobian;
+  const PetscInt                    n = 8;
+  Mat                               A, ends;
+  Vec                               u;
+  PetscInt                          first, last;
+  PetscInt64                        structure = -1;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 3, nullptr, 1, nullptr, &A));
+  OK(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt row = first; row < last; ++row)
+    for (PetscInt column = PetscMax(row - 1, 0); column < PetscMin(row + 2, n); ++column)
+      OK(MatSetValue(A, row, column, row == column ? -2 : 1, INSERT_VALUES));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  OK(MatCreateVecs(A, &u, &jacobian.mass));
+  OK(VecSet(jacobian.mass, 1));
+  jacobian.shift = 1;
+  for (bool algebraic : {false, true}) { // the last row
+    SCOPED_TRACE(algebraic);
+    if (algebraic && last == n) {
+      OK(VecSetValue(jacobian.mass, n - 1, 0, INSERT_VALUES));
+    }
+    OK(VecAssemblyBegin(jacobian.mass));
+    OK(VecAssemblyEnd(jacobian.mass));
+    OK(splitting.update({A}, jacobian, nullptr));
+    EXPECT_NE(splitting.structure(), structure);
+    structure = splitting.structure();
+    OK(splitting.update({A}, jacobian, nullptr));
+    EXPECT_EQ(splitting.structure(), structure);
+    OK(splitting.line_ends(0, u, &ends));
+    PetscReal norm;
+    OK(MatNorm(ends, NORM_FROBENIUS, &norm));
+    EXPECT_NEAR(norm * norm, algebraic ? 2 : 4, 1e-4); // without a grid, 1 and -1 in a row for each end
+    OK(MatDestroy(&ends));
+  }
+  OK(VecDestroy(&jacobian.mass));
+  OK(VecDestroy(&u));
+  OK(MatDestroy(&A));
+}
+
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
 namespace {
 
