@@ -292,8 +292,10 @@ std::array<double, 2> random_graphs(unsigned seed)
   ribbon::LinesOfGraphOptions options;
   options.threshold  = random() % 2 == 0 ? 0.25 : 0;
   options.anisotropy = random() % 3 == 0 ? 2 : 0;
-  options.strength   = std::array{ribbon::CouplingStrength::absolute, ribbon::CouplingStrength::aggregation,
-                                ribbon::CouplingStrength::negative}[random() % 3];
+  using Strength     = ribbon::CouplingStrength;
+  options.strength   = random() % 3 == 0   ? Strength::absolute
+                       : random() % 2 == 0 ? Strength::aggregation
+                                           : Strength::negative;
   const auto found = by_rounds(A, options), again = by_rounds(A, options);
   expect_sound(A, found);
   EXPECT_EQ(found.order, again.order);
