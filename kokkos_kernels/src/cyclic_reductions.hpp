@@ -9,6 +9,8 @@
 #include <ribbon/algorithm/cyclic_reduction/factored_reduction.hpp>
 #include <ribbon/algorithm/cyclic_reduction/toeplitz_cr.hpp>
 
+#include <algorithm>
+
 namespace ribbon::detail {
 
 template <class Scalar, class Exec>
@@ -107,6 +109,12 @@ inline std::string no_room(const LineSet &lines)
   return "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";
 }
 
+/// Equations of a line that are left where cr_pcr changes to parallel cyclic reduction.
+inline std::int64_t equations_at_switch(const LineSet &lines, const LineSolverOptions &options)
+{
+  return std::min<std::int64_t>(lines.rows, options.switch_rows > 0 ? options.switch_rows : 64);
+}
+
 /// cyclic_reduction, parallel_cyclic_reduction or cr_pcr. Empty if no line fits a team: `why` holds the
 /// reason.
 template <class Scalar, class Exec>
@@ -114,10 +122,10 @@ Made<Scalar, Exec> make_reduction(const Exec &exec, Algorithm algorithm, const L
                                   const Bands<Scalar, typename Exec::memory_space> &bands,
                                   const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
 {
-  const std::int64_t      keep = algorithm == Algorithm::cyclic_reduction            ? 1
-                                 : algorithm == Algorithm::parallel_cyclic_reduction ? lines.rows
-                                 : options.switch_rows > 0                           ? options.switch_rows
-                                                                                     : 64;
+  const std::int64_t      keep = algorithm == Algorithm::cyclic_reduction ? 1
+                                 : algorithm == Algorithm::parallel_cyclic_reduction
+                                   ? lines.rows
+                                   : equations_at_switch(lines, options);
   Reduction<Scalar, Exec> plan(exec, lines, bands, keep, options.lines_per_team);
   if (!plan.fits()) {
     why = no_room(lines);

@@ -142,8 +142,14 @@ private:
   /// Tries the algorithms that are used only if requested by name.
   bool try_by_name()
   {
-    for (const Row &candidate : All::by_name())
-      if (problem_.asks_for(candidate.algorithm)) return take_named(candidate), true;
+    for (const Row &candidate : All::by_name()) {
+      if (!problem_.asks_for(candidate.algorithm)) continue;
+      std::string reason = "asked for";
+      if (candidate.algorithm == Algorithm::cr_pcr)
+        reason += "; parallel cyclic reduction takes over at " +
+                  std::to_string(equations_at_switch(problem_.lines, problem_.options)) + " equations";
+      return take_named(candidate, reason), true;
+    }
     return false;
   }
 

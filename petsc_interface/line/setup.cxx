@@ -316,6 +316,11 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
              "PC line: -pc_line_precision single: this libribbon was built without single precision; build "
              "it again after "
              "cmake -DRIBBON_SINGLE=ON <its build folder>");
+  PetscCheck(line->switch_rows == 0 || line->algorithm == PC_LINE_ALGORITHM_CR_PCR,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "PC line: -pc_line_switch_rows %" PetscInt_FMT
+             ": -pc_line_algorithm %s has no switch; use cr_pcr",
+             line->switch_rows, PCLineAlgorithms[line->algorithm]);
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,

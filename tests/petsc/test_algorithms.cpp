@@ -104,3 +104,17 @@ TEST_F(PCLineAlgorithmNames, SwitchRowsLieBetweenTheTwoReductions)
   EXPECT_NE(some, cyclic);
   EXPECT_NE(some, all);
 }
+
+TEST_F(PCLineAlgorithmNames, SwitchRowsAreThoseOfCrPcr)
+{
+  Case c(ranks, PC_LINE_ALGORITHM_PARTITION);
+  OK(PCLineSetSwitchRows(c.line.pc, 16));
+  EXPECT_NE(PCSetUp(c.line.pc), 0);
+  EXPECT_EQ(last_error(),
+            "PC line: -pc_line_switch_rows 16: -pc_line_algorithm partition has no switch; use cr_pcr");
+  OK(PCLineSetAlgorithm(c.line.pc, PC_LINE_ALGORITHM_CR_PCR));
+  OK(PCSetUp(c.line.pc));
+  EXPECT_TRUE(
+    contains(c.line.view(), "cr_pcr (asked for; parallel cyclic reduction takes over at 16 equations)"))
+    << c.line.view();
+}
