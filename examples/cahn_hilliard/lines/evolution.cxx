@@ -14,20 +14,22 @@ PetscErrorCode RunEvolution(MPI_Comm comm, const Settings &s)
 {
   Exec               exec;
   PartsFile          file;
-  const std::int64_t runs = s.map[0] * s.map[1];
-  const auto         steps =
-    std::max(1, static_cast<int>(std::lround(s.final_time / static_cast<double>(s.reports) / s.equation.dt)));
+  const std::int64_t runs  = s.map[0] * s.map[1],
+                     steps = std::max<std::int64_t>(1, std::lround(s.final_time / s.equation.dt));
+  Settings           kept  = s;
   std::vector<float> states;
 
   PetscFunctionBeginUser;
   PetscCall(GetSpace(&exec));
-  PetscCall(file.open(comm, s.file, pattern_header(s), false, sizeof(float)));
+  kept.reports = std::min(s.reports, steps);
+  PetscCall(file.open(comm, s.file, pattern_header(kept), false, sizeof(float)));
   Batch batch(exec, s.equation, s.method, runs);
   PetscCall(batch.create(comm));
   PetscCallCXX(batch.start(pattern_starts(s, 0, runs), s.noise, 0));
   PetscCallCXX(batch.remember());
-  for (std::int64_t k = 0; k <= s.reports; ++k) {
-    if (k > 0) PetscCallCXX(batch.step(steps));
+  for (std::int64_t k = 0; k <= kept.reports; ++k) {
+    const auto step_of = [&](std::int64_t report) { return steps * report / kept.reports; };
+    if (k > 0) PetscCallCXX(batch.step(static_cast<int>(step_of(k) - step_of(k - 1))));
     PetscCallCXX(states = batch.states(point_stride(s)));
     PetscCall(file.append(states.data(), static_cast<std::int64_t>(states.size())));
   }
@@ -38,8 +40,7 @@ PetscErrorCode RunEvolution(MPI_Comm comm, const Settings &s)
     drift = std::max(drift, std::abs(result.drift));
   }
   PetscCall(PetscPrintf(comm, "%lld runs to t = %g, largest drift of a mean %.1e\n",
-                        static_cast<long long>(runs), static_cast<double>(s.reports * steps) * s.equation.dt,
-                        drift));
+                        static_cast<long long>(runs), static_cast<double>(steps) * s.equation.dt, drift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
