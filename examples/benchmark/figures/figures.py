@@ -67,6 +67,8 @@ class Steps:
 def measure(args):
     device = "--device" if args.device else "--host"
     most = int((2**26 if args.device else 2**20) * args.scale)
+    if most < POINTS[0] * LINES[0]:
+        sys.exit(f"figures.py: --scale {args.scale:g}: the smallest batch has {POINTS[0] * LINES[0]} unknowns, and this allows {most}")
     data = {"machine": args.machine, "date": datetime.date.today().isoformat(), "kind": device[2:], "hyperdiffusion": [], "diffusion": []}
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "rows.json"
@@ -79,12 +81,18 @@ def measure(args):
                     data[equation] += on_threads(args, words, lines, out)
                 command = [args.bench, "--hyperdiffusion", *words, "--rows", ",".join(points), "--lines", str(lines)]
                 command += ["--steps", str(args.steps), "--repeat", "3", "--json", str(out)]
-                if args.energy and lines == max(line for line in LINES if line * 256 <= most):
+                if args.energy and lines == max((line for line in LINES if line * 256 <= most), default=0):
                     command += ["--energy", str(args.energy)]
                 print(" ".join(command[1:]), flush=True)
-                subprocess.run(command, check=True)
+                call(command)
                 data[equation] += json.loads(out.read_text())
     pathlib.Path(args.data).write_text(one_row_a_line(data))
+
+
+def call(command, **options):
+    code = subprocess.run(command, **options).returncode
+    if code:  # the program said why
+        sys.exit(code)
 
 
 def on_threads(args, words, lines, out):
@@ -93,7 +101,7 @@ def on_threads(args, words, lines, out):
     command += ["--steps", str(args.steps), "--repeat", "3", "--no-peers", "--schemes", "auto,per_line", "--json", str(out)]
     threads = {"OMP_NUM_THREADS": str(THREADS), "OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}
     print(" ".join([*(f"{name}={value}" for name, value in threads.items()), *command]), flush=True)
-    subprocess.run(command, check=True, env=os.environ | threads)
+    call(command, env=os.environ | threads)
     rows = [row | {"scheme": row["scheme"] + "_openmp"} for row in json.loads(out.read_text()) if row["scheme"] != "right_hand_side"]
     if any(row.get("threads") != THREADS for row in rows):
         sys.exit(f"figures.py: {args.openmp} does not run on {THREADS} threads: build it with a Kokkos that has OpenMP")

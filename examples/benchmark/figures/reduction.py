@@ -3,13 +3,14 @@
 """The figures of cyclic reduction (Zhang, Cohen & Owens, 2010): the time of the hybrid of cyclic and parallel cyclic
 reduction against its switch point, and bars with elimination on the host and the transfer of the data.
 
-   reduction.py measure BENCH DATA.json [--rows 512] [--lines 512] [--machine NAME]
+   reduction.py measure BENCH DATA.json [--sizes 512x512] [--machine NAME]
    reduction.py draw DATA.json PICTURE.png
 
-A switch point is the number of equations that are left when parallel cyclic reduction takes over. All rows are
-one stencil, in double precision (published: single); the algorithms of the publication do not use that the rows are equal.
-dpttrs eliminates without pivoting, dgttrs with pivoting. Host times are those of LAPACK, on one core and on 8 threads. A
-transfer copies the right-hand sides to the device and the solutions back.
+A size has the equations of a system and the number of systems; 512x512 was published. A switch point is the number of
+equations that are left when parallel cyclic reduction takes over. All rows are one stencil, in double precision (published:
+single); the algorithms of the publication do not use that the rows are equal. dpttrs eliminates without pivoting, dgttrs
+with pivoting. Host times are those of LAPACK, on one core and on 8 threads. A transfer copies the right-hand sides to the
+device and the solutions back.
 """
 import argparse
 import datetime
@@ -22,10 +23,19 @@ import tempfile
 ALGORITHMS = ["auto", "thomas", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"]
 
 
+def sizes(text):
+    found = [tuple(int(number) for number in size.split("x")) for size in text.split(",")]
+    if any(len(size) != 2 or size[0] < 2 or size[1] < 1 for size in found):
+        raise ValueError
+    return found
+
+
 def rows_of(bench, words):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "rows.json"
-        subprocess.run([bench, "--system", "tri", "--repeat", "9", "--json", str(out), *words], check=True)
+        code = subprocess.run([bench, "--system", "tri", "--repeat", "9", "--json", str(out), *words]).returncode
+        if code:  # the program said why
+            sys.exit(code)
         return json.loads(out.read_text())
 
 
@@ -36,15 +46,14 @@ def switch_points(rows):
 
 def measure(args):
     data = {"machine": args.machine, "date": datetime.date.today().isoformat(), "cases": []}
-    for rows in args.rows:
-        for lines in args.lines:
-            size = ["--rows", str(rows), "--lines", str(lines)]
-            case = {"rows": rows, "lines": lines, "switch": []}
-            case["bars"] = rows_of(args.bench, [*size, "--algorithm", ",".join(ALGORITHMS), "--lapack-threads", "8", "--transfers"])
-            for point in switch_points(rows):
-                found = rows_of(args.bench, [*size, "--algorithm", "cr_pcr", "--switch-rows", str(point), "--no-peers"])
-                case["switch"] += [{"switch_rows": point, "ms": row["ms"]} for row in found]
-            data["cases"].append(case)
+    for rows, lines in args.sizes:
+        size = ["--rows", str(rows), "--lines", str(lines)]
+        case = {"rows": rows, "lines": lines, "switch": []}
+        case["bars"] = rows_of(args.bench, [*size, "--algorithm", ",".join(ALGORITHMS), "--lapack-threads", "8", "--transfers"])
+        for point in switch_points(rows):
+            found = rows_of(args.bench, [*size, "--algorithm", "cr_pcr", "--switch-rows", str(point), "--no-peers"])
+            case["switch"] += [{"switch_rows": point, "ms": row["ms"]} for row in found]
+        data["cases"].append(case)
     pathlib.Path(args.data).write_text(json.dumps(data, indent=1) + "\n")
 
 
@@ -82,13 +91,11 @@ def draw(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    numbers = lambda text: [int(word) for word in text.split(",")]
     m = commands.add_parser("measure")
     m.add_argument("bench")
     m.add_argument("data")
     m.add_argument("--machine", default="")
-    m.add_argument("--rows", type=numbers, default=[512])
-    m.add_argument("--lines", type=numbers, default=[512])
+    m.add_argument("--sizes", type=sizes, default="512x512", help="EQUATIONSxSYSTEMS,...")
     m.set_defaults(run=measure)
     d = commands.add_parser("draw")
     d.add_argument("data")

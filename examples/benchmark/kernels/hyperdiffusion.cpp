@@ -162,7 +162,8 @@ public:
                                             s_.repeat, 4, [] {}, [&] { right_hand_side(); })};
     row("right_hand_side", alone, 1);
     for (const Scheme &scheme : schemes)
-      if (s_.schemes.empty() || std::count(s_.schemes.begin(), s_.schemes.end(), scheme.id) > 0) steps(scheme);
+      if (s_.schemes.empty() || std::count(s_.schemes.begin(), s_.schemes.end(), scheme.id) > 0)
+        steps(scheme);
     if (s_.peers) peers(alone.milliseconds);
   }
 

@@ -255,7 +255,8 @@ int main(int argc, char **argv)
   app.add_flag("--complex", s.in_complex, "complex scalars in double precision, without cuSPARSE and LAPACK")
     ->excludes(in_float);
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
-  app.add_option("--lapack-threads", s.threads, "also LAPACK on this many threads")->check(CLI::PositiveNumber);
+  app.add_option("--lapack-threads", s.threads, "also LAPACK on this many threads")
+    ->check(CLI::PositiveNumber);
   app.add_flag("--transfers", s.transfers, "also the copies of b to the device and of x to the host");
   app.add_option("--json", s.json, "also write the table to this file");
   app
@@ -303,8 +304,7 @@ int main(int argc, char **argv)
       if (rows->count() > 0) step.points = s.rows;
       step.unknowns = s.unknowns, step.lines = s.lines, step.repeat = s.repeat, step.peers = s.peers;
       table = bench::hyperdiffusion(step);
-    } else if (make.file.empty())
-      table = bench::run_in_scalar(s);
+    } else if (make.file.empty()) table = bench::run_in_scalar(s);
     else {
       if (rows->count() > 0) make.rows = s.rows;
       if (unknowns->count() > 0) make.unknowns = s.unknowns;
