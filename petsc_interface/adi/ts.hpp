@@ -63,9 +63,11 @@ struct Choice {
 /// Change of the function with time (adi/ts_in_time.cxx): R(t + s h, U) = R(t, U) + s first + s^2 second, with U
 /// at the start of the step. 0 in rows of algebraic equations.
 struct InTime {
-  bool      depends = false; ///< the function depends on time
-  bool      used    = false; ///< in this step
-  PetscInt  looked  = -1;    ///< step of the last comparison; -1: there was none
+  bool depends = false; ///< the function depends on time
+  bool used    = false; ///< in this step
+  /// `first` and `second` already are the functions at t + h and t + h / 2 (ComputeBoundary())
+  bool      evaluated[2] = {};
+  PetscInt  looked       = -1; ///< step of the last comparison; -1: there was none
   Vec       first = nullptr, second = nullptr;
   PetscReal gamma[max_stages] = {}; ///< factor of `first` in each stage
   /// factors of `first` and `second` in D_i of each stage (docs/methods/adi.md#functions-of-time)
@@ -262,9 +264,6 @@ PetscErrorCode SolveP(TS ts, Vec R, Vec x, const PetscReal moves[2] = nullptr);
 /// M x = R for a mass that is a Kronecker product, with x = 0 in rows of algebraic equations. Changes these
 /// rows of R.
 PetscErrorCode SolveTensorMass(TS ts, Vec R, Vec x);
-/// c := s_b R_b(t, U): the distance by which the algebraic equations at time t move their unknowns away
-/// from U, times the sign. Other rows are 0.
-PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c);
 /// Sets the rows of algebraic equations of rhs to sign sum_k weight_k boundary_k.
 PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs);
 

@@ -35,20 +35,35 @@ void weigh_boundary(const TS_ADI *adi, const WMethod &m, int i, PetscReal weight
   else if (uses_function(adi, m, i)) weight[1] = 1 / m.b[i];
 }
 
+/// c := s_b R_b(time, U): the distance by which the algebraic equations move their unknowns away from U, times the
+/// sign. Other rows are 0. If functions depend on time, `all` keeps R for ComputeInTime(): `evaluated`.
+PetscErrorCode BoundaryIncrement(const Step &step, PetscReal time, Vec all, bool *evaluated, Vec c)
+{
+  TS_ADI *adi = step.adi;
+  PetscFunctionBegin;
+  *evaluated  = adi->in_time.depends && all;
+  const Vec R = *evaluated ? all : adi->work;
+  PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(step.ts, time, step.U, R));
+  PetscCall(VecPointwiseMult(c, adi->splitting.algebraic(), R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
 {
   TS_ADI *adi = step.adi;
   Vec    *c   = adi->boundary;
+  InTime &t   = adi->in_time;
   PetscFunctionBegin;
   if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
   for (Vec &v : adi->boundary)
     if (!v) PetscCall(VecDuplicate(step.U, &v));
   if (m.c[0] == 1) PetscCall(VecPointwiseMult(c[0], adi->splitting.algebraic(), R));
-  else PetscCall(BoundaryIncrement(step.ts, step.t + step.h, step.U, c[0]));
+  else PetscCall(BoundaryIncrement(step, step.t + step.h, t.first, &t.evaluated[0], c[0]));
   if (m.order < 3) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(BoundaryIncrement(step.ts, step.t + step.h / 2, step.U, c[1]));
+  PetscCall(BoundaryIncrement(step, step.t + step.h / 2, t.second, &t.evaluated[1], c[1]));
   PetscCall(VecAXPBY(c[1], -1, 4, c[0]));
   if (!is_rosenbrock(adi, m))
     PetscFunctionReturn(PETSC_SUCCESS); // q(t) = 0: q' includes what is missing at t

@@ -78,8 +78,8 @@ PetscErrorCode ComputeInTime(const Step &step, const WMethod &m, Vec R)
   if (!t.depends) PetscCall(LookAtTime(step, R));
   if (!t.depends) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Prepare(step));
-  PetscCall(Evaluate(step.ts, step.t + step.h, step.U, t.first));
-  PetscCall(Evaluate(step.ts, step.t + step.h / 2, step.U, t.second));
+  if (!t.evaluated[0]) PetscCall(Evaluate(step.ts, step.t + step.h, step.U, t.first));
+  if (!t.evaluated[1]) PetscCall(Evaluate(step.ts, step.t + step.h / 2, step.U, t.second));
   PetscCall(VecAXPBYPCZ(t.first, -3, 4, -1, R, t.second));
   PetscCall(VecAXPBYPCZ(t.second, -4, -2, 4, R, t.first));
   for (Vec v : {t.first, t.second}) PetscCall(ClearAlgebraic(adi, v));

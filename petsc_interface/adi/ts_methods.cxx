@@ -338,8 +338,9 @@ PetscErrorCode Advance(TS ts, bool *ok)
   TS_ADI    *adi = adi_of(ts);
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
-  *ok                     = true;
-  adi->in_time.used       = false;
+  *ok               = true;
+  adi->in_time.used = false;
+  for (bool &is : adi->in_time.evaluated) is = false;
   const ADIMethod &method = method_of(adi->type);
   if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) &&
       !adi->starting) {

@@ -91,16 +91,6 @@ PetscErrorCode SolveTensorMass(TS ts, Vec R, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c)
-{
-  TS_ADI *adi = adi_of(ts);
-  PetscFunctionBegin;
-  PetscCall(ClearRate(adi));
-  PetscCall(Evaluate(ts, t, U, adi->work));
-  PetscCall(VecPointwiseMult(c, adi->splitting.algebraic(), adi->work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs)
 {
   TS_ADI     *adi = adi_of(ts);

@@ -201,6 +201,24 @@ TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
   }
 }
 
+/// Boundary values and source terms that depend on time: rows of algebraic equations and the time derivative of the
+/// others need the functions at t + h and t + h / 2, once each.
+TEST_F(TSADISteps, FunctionsLaterInAStepAreEvaluatedOnce) // one rank
+{
+  for (const char *method : {"hundsdorfer_verwer", "ra34pw2"}) {
+    PetscInt evaluations[2];
+    for (int k = 0; k < 2; ++k) {
+      DiffusionTS run(problem_with([](Diffusion &) {}), method);
+      run.fixed(0.0125, k ? 0.5 : 0.25);
+      OK(TSADISetLagJacobian(run.ts, -1));
+      OK(TSSolve(run.ts, run.u));
+      EXPECT_LT(run.error(), 1e-3) << method;
+      evaluations[k] = run.evaluations;
+    }
+    EXPECT_EQ(evaluations[1] - evaluations[0], 20 * (method == std::string("ra34pw2") ? 6 : 4)) << method;
+  }
+}
+
 /// The size of the last step differs from that of the others by rounding of the times.
 TEST_F(TSADISteps, TheStepThatEndsARunTakesTheFactorsOfTheOthers) // one rank
 {
