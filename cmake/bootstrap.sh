@@ -96,8 +96,8 @@ build_examples() {
   build_targets "$@"
 }
 
-# build_ribbon TARGET...: with all options and tests. In a folder that $optimization (an option of the compiler) creates,
-# all is compiled with it, except kernels in float and complex: the same templates as in double are optimised less.
+# build_ribbon TARGET...: with all options and tests. A new build folder uses $optimization (an option of the compiler),
+# except for kernels in float and complex: they are the same templates as in double, and -Og compiles them in half the time.
 build_ribbon() {
   require_packages "${kernel_packages[@]}" "${packages[@]}" "${test_packages[@]}"
   require_tutorials

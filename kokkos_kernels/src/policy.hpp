@@ -148,7 +148,8 @@ private:
       if (candidate.algorithm == Algorithm::cr_pcr)
         reason += "; parallel cyclic reduction takes over at " +
                   std::to_string(equations_at_switch(problem_.lines, problem_.options)) + " equations";
-      return take_named(candidate, reason), true;
+      take_named(candidate, reason);
+      return true;
     }
     return false;
   }

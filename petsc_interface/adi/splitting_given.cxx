@@ -135,7 +135,7 @@ PetscErrorCode DirectionSplitting::update_given(const std::vector<Mat> &A, const
     patterns_ = patterns;
   }
   PetscCall(update_mass(A[0], jacobian, &mass_changed, &rows_changed));
-  // a change; a mass; algebraic rows; others than before
+  // a change; a mass; algebraic rows; whether these changed
   int flags[4] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0, rows_changed};
   for (char is : is_algebraic_) flags[2] |= is;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 4, MPI_INT, MPI_MAX, comm));

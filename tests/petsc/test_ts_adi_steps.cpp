@@ -329,7 +329,7 @@ TEST_F(TSADISteps, GridsThatChange) // one rank
 }
 #endif
 
-/// Rows of given matrices that become algebraic change the structure: no line ends there then.
+/// Rows of given matrices that become algebraic change the structure, and their line ends disappear.
 TEST_F(TSADISteps, NewAlgebraicRowsOfGivenMatricesAreNoEndsOfLines)
 {
   ribbon::petsc::DirectionSplitting splitting;

@@ -142,8 +142,8 @@ TEST_F(TSADIUse, StepsOutOfTheDomainAreTakenAgain) // one rank
   }
 }
 
-/// The function is out of its domain late in steps that are too long, with finite values. Only one rank reports
-/// it.
+/// Late in steps that are too long, the function reports a domain error, and its values are finite. Only one rank
+/// reports it.
 TEST_F(TSADIUse, FunctionsOutOfTheirDomainAreTakenAgain)
 {
   const auto function = [](TS ts, PetscReal t, Vec u, Vec udot, Vec F, void *context) -> PetscErrorCode {

@@ -91,8 +91,8 @@ def measure(args):
 
 def call(command, **options):
     code = subprocess.run(command, **options).returncode
-    if code:  # the program said why
-        sys.exit(code)
+    if code:
+        sys.exit(f"figures.py: {command[0]} ended with the code {code}")
 
 
 def on_threads(args, words, lines, out):

@@ -6,7 +6,7 @@ reduction against its switch point, and bars with elimination on the host and th
    reduction.py measure BENCH DATA.json [--sizes 512x512] [--machine NAME]
    reduction.py draw DATA.json PICTURE.png
 
-A size has the equations of a system and the number of systems; 512x512 was published. A switch point is the number of
+A size is EQUATIONSxSYSTEMS; 512x512 was published. A switch point is the number of
 equations that are left when parallel cyclic reduction takes over. All rows are one stencil, in double precision (published:
 single); the algorithms of the publication do not use that the rows are equal. dpttrs eliminates without pivoting, dgttrs
 with pivoting. Host times are those of LAPACK, on one core and on 8 threads. A transfer copies the right-hand sides to the
@@ -33,9 +33,7 @@ def sizes(text):
 def rows_of(bench, words):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "rows.json"
-        code = subprocess.run([bench, "--system", "tri", "--repeat", "9", "--json", str(out), *words]).returncode
-        if code:  # the program said why
-            sys.exit(code)
+        subprocess.run([bench, "--system", "tri", "--repeat", "9", "--json", str(out), *words], check=True)
         return json.loads(out.read_text())
 
 

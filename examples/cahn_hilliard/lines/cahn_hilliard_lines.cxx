@@ -21,7 +21,7 @@ Options:\n\
  patterns, evolution:\n\
   -map M,F -points p      a grid of means and forcings, points of a state on file\n\
   -window t               patterns: time over which the change is measured\n\
-  -reports k              evolution: times\n\
+  -reports k              evolution: about so many times\n\
  speed:\n\
   -runs r -steps s\n\
   -csv file               rows of the table\n\

@@ -15,21 +15,22 @@ PetscErrorCode RunEvolution(MPI_Comm comm, const Settings &s)
   Exec               exec;
   PartsFile          file;
   const std::int64_t runs  = s.map[0] * s.map[1],
-                     steps = std::max<std::int64_t>(1, std::lround(s.final_time / s.equation.dt));
+                     steps = std::max<std::int64_t>(1, std::lround(s.final_time / s.equation.dt)),
+                     every = std::max<std::int64_t>(1, steps / s.reports);
   Settings           kept  = s;
   std::vector<float> states;
 
   PetscFunctionBeginUser;
   PetscCall(GetSpace(&exec));
-  kept.reports = std::min(s.reports, steps);
+  kept.reports    = (steps + every / 2) / every;
+  kept.final_time = static_cast<double>(kept.reports * every) * s.equation.dt;
   PetscCall(file.open(comm, s.file, pattern_header(kept), false, sizeof(float)));
   Batch batch(exec, s.equation, s.method, runs);
   PetscCall(batch.create(comm));
   PetscCallCXX(batch.start(pattern_starts(s, 0, runs), s.noise, 0));
   PetscCallCXX(batch.remember());
   for (std::int64_t k = 0; k <= kept.reports; ++k) {
-    const auto step_of = [&](std::int64_t report) { return steps * report / kept.reports; };
-    if (k > 0) PetscCallCXX(batch.step(static_cast<int>(step_of(k) - step_of(k - 1))));
+    if (k > 0) PetscCallCXX(batch.step(static_cast<int>(every)));
     PetscCallCXX(states = batch.states(point_stride(s)));
     PetscCall(file.append(states.data(), static_cast<std::int64_t>(states.size())));
   }
@@ -40,7 +41,7 @@ PetscErrorCode RunEvolution(MPI_Comm comm, const Settings &s)
     drift = std::max(drift, std::abs(result.drift));
   }
   PetscCall(PetscPrintf(comm, "%lld runs to t = %g, largest drift of a mean %.1e\n",
-                        static_cast<long long>(runs), static_cast<double>(steps) * s.equation.dt, drift));
+                        static_cast<long long>(runs), kept.final_time, drift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
