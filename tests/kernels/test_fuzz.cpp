@@ -86,7 +86,10 @@ void check(std::uint64_t seed)
     for (std::int64_t l = 0; l < lines; ++l)
       bands.class_of_line(static_cast<std::size_t>(l)) =
         static_cast<int>(l / 33 % static_cast<std::int64_t>(bands.values.extent(0)));
-  const std::int64_t ends = d.below(3);
+  const std::int64_t        ends = d.below(3);
+  ribbon::LineSolverOptions options{algorithm};
+  Draw                      aside = d; // other draws stay as they were
+  if (algorithm == "cr_pcr") options.switch_rows = aside.below(2 * static_cast<int>(n));
   // Rows between the ends are equal, and stored once.
   const bool equal = d.below(6) == 0 && n > 2 * ends + 1;
   auto       given = bands;
@@ -106,13 +109,14 @@ void check(std::uint64_t seed)
                std::to_string(lines) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) +
                ", block " + std::to_string(block) + (periodic ? ", ring" : "") +
                (contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(lhs) +
-               (equal ? ", equal rows, " : ", ") + algorithm + (is_float ? ", float" : ""));
+               (equal ? ", equal rows, " : ", ") + algorithm + ", switch_rows " +
+               std::to_string(options.switch_rows) + (is_float ? ", float" : ""));
   const auto set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + d.below(3))
                                : ribbon::LineSet::interleaved(n, lines))
                      .with_components(block);
   ribbon::LineSolver<Scalar, Exec> solver;
   try {
-    solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(given), {algorithm});
+    solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(given), options);
   } catch (const std::invalid_argument &e) {
     if (algorithm.find("reduction") != std::string::npos || algorithm == "cr_pcr")
       if (std::string(e.what()).find("do not fit the scratch of a team") != std::string::npos) return;

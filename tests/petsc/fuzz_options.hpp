@@ -16,7 +16,7 @@ struct Options {
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
-  PetscInt          iterations = 1;
+  PetscInt          iterations = 1, switch_rows = 0;
 
   /// Writes every option by name, so that no option of an earlier case remains.
   void say()
@@ -32,6 +32,7 @@ struct Options {
                                       {"cut", cut},
                                       {"cut_exchange", exchange},
                                       {"algorithm", algorithm},
+                                      {"switch_rows", std::to_string(switch_rows)},
                                       {"zeropivot", std::to_string(zero_pivot)},
                                       {"shift_type", shift},
                                       {"lhs_tol", lhs_tol == 0 ? "0" : "1e-15"}})
@@ -62,6 +63,7 @@ inline Options draw_options(Draw *draw)
     o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted", "partition", "tile_products",
                                           "factored_reduction", "cyclic_reduction",
                                           "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"});
+  if (o.algorithm == "cr_pcr") o.switch_rows = aside.between(0, 40);
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});
   if (draw->one_in(6)) o.shift = draw->of<const char *>({"nonzero", "pin"});
   if (draw->one_in(6)) o.lhs_tol = 1e-15;
