@@ -290,12 +290,11 @@ std::array<double, 2> random_graphs(unsigned seed)
         : Scalar(static_cast<ribbon::real_t<Scalar>>(uniform(random) * std::pow(10, 2 * uniform(random))));
   }
   ribbon::LinesOfGraphOptions options;
-  options.threshold  = random() % 2 == 0 ? 0.25 : 0;
-  options.anisotropy = random() % 3 == 0 ? 2 : 0;
-  using Strength     = ribbon::CouplingStrength;
-  options.strength   = random() % 3 == 0   ? Strength::absolute
-                       : random() % 2 == 0 ? Strength::aggregation
-                                           : Strength::negative;
+  options.threshold      = random() % 2 == 0 ? 0.25 : 0;
+  options.anisotropy     = random() % 3 == 0 ? 2 : 0;
+  using Strength         = ribbon::CouplingStrength;
+  const Strength kinds[] = {Strength::absolute, Strength::aggregation, Strength::negative};
+  options.strength       = kinds[random() % 3];
   const auto found = by_rounds(A, options), again = by_rounds(A, options);
   expect_sound(A, found);
   EXPECT_EQ(found.order, again.order);

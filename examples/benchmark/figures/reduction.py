@@ -6,11 +6,10 @@ reduction against its switch point, and bars with elimination on the host and th
    reduction.py measure BENCH DATA.json [--sizes 512x512] [--machine NAME]
    reduction.py draw DATA.json PICTURE.png
 
-A size is EQUATIONSxSYSTEMS; 512x512 was published. A switch point is the number of
-equations that are left when parallel cyclic reduction takes over. All rows are one stencil, in double precision (published:
-single); the algorithms of the publication do not use that the rows are equal. dpttrs eliminates without pivoting, dgttrs
-with pivoting. Host times are those of LAPACK, on one core and on 8 threads. A transfer copies the right-hand sides to the
-device and the solutions back.
+A size is EQUATIONSxSYSTEMS; 512x512 was published. A switch point is the number of equations that are left when parallel
+cyclic reduction takes over. All rows are one stencil, in double precision (published: single); the algorithms of the
+publication do not use that the rows are equal. dpttrs eliminates without pivoting, dgttrs with pivoting. Host times are
+those of LAPACK, on one core and on 8 threads. A transfer copies the right-hand sides to the device and the solutions back.
 """
 import argparse
 import datetime

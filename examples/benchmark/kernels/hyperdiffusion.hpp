@@ -34,7 +34,8 @@ std::vector<std::string> hyperdiffusion_schemes();
 /// schemes are timed: `auto` with one matrix, a thread per line with one matrix (the *ConstantBatch codes),
 /// a thread per line with factors of every line, kept (cuPentBatchConstant) or made in every step
 /// (cuPentBatchRewrite), and `auto` with new matrices of every line in every step. All lines are interleaved and
-/// start from the same mode. The mode has to decay by the factor of the scheme. Peers: cuSPARSE gpsvInterleavedBatch (diffusion: gtsvInterleavedBatch), LAPACK.
+/// start from the same mode. The mode has to decay by the factor of the scheme. Peers: cuSPARSE
+/// gpsvInterleavedBatch (diffusion: gtsvInterleavedBatch), LAPACK.
 /// @return the table
 /// @throws std::invalid_argument for fewer than 5 points, std::runtime_error if a mode decays otherwise
 nlohmann::json hyperdiffusion(const HyperdiffusionSettings &settings);
