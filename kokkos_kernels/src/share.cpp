@@ -36,8 +36,8 @@ struct Values {
   explicit Values(const View &view)
       : numbers(view.data()), matrices(static_cast<std::int64_t>(view.extent(0))),
         rows(static_cast<std::int64_t>(view.extent(1))), entries(static_cast<std::int64_t>(view.extent(2))),
-        row_stride(static_cast<std::int64_t>(view.stride_1())),
-        entry_stride(static_cast<std::int64_t>(view.stride_2()))
+        row_stride(static_cast<std::int64_t>(view.stride(1))),
+        entry_stride(static_cast<std::int64_t>(view.stride(2)))
   {
   }
   KOKKOS_FUNCTION std::int64_t at(std::int64_t l, std::int64_t i, std::int64_t d) const

@@ -282,7 +282,7 @@ PetscErrorCode SplitKernels::create(Mat aij, std::unique_ptr<SplitKernels> *kern
 {
   Mat             block[2];
   const PetscInt *columns;
-  bool            on_device;
+  bool            on_device = false;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
   PetscCall(GetBlocks(aij, block, &columns));

@@ -184,6 +184,15 @@ inline bool is_of_type(Vec v, const char *part)
   return contains(type, part);
 }
 
+inline bool is_on_device(Vec v)
+{
+  const PetscScalar *a;
+  PetscMemType       where = PETSC_MEMTYPE_HOST;
+  VecGetArrayReadAndMemType(v, &a, &where);
+  VecRestoreArrayReadAndMemType(v, &a);
+  return PetscMemTypeDevice(where);
+}
+
 /// Tells the KSP not to get operators, right-hand sides and guesses from the DM.
 inline PetscErrorCode deactivate_dm(KSP ksp)
 {

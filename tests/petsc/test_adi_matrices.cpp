@@ -125,3 +125,68 @@ TEST_F(AdiMatrices, NoLinesAreOneError)
   EXPECT_TRUE(contains(last_error(), "ADI needs the lines of a grid, but there is no DMDA")) << last_error();
   OK(MatDestroy(&J));
 }
+
+/// Rows of given matrices that become algebraic change the structure, and their line ends disappear.
+TEST_F(AdiMatrices, NewAlgebraicRowsOfGivenMatricesAreNoEndsOfLines)
+{
+  DirectionSplitting           splitting;
+  ribbon::petsc::SplitJacobian jacobian;
+  const PetscInt                    n = 8;
+  Mat                               A, ends;
+  Vec                               u;
+  PetscInt                          first, last;
+  PetscInt64                        structure = -1;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 3, nullptr, 1, nullptr, &A));
+  OK(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt row = first; row < last; ++row)
+    for (PetscInt column = PetscMax(row - 1, 0); column < PetscMin(row + 2, n); ++column)
+      OK(MatSetValue(A, row, column, row == column ? -2 : 1, INSERT_VALUES));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  OK(MatCreateVecs(A, &u, &jacobian.mass));
+  OK(VecSet(jacobian.mass, 1));
+  jacobian.shift = 1;
+  for (bool algebraic : {false, true}) { // the last row
+    SCOPED_TRACE(algebraic);
+    if (algebraic && last == n) {
+      OK(VecSetValue(jacobian.mass, n - 1, 0, INSERT_VALUES));
+    }
+    OK(VecAssemblyBegin(jacobian.mass));
+    OK(VecAssemblyEnd(jacobian.mass));
+    OK(splitting.update({A}, jacobian, nullptr));
+    EXPECT_NE(splitting.structure(), structure);
+    structure = splitting.structure();
+    OK(splitting.update({A}, jacobian, nullptr));
+    EXPECT_EQ(splitting.structure(), structure);
+    OK(splitting.line_ends(0, u, &ends));
+    PetscReal norm;
+    OK(MatNorm(ends, NORM_FROBENIUS, &norm));
+    EXPECT_NEAR(norm * norm, algebraic ? 2 : 4, 1e-4); // without a grid, 1 and -1 in a row for each end
+    OK(MatDestroy(&ends));
+  }
+  OK(VecDestroy(&jacobian.mass));
+  OK(VecDestroy(&u));
+  OK(MatDestroy(&A));
+}
+
+#if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
+/// Splitting again on a device after a change of values copies nothing between host and device.
+TEST_F(AdiMatrices, ADeviceSplittingCrossesTheBusZeroTimes) // one rank
+{
+  Grid                              grid({64, 64}, {1, 2}, 3);
+  DirectionSplitting splitting;
+  bool                              changed = false;
+  OK(splitting.update({grid.A, grid.da, 3}, nullptr));
+  if (!is_on_device(splitting.mass())) GTEST_SKIP() << "host vectors";
+  OK(MatScale(grid.A, 1.5));
+  OK(splitting.update({grid.A, grid.da, 4.5}, &changed));
+  OK(MatScale(grid.A, 2));
+  const PetscLogDouble up = petsc_ctog_ct, down = petsc_gtoc_ct;
+  OK(splitting.update({grid.A, grid.da, 9}, &changed));
+  EXPECT_TRUE(changed);
+  OK(splitting.update({grid.A, grid.da, 9}, &changed));
+  EXPECT_FALSE(changed);
+  EXPECT_EQ(petsc_ctog_ct, up);
+  EXPECT_EQ(petsc_gtoc_ct, down);
+}
+#endif

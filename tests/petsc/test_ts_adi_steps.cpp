@@ -3,8 +3,6 @@
 #include "allocations.hpp"
 #include "diffusion.hpp"
 
-#include "adi/splitting.hpp"
-
 using namespace test;
 
 namespace {
@@ -329,63 +327,12 @@ TEST_F(TSADISteps, GridsThatChange) // one rank
 }
 #endif
 
-/// Rows of given matrices that become algebraic change the structure, and their line ends disappear.
-TEST_F(TSADISteps, NewAlgebraicRowsOfGivenMatricesAreNoEndsOfLines)
-{
-  ribbon::petsc::DirectionSplitting splitting;
-  ribbon::petsc::SplitJacobian      jacobian;
-  const PetscInt                    n = 8;
-  Mat                               A, ends;
-  Vec                               u;
-  PetscInt                          first, last;
-  PetscInt64                        structure = -1;
-  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 3, nullptr, 1, nullptr, &A));
-  OK(MatGetOwnershipRange(A, &first, &last));
-  for (PetscInt row = first; row < last; ++row)
-    for (PetscInt column = PetscMax(row - 1, 0); column < PetscMin(row + 2, n); ++column)
-      OK(MatSetValue(A, row, column, row == column ? -2 : 1, INSERT_VALUES));
-  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  OK(MatCreateVecs(A, &u, &jacobian.mass));
-  OK(VecSet(jacobian.mass, 1));
-  jacobian.shift = 1;
-  for (bool algebraic : {false, true}) { // the last row
-    SCOPED_TRACE(algebraic);
-    if (algebraic && last == n) {
-      OK(VecSetValue(jacobian.mass, n - 1, 0, INSERT_VALUES));
-    }
-    OK(VecAssemblyBegin(jacobian.mass));
-    OK(VecAssemblyEnd(jacobian.mass));
-    OK(splitting.update({A}, jacobian, nullptr));
-    EXPECT_NE(splitting.structure(), structure);
-    structure = splitting.structure();
-    OK(splitting.update({A}, jacobian, nullptr));
-    EXPECT_EQ(splitting.structure(), structure);
-    OK(splitting.line_ends(0, u, &ends));
-    PetscReal norm;
-    OK(MatNorm(ends, NORM_FROBENIUS, &norm));
-    EXPECT_NEAR(norm * norm, algebraic ? 2 : 4, 1e-4); // without a grid, 1 and -1 in a row for each end
-    OK(MatDestroy(&ends));
-  }
-  OK(VecDestroy(&jacobian.mass));
-  OK(VecDestroy(&u));
-  OK(MatDestroy(&A));
-}
-
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
 namespace {
 
 PetscErrorCode product(TS, PetscReal, Vec U, Vec G, void *A)
 {
   return MatMult(static_cast<Mat>(A), U, G);
-}
-bool on_device(Vec v)
-{
-  const PetscScalar *a;
-  PetscMemType       where = PETSC_MEMTYPE_HOST;
-  VecGetArrayReadAndMemType(v, &a, &where);
-  VecRestoreArrayReadAndMemType(v, &a);
-  return PetscMemTypeDevice(where);
 }
 
 } // namespace
@@ -401,7 +348,7 @@ TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: products of s
     Mat     J;
     OK(DMCreateGlobalVector(grid.da, &u));
     OK(VecSet(u, 1));
-    if (!on_device(u)) GTEST_SKIP() << "host vectors";
+    if (!is_on_device(u)) GTEST_SKIP() << "host vectors";
     OK(MatDuplicate(grid.A, MAT_COPY_VALUES, &J));
     OK(TSCreate(PETSC_COMM_WORLD, &ts));
     OK(TSSetDM(ts, grid.da));
@@ -424,25 +371,5 @@ TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: products of s
     OK(MatDestroy(&J));
     OK(VecDestroy(&u));
   }
-}
-
-/// Splitting again after a change of values copies nothing either.
-TEST_F(TSADISteps, ADeviceSplittingCrossesTheBusZeroTimes) // one rank
-{
-  Grid                              grid({64, 64}, {1, 2}, 3);
-  ribbon::petsc::DirectionSplitting splitting;
-  bool                              changed = false;
-  OK(splitting.update({grid.A, grid.da, 3}, nullptr));
-  if (!on_device(splitting.mass())) GTEST_SKIP() << "host vectors";
-  OK(MatScale(grid.A, 1.5));
-  OK(splitting.update({grid.A, grid.da, 4.5}, &changed));
-  OK(MatScale(grid.A, 2));
-  const PetscLogDouble up = petsc_ctog_ct, down = petsc_gtoc_ct;
-  OK(splitting.update({grid.A, grid.da, 9}, &changed));
-  EXPECT_TRUE(changed);
-  OK(splitting.update({grid.A, grid.da, 9}, &changed));
-  EXPECT_FALSE(changed);
-  EXPECT_EQ(petsc_ctog_ct, up);
-  EXPECT_EQ(petsc_gtoc_ct, down);
 }
 #endif

@@ -119,6 +119,7 @@ nlohmann::json run(const Settings &s)
                     anisotropy, renumbered ? "random" : "natural", product, rounds, packs, greedy, host_packs,
                     static_cast<long long>(lines.lines()), static_cast<long long>(expected.lines()),
                     100 * joined);
+        std::fflush(stdout);
         table.push_back({{"n", n},
                          {"anisotropy", anisotropy},
                          {"spread", s.spread},
