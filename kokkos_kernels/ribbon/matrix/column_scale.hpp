@@ -177,6 +177,7 @@ struct ColumnScaleKernel {
   {
     const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), i = k / entry.block;
     Real               sum = 0, count = 0;
+    if (!(scaled(c) & to_be_scaled)) return;
     for (int d = -entry.lower; d <= entry.upper; ++d)
       for (int b = 0; b < entry.block; ++b) {
         const Real size = magnitude(entry(c, i, d, static_cast<int>(k % entry.block), b));
@@ -184,16 +185,21 @@ struct ColumnScaleKernel {
       }
     row(t) = count > 0 ? count / sum : Real(1);
   }
-  KOKKOS_FUNCTION void operator()(Columns, const std::int64_t t) const
+  /// @param moves  1: further sweeps could change the scale of a column by a factor of 2^(1/4)
+  KOKKOS_FUNCTION void operator()(Columns, const std::int64_t t, int &moves) const
   {
+    constexpr Real     little = Real(1e-3);
     const std::int64_t c = t % entry.matrices(), k = t / entry.matrices();
     Real               sum = 0, count = 0;
+    if (!(scaled(c) & to_be_scaled)) return;
     each_of_column(c, k / entry.block, static_cast<int>(k % entry.block),
                    [&](std::int64_t i, int a, Real size) {
                      sum += fourth_root(size) * row(at(c, i, a));
                      ++count;
                    });
-    column(t) = count > 0 ? count / sum : Real(1);
+    const Real before = column(t);
+    column(t)         = count > 0 ? count / sum : Real(1);
+    moves |= std::abs(column(t) - before) > little * before;
   }
   /// Rounds the scale to a power of two, within the square root of the range of the type.
   KOKKOS_FUNCTION void operator()(Finish, const std::int64_t t) const
@@ -359,9 +365,12 @@ private:
     scale_              = kernel.column;
     matrices_           = bands.matrices();
     run(exec, typename Kernel::Start(), "ribbon::column_scale::start", kernel, unknowns);
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
+    int moves = 1;
+    for (int sweep = 0; moves && sweep < sweeps; ++sweep) {
       run(exec, typename Kernel::Rows(), "ribbon::column_scale::rows", kernel, unknowns);
-      run(exec, typename Kernel::Columns(), "ribbon::column_scale::columns", kernel, unknowns);
+      Kokkos::parallel_reduce("ribbon::column_scale::columns",
+                              policy<typename Kernel::Columns>(exec, unknowns), kernel,
+                              Kokkos::BOr<int>(moves));
     }
     run(exec, typename Kernel::Finish(), "ribbon::column_scale::finish", kernel, unknowns);
     const auto matrices = static_cast<std::size_t>(bands.matrices());

@@ -147,9 +147,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
   Run run(exec, kernel, set, end, at_once);
   if constexpr (is_device_space<Exec>) run.measure_strips(x.data(), solve);
-  else
-    run.measure_lines(x.data(), solve,
-                      bands.block == 1 && matrices >= Run::Tiles::width / 2 && !options.batch);
+  else run.measure_lines(x.data(), solve, matrices >= Run::Tiles::width / 2 && !options.batch);
   return run.result();
 }
 

@@ -186,8 +186,8 @@ struct Probe {
   }
 };
 
-/// The probe of many matrices without blocks on a host. It processes `width` matrices at a time, in the
-/// order of their entries, so that rows are read once and in vectors. All have the same known solution.
+/// The probe of many matrices on a host. It processes `width` matrices at a time, in the order of their
+/// entries, so that rows are read once and in vectors. All have the same known solution.
 template <class Scalar, class Memory>
 struct ProbeTiles {
   using Kernel               = Probe<Scalar, Memory>;
@@ -203,10 +203,10 @@ struct ProbeTiles {
   void operator()(typename Kernel::Fill, const std::int64_t t) const
   {
     const Tile tile = at(t);
-    for (std::int64_t i = 0; i < probe.set.rows; ++i) {
+    for (std::int64_t u = 0; u < unknowns(); ++u) {
       Scalar f[width];
-      right_hand_sides(tile, i, f);
-      Scalar *x = probe.x + probe.set(tile.line, i);
+      right_hand_sides(tile, u, f);
+      Scalar *x = unknown(tile, u);
       for (int l = 0; l < tile.lines; ++l) x[l * probe.set.stride0] = f[l];
     }
   }
@@ -214,19 +214,19 @@ struct ProbeTiles {
   {
     const Tile tile = at(t);
     Largest    norm_r, norm_x, norm_b;
-    for (std::int64_t i = 0; i < probe.set.rows; ++i) {
+    for (std::int64_t u = 0; u < unknowns(); ++u) {
       Scalar f[width], r[width];
       Real   sum[width] = {};
-      right_hand_sides(tile, i, f);
+      right_hand_sides(tile, u, f);
       for (int l = 0; l < width; ++l) r[l] = f[l];
-      each(tile, i, [&](std::int64_t j, const Scalar(&e)[width]) {
-        const Scalar *x = probe.x + probe.set(tile.line, j);
+      each(tile, u, [&](std::int64_t v, const Scalar(&e)[width]) {
+        const Scalar *x = unknown(tile, v);
         for (int l = 0; l < tile.lines; ++l) {
           sum[l] += magnitude(e[l]);
           r[l] -= e[l] != Scalar(0) ? e[l] * x[l * probe.set.stride0] : Scalar(0);
         }
       });
-      const Scalar *x = probe.x + probe.set(tile.line, i);
+      const Scalar *x = unknown(tile, u);
       for (int l = 0; l < tile.lines; ++l) {
         norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])),
           norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
@@ -263,31 +263,44 @@ private:
     return {first, line, static_cast<int>(std::min<std::int64_t>(width, matrices - first)),
             probe.kind_of(line)};
   }
-  /// Calls f(j, entries (i, j) of the matrices) for the diagonals of row i.
-  template <class F>
-  void each(const Tile &tile, std::int64_t i, const F &f) const
+  std::int64_t unknowns() const { return probe.set.rows * probe.entry.block; }
+  /// Unknown u = row * block + component of the first line of a tile.
+  Scalar *unknown(const Tile &tile, std::int64_t u) const
   {
-    const auto &entry = probe.entry;
+    const std::int64_t i = u / probe.entry.block;
+    return probe.x + probe.set(tile.line, i) + (u - i * probe.entry.block) * probe.set.component_stride;
+  }
+  /// Calls f(v, entries (u, v) of the matrices) for the unknowns v that share bands with unknown u.
+  template <class F>
+  void each(const Tile &tile, std::int64_t u, const F &f) const
+  {
+    const auto        &entry = probe.entry;
+    const int          B     = entry.block;
+    const std::int64_t i = u / B, k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2,
+                                                   entry.repeats);
+    const int          a = static_cast<int>(u - i * B);
     for (int d = -entry.lower; d <= entry.upper; ++d) {
       if (!entry.periodic && (i + d < 0 || i + d >= entry.rows)) continue;
-      Scalar e[width] = {};
-      if (entry.alpha.data())
-        for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d);
-      else {
-        const auto k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats);
-        const Scalar *v = &entry.values(tile.matrix, k, d + entry.lower); // matrices are the fast index
-        if (tile.lines == width) std::copy_n(v, width, e);                // in registers
-        else std::copy_n(v, tile.lines, e);
+      const std::int64_t first = probe.wrap(i + d) * B;
+      for (int b = 0; b < B; ++b) {
+        Scalar e[width] = {};
+        if (entry.alpha.data())
+          for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d, a, b);
+        else { // matrices are the fast index
+          const Scalar *v = &entry.values(tile.matrix, k, ((d + entry.lower) * B + a) * B + b);
+          if (tile.lines == width) std::copy_n(v, width, e); // in registers
+          else std::copy_n(v, tile.lines, e);
+        }
+        f(first + b, e);
       }
-      f(probe.wrap(i + d), e);
     }
   }
-  void right_hand_sides(const Tile &tile, std::int64_t i, Scalar (&f)[width]) const
+  void right_hand_sides(const Tile &tile, std::int64_t u, Scalar (&f)[width]) const
   {
-    std::fill(f, f + width, tile.kind < Kernel::first_given ? Scalar(0) : probe.given(tile.kind, i));
+    std::fill(f, f + width, tile.kind < Kernel::first_given ? Scalar(0) : probe.given(tile.kind, u));
     if (tile.kind >= Kernel::first_given) return;
-    each(tile, i, [&](std::int64_t j, const Scalar(&e)[width]) {
-      const Scalar y = probe.given(tile.kind, j);
+    each(tile, u, [&](std::int64_t v, const Scalar(&e)[width]) {
+      const Scalar y = probe.given(tile.kind, v);
       for (int l = 0; l < width; ++l) f[l] += e[l] * y;
     });
   }

@@ -119,10 +119,11 @@ struct LoopedPlain {
   /// any units.
   KOKKOS_FUNCTION void invert_pivot(std::int64_t i) const
   {
-    Real scale = 0;
+    Real scale = 0, power[most_block];
     for (int a = 0; a < B; ++a) {
-      const Real r = entry.row_max(l, i, a);
-      if (!(r <= scale)) scale = r;
+      const Real largest = entry.row_max(l, i, a);
+      power[a]           = entry.power_of_two_for(largest);
+      if (!(largest <= scale)) scale = largest;
     }
     if (B == 1) {
       Watch::see(magnitude(inv(i, 0)), scale, l * rows + i, smallest);
@@ -130,12 +131,12 @@ struct LoopedPlain {
       return;
     }
     for (int a = 0; a < B; ++a)
-      for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, a);
+      for (int b = 0; b < B; ++b) inv(i, a * B + b) *= power[a];
     const Real one = scale > 0 && is_finite(scale) ? Real(1) : scale;
     invert(B, &inv(i, 0),
            [&](const Scalar &pivot, int) { Watch::see(magnitude(pivot), one, l * rows + i, smallest); });
     for (int a = 0; a < B; ++a)
-      for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, b);
+      for (int b = 0; b < B; ++b) inv(i, a * B + b) *= power[b];
   }
 
   /// Multiplies L and U of row i by -inv, column by column.
