@@ -18,8 +18,9 @@ using namespace rounds;
 template <class Exec>
 class Rounds {
   template <class Word>
-  using Array  = Kokkos::View<Word *, typename Exec::memory_space>;
+  using Array  = Temporary<Word, Exec>;
   using Memory = typename Exec::memory_space;
+  using View   = Kokkos::View<std::int64_t *, Memory>;
 
 public:
   Rounds(const Exec &exec, const Graph &graph)
@@ -27,15 +28,15 @@ public:
         label_(words32(n_)), length_(words32(n_)),
         changed_(words32(n_)), to_{words32(2 * n_), words32(2 * n_)}, far_{words32(2 * n_), words32(2 * n_)},
         closed_(bytes(n_)), simple_(bytes(n_)),
-        flags_(allocate<Array<int>>(exec, "ribbon::rounds", 2)), forest_{neighbor_.data(), closed_.data(),
-                                                                         label_.data(), length_.data()}
+        flags_(exec, "ribbon::rounds", 2), forest_{neighbor_.data(), closed_.data(), label_.data(),
+                                                   length_.data()}
   {
   }
 
   LinesInMemory<Memory> run()
   {
     const auto each = indices(exec_, n_);
-    Kokkos::deep_copy(exec_, changed_, 0);
+    Kokkos::deep_copy(exec_, view_of(changed_, n_), 0);
     Kokkos::parallel_for("ribbon::rounds", each, SimpleKernel{graph_, simple_.data()});
     Kokkos::parallel_for("ribbon::rounds", each, JoinSimpleKernel{graph_, simple_.data(), forest_});
     label();
@@ -46,14 +47,8 @@ public:
   }
 
 private:
-  Array<std::int32_t> words32(std::int64_t n) const
-  {
-    return allocate<Array<std::int32_t>>(exec_, "ribbon::rounds", words(n));
-  }
-  Array<unsigned char> bytes(std::int64_t n) const
-  {
-    return allocate<Array<unsigned char>>(exec_, "ribbon::rounds", words(n));
-  }
+  Array<std::int32_t>  words32(std::int64_t n) const { return {exec_, "ribbon::rounds", words(n)}; }
+  Array<unsigned char> bytes(std::int64_t n) const { return {exec_, "ribbon::rounds", words(n)}; }
 
   /// Ranks up to which couplings begin lines, stage after stage, the last one of all couplings. Lines that
   /// begin far from each other grow before others begin.
@@ -61,7 +56,7 @@ private:
   {
     constexpr std::int64_t enough = 16384;
     const std::int64_t     every = std::max<std::int64_t>(1, n_ / enough), count = (n_ + every - 1) / every;
-    const auto             sample = allocate<Array<std::uint64_t>>(exec_, "ribbon::rounds", words(count));
+    const Array<std::uint64_t> sample(exec_, "ribbon::rounds", words(count));
     std::vector<std::uint64_t> rank(words(count)), limits;
     Kokkos::parallel_for("ribbon::rounds", indices(exec_, count),
                          SampleKernel{graph_, forest_, every, sample.data()});
@@ -69,7 +64,7 @@ private:
       exec_,
       Kokkos::View<std::uint64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(rank.data(),
                                                                                                 rank.size()),
-      sample);
+      view_of(sample, count));
     exec_.fence();
     std::sort(rank.begin(), rank.end());
     rank.erase(std::lower_bound(rank.begin(), rank.end(), ~std::uint64_t(0)), rank.end());
@@ -89,7 +84,7 @@ private:
       // launches that find nothing to do are cheaper than waits
       const std::int32_t last = first + std::min(7, first);
       for (std::int32_t round = first; round <= last; ++round) {
-        Kokkos::deep_copy(exec_, flags_, 0);
+        Kokkos::deep_copy(exec_, view_of(flags_, 2), 0);
         Kokkos::parallel_for(
           "ribbon::rounds", each,
           ProposeKernel{graph_, forest_, limit, changed_.data(), round - 1, proposal_.data()});
@@ -101,7 +96,7 @@ private:
       now   = GraphOf<Exec>::flag(exec_, flags_, 0);
       first = last + 1;
     }
-    Kokkos::deep_copy(exec_, changed_, 0); // a first round reads all rows
+    Kokkos::deep_copy(exec_, view_of(changed_, n_), 0); // a first round reads all rows
     return any;
   }
 
@@ -138,7 +133,7 @@ private:
   void open_rings(std::int64_t arcs_left)
   {
     const auto          arcs = indices(exec_, 2 * n_), each = indices(exec_, n_);
-    const auto          rank       = allocate<Array<Rank>>(exec_, "ribbon::rounds", words(2 * n_));
+    const Array<Rank>   rank(exec_, "ribbon::rounds", words(2 * n_));
     Array<std::int32_t> next[2]    = {words32(2 * n_), words32(2 * n_)},
                         weakest[2] = {words32(2 * n_), words32(2 * n_)};
     Kokkos::parallel_for(
@@ -160,14 +155,14 @@ private:
 
   LinesInMemory<Memory> numbered() const
   {
-    const auto   each   = indices(exec_, n_);
-    const auto   number = allocate<Array<std::int64_t>>(exec_, "ribbon::rounds", words(n_));
-    std::int64_t sum    = 0;
+    const auto                each = indices(exec_, n_);
+    const Array<std::int64_t> number(exec_, "ribbon::rounds", words(n_));
+    std::int64_t              sum = 0;
     Kokkos::parallel_scan("ribbon::rounds", each, NumberKernel{forest_, number.data()}, sum);
     exec_.fence();
     const std::int64_t    count = sum >> 32;
-    LinesInMemory<Memory> lines = {allocate<Array<std::int64_t>>(exec_, "ribbon::order", words(n_)),
-                                   allocate<Array<std::int64_t>>(exec_, "ribbon::begin", words(count + 1))};
+    LinesInMemory<Memory> lines = {allocate<View>(exec_, "ribbon::order", words(n_)),
+                                   allocate<View>(exec_, "ribbon::begin", words(count + 1))};
     Kokkos::parallel_for("ribbon::rounds", each,
                          OrderKernel{forest_, to_[0].data(), far_[0].data(), number.data(),
                                      lines.order.data(), lines.begin.data()});

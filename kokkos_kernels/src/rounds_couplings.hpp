@@ -4,6 +4,8 @@
 
 #include "rounds_graph.hpp"
 
+#include <ribbon/device/temporary.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -14,22 +16,31 @@ inline std::size_t words(std::int64_t n)
   return static_cast<std::size_t>(n);
 }
 
+/// A view of temporary memory.
+template <class Word, class Exec>
+auto view_of(const Temporary<Word, Exec> &memory, std::int64_t n)
+{
+  using View = Kokkos::View<Word *, typename Exec::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  return View(memory.data(), words(n));
+}
+
 /// The couplings of a matrix, and the memory that they refer to.
 template <class Exec>
 class GraphOf {
   template <class Word>
-  using Array = Kokkos::View<Word *, typename Exec::memory_space>;
+  using Array = Temporary<Word, Exec>;
 
 public:
   /// @return false: the columns of a row do not ascend
   bool read(const Exec &exec, const CsrNumbers &A, std::int64_t rows, std::int64_t entries,
             const LinesOfGraphOptions &options)
   {
-    const auto    flags = allocate_zeros<Array<int>>(exec, "ribbon::rounds", 2);
-    Array<double> diagonal;
-    relative_ = allocate<Array<float>>(exec, "ribbon::rounds", words(entries));
+    const Array<int> flags(exec, "ribbon::rounds", 2);
+    Array<double>    diagonal;
+    Kokkos::deep_copy(exec, view_of(flags, 2), 0);
+    relative_ = {exec, "ribbon::rounds", words(entries)}, entries_ = entries;
     if (options.strength == CouplingStrength::aggregation) {
-      diagonal = allocate<Array<double>>(exec, "ribbon::rounds", words(rows));
+      diagonal = {exec, "ribbon::rounds", words(rows)};
       Kokkos::parallel_for("ribbon::rounds", indices(exec, rows), DiagonalKernel{A, diagonal.data()});
     }
     Kokkos::parallel_for("ribbon::rounds", indices(exec, rows),
@@ -48,7 +59,8 @@ public:
   {
     int found[2] = {0, 0};
     Kokkos::deep_copy(
-      exec, Kokkos::View<int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found, 2), flags);
+      exec, Kokkos::View<int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found, 2),
+      view_of(flags, 2));
     exec.fence();
     return found[which] != 0;
   }
@@ -57,24 +69,25 @@ private:
   /// Stores both directions of every coupling, if the matrix does not.
   void symmetrize(const Exec &exec, const Array<int> &flags)
   {
-    const auto    n     = graph_.rows;
-    const auto    next  = allocate_zeros<Array<std::int64_t>>(exec, "ribbon::rounds", words(n + 1));
-    const auto    each  = indices(exec, n);
-    MissingKernel lacks = {n,           graph_.begin,     graph_.column, relative_.data(),
-                           next.data(), flags.data() + 1, nullptr,       nullptr,
-                           nullptr,     nullptr};
+    const auto                n = graph_.rows;
+    const Array<std::int64_t> next(exec, "ribbon::rounds", words(n + 1));
+    const auto                each  = indices(exec, n);
+    MissingKernel             lacks = {n,           graph_.begin,     graph_.column, relative_.data(),
+                                       next.data(), flags.data() + 1, nullptr,       nullptr,
+                                       nullptr,     nullptr};
+    Kokkos::deep_copy(exec, view_of(next, n + 1), 0);
     Kokkos::parallel_for("ribbon::rounds", each, lacks);
     if (!flag(exec, flags, 1)) return;
     CopyKernel copy = {n,       graph_.begin, graph_.column, relative_.data(), next.data(),
                        nullptr, nullptr,      nullptr,       nullptr};
     Kokkos::parallel_for("ribbon::rounds", each, copy);
-    std::int64_t all = 0;
-    Kokkos::parallel_scan("ribbon::rounds", indices(exec, n + 1), detail::Positions{next.data(), n}, all);
-    begin_ = allocate<Array<std::int64_t>>(exec, "ribbon::rounds", words(n + 1));
-    Kokkos::deep_copy(exec, begin_, next);
+    Kokkos::parallel_scan("ribbon::rounds", indices(exec, n + 1), detail::Positions{next.data(), n},
+                          entries_);
+    begin_ = {exec, "ribbon::rounds", words(n + 1)};
+    Kokkos::deep_copy(exec, view_of(begin_, n + 1), view_of(next, n + 1));
     exec.fence();
-    column_             = allocate<Array<std::int32_t>>(exec, "ribbon::rounds", words(all));
-    const auto relative = allocate<Array<float>>(exec, "ribbon::rounds", words(all));
+    column_ = {exec, "ribbon::rounds", words(entries_)};
+    const Array<float> relative(exec, "ribbon::rounds", words(entries_));
     copy.count = lacks.missing = nullptr;
     copy.to_begin = lacks.to_begin = begin_.data();
     copy.next = lacks.next = next.data();
@@ -91,20 +104,21 @@ private:
 
   void weigh(const Exec &exec, const LinesOfGraphOptions &options)
   {
-    const auto n       = graph_.rows;
-    const auto each    = indices(exec, n);
-    const auto needed  = allocate<Array<float>>(exec, "ribbon::rounds", words(n));
-    const auto present = allocate_zeros<Array<unsigned char>>(exec, "ribbon::rounds", words(weight_bins));
-    weight_            = allocate<Array<float>>(exec, "ribbon::rounds", relative_.extent(0));
-    strong_            = allocate<Array<unsigned char>>(exec, "ribbon::rounds", words(n));
+    const auto                 n    = graph_.rows;
+    const auto                 each = indices(exec, n);
+    const Array<float>         needed(exec, "ribbon::rounds", words(n));
+    const Array<unsigned char> present(exec, "ribbon::rounds", words(weight_bins));
+    weight_ = {exec, "ribbon::rounds", words(entries_)};
+    strong_ = {exec, "ribbon::rounds", words(n)};
+    Kokkos::deep_copy(exec, view_of(present, weight_bins), 0);
     Kokkos::parallel_for("ribbon::rounds", each,
                          WeightKernel{n, graph_.begin, graph_.column, relative_.data(), options.threshold,
                                       options.anisotropy, weight_.data(), needed.data()});
     Kokkos::parallel_for("ribbon::rounds", each,
                          StrongKernel{graph_.begin, graph_.column, needed.data(), weight_.data(),
                                       strong_.data(), present.data()});
-    const auto bins = Kokkos::create_mirror_view(Kokkos::HostSpace(), present);
-    Kokkos::deep_copy(exec, bins, present);
+    const auto bins = Kokkos::create_mirror_view(Kokkos::HostSpace(), view_of(present, weight_bins));
+    Kokkos::deep_copy(exec, bins, view_of(present, weight_bins));
     exec.fence();
     relative_     = {};
     group_        = upload(exec, "ribbon::rounds", groups_of(bins.data()));
@@ -128,11 +142,13 @@ private:
   }
 
   Graph                graph_{};
+  std::int64_t         entries_ = 0;
   Array<float>         relative_, weight_;
   Array<std::int64_t>  begin_;
   Array<std::int32_t>  column_;
   Array<unsigned char> strong_;
-  Array<std::uint16_t> group_;
+
+  Kokkos::View<std::uint16_t *, typename Exec::memory_space> group_;
 };
 
 } // namespace ribbon::rounds
