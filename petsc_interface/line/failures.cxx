@@ -39,14 +39,32 @@ std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const
                 matrix.c_str(), place.c_str(), r.smallest_pivot, rcond.c_str(), shift.c_str());
 }
 
-/// Adds an explanation to the sentence of a zero pivot if the matrix has zeros on its diagonal: lines of
-/// saddle-point matrices need not be regular. Collective.
+/// Whether all entries of a row are zero; false if the matrix has no rows to read.
+PetscErrorCode RowIsZero(Mat A, PetscInt row, bool *zero)
+{
+  PetscInt           n;
+  const PetscScalar *entry;
+  PetscBool          has;
+  PetscFunctionBegin;
+  PetscCall(MatHasOperation(A, MATOP_GET_ROW, &has));
+  *zero = has;
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetRow(A, row, &n, nullptr, &entry));
+  for (PetscInt e = 0; e < n; ++e) *zero = *zero && entry[e] == PetscScalar(0);
+  PetscCall(MatRestoreRow(A, row, &n, nullptr, &entry));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Adds an explanation to the sentence of a zero pivot if the matrix has rows of zeros, as those of smoothed
+/// aggregation may be, or zeros on its diagonal: lines of saddle-point matrices need not be regular.
+/// Collective.
 PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
 {
-  Vec                diagonal;
-  PetscInt           rows, begin;
-  PetscInt64         found[2] = {0, PETSC_MAX_INT}; // how many, the first
-  PetscBool          has;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  Vec            diagonal;
+  PetscInt       rows, begin;
+  PetscInt64     count[2] = {0, 0}, first[2] = {PETSC_MAX_INT, PETSC_MAX_INT}; // of rows; of rows of zeros
+  PetscBool      has;
   const PetscScalar *d;
   PetscFunctionBegin;
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
@@ -56,19 +74,26 @@ PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
   PetscCall(VecGetOwnershipRange(diagonal, &begin, nullptr));
   PetscCall(VecGetLocalSize(diagonal, &rows));
   PetscCall(VecGetArrayRead(diagonal, &d));
-  for (PetscInt r = rows; r-- > 0;)
-    if (d[r] == PetscScalar(0)) ++found[0], found[1] = begin + r;
+  for (PetscInt r = rows; r-- > 0;) {
+    if (d[r] != PetscScalar(0)) continue;
+    bool zero = false;
+    PetscCall(RowIsZero(pc->pmat, begin + r, &zero));
+    for (int k = 0; k <= static_cast<int>(zero); ++k) ++count[k], first[k] = begin + r;
+  }
   PetscCall(VecRestoreArrayRead(diagonal, &d));
   PetscCall(VecDestroy(&diagonal));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCallMPI(
-    MPI_Allreduce(MPI_IN_PLACE, found + 1, 1, MPIU_INT64, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (found[0] > 0)
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 2, MPIU_INT64, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first, 2, MPIU_INT64, MPI_MIN, comm));
+  if (count[1] > 0)
+    line->failure += format("; %lld rows are zero, row %lld first: with smoothed aggregation use "
+                            "-pc_line_shift_type nonzero on its levels",
+                            static_cast<long long>(count[1]), static_cast<long long>(first[1]));
+  else if (count[0] > 0)
     line->failure +=
       format("; %lld rows have a zero on the diagonal, row %lld first: lines of a saddle point may be "
              "singular though "
              "it is not, use PCFIELDSPLIT, or -pc_type lu -pc_factor_mat_solver_type multifrontal",
-             static_cast<long long>(found[0]), static_cast<long long>(found[1]));
+             static_cast<long long>(count[0]), static_cast<long long>(first[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

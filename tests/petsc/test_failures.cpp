@@ -67,6 +67,32 @@ TEST_F(PCLineFailures, ANaNOnOneRank)
                  "has an entry that is not a finite number");
 }
 
+/// Matrices of smoothed aggregation may have such rows. A shift solves them.
+TEST_F(PCLineFailures, RowsOfZeros)
+{
+  Grid        grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Line        line(grid.A, grid.da);
+  PetscScalar value = 0;
+  PetscInt    begin, n;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  const PetscInt        row = begin;
+  std::vector<PetscInt> columns;
+  const PetscInt       *stored;
+  OK(MatGetRow(grid.A, row, &n, &stored, nullptr));
+  if (rank == ranks - 1) columns.assign(stored, stored + n);
+  OK(MatRestoreRow(grid.A, row, &n, &stored, nullptr));
+  for (PetscInt column : columns) OK(MatSetValues(grid.A, 1, &row, 1, &column, &value, INSERT_VALUES));
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+  EXPECT_TRUE(contains(line.view(), "1 rows are zero, row ")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "-pc_line_shift_type nonzero on its levels")) << line.view();
+  OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_NONZERO));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+}
+
 TEST_F(PCLineFailures, AnEntryThatIsNotFiniteIsAWarningOnce) // SNES and TS drop the reason
 {
   Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
