@@ -131,11 +131,11 @@ TEST_F(AdiMatrices, NewAlgebraicRowsOfGivenMatricesAreNoEndsOfLines)
 {
   DirectionSplitting           splitting;
   ribbon::petsc::SplitJacobian jacobian;
-  const PetscInt                    n = 8;
-  Mat                               A, ends;
-  Vec                               u;
-  PetscInt                          first, last;
-  PetscInt64                        structure = -1;
+  const PetscInt               n = 8;
+  Mat                          A, ends;
+  Vec                          u;
+  PetscInt                     first, last;
+  PetscInt64                   structure = -1;
   OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 3, nullptr, 1, nullptr, &A));
   OK(MatGetOwnershipRange(A, &first, &last));
   for (PetscInt row = first; row < last; ++row)
@@ -173,9 +173,9 @@ TEST_F(AdiMatrices, NewAlgebraicRowsOfGivenMatricesAreNoEndsOfLines)
 /// Splitting again on a device after a change of values copies nothing between host and device.
 TEST_F(AdiMatrices, ADeviceSplittingCrossesTheBusZeroTimes) // one rank
 {
-  Grid                              grid({64, 64}, {1, 2}, 3);
+  Grid               grid({64, 64}, {1, 2}, 3);
   DirectionSplitting splitting;
-  bool                              changed = false;
+  bool               changed = false;
   OK(splitting.update({grid.A, grid.da, 3}, nullptr));
   if (!is_on_device(splitting.mass())) GTEST_SKIP() << "host vectors";
   OK(MatScale(grid.A, 1.5));

@@ -3,6 +3,7 @@
 import array
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -27,3 +28,8 @@ def run(words, limit, folder=None):
     timer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode == 0, usage.ru_utime + usage.ru_stime
+
+
+def seconds_of_steps(log):
+    """Seconds of TSStep in the output of -log_view."""
+    return float(re.search(r"^TSStep +\d+ +[\d.]+ +([\d.e+-]+)", pathlib.Path(log).read_text(), re.M).group(1))

@@ -107,6 +107,16 @@ def suite_costs(data):
     return rows
 
 
+def suite_on_device(data):
+    """Steps and seconds of the problems that ran on a device."""
+    methods = list(next(iter(data.values()))["curves"])
+    rows = ["| problem | dimensions | " + " | ".join(methods) + " |", "|---" * (len(methods) + 2) + "|"]
+    for name, problem in data.items():
+        points = [at_tolerance(problem, method) for method in methods]
+        rows.append(f"| {name} | {problem['dimensions']} | " + " | ".join(f"{p['steps']}, {p['seconds']:.2g}" if p else f"none in {problem['limit']:g} s" for p in points) + " |")
+    return rows
+
+
 COSTS = ("adi", "rosw, LU", "rosw, GMRES + ILU", "rosw, GMRES + MG", "arkimex, LU")
 
 
@@ -119,6 +129,8 @@ def table(data, said):
     name, _, curves = re.sub(r"\s+", " ", said).partition(" | ")
     what, _, problem = name.partition(" ")
     if what == "suite":
+        if problem == "device":
+            return suite_on_device(data["suite_gpu"]) if data.get("suite_gpu") else []
         return (suite_rows if problem == "steps" else suite_costs)(data.get("suite", {}))
     if what == "orders":
         return orders(data) if all(case in data for case in CASES) else []
@@ -199,7 +211,7 @@ def report(args):
     data, docs = read(args.data), pathlib.Path(args.docs)
     if not data:
         sys.exit(f"{args.data} holds nothing: run work_precision.py measure")
-    data["suite"] = read(args.suite)
+    data["suite"], data["suite_gpu"] = read(args.suite), read(args.suite_gpu)
     for page in ("performance/time_steppers.md", "guide/heston.md"):
         fill(docs / page, data)
     if args.no_plot:

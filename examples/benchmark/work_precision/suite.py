@@ -15,8 +15,10 @@ import sys
 import tempfile
 
 import report
-from programs import run, solution
+from problems import DEVICE, SMOOTH
+from programs import run, seconds_of_steps, solution
 
+HERE = pathlib.Path(__file__).resolve().parent
 # PETSc's methods, and solvers of their systems
 LU = "-ksp_type preonly -pc_type lu"
 ILU = "-ksp_type gmres -ksp_rtol 1e-6 -pc_type ilu"
@@ -85,6 +87,16 @@ METHODS = {
     "cn, LU": f"-ts_type cn {LU}",
 }
 
+# On a device ILU and SOR are sequential. Grids are finer than above, and have more points in three dimensions.
+ON_DEVICE = ("ex13", "ex15_dirichlet", "ex15_neumann", "brusselator", "anisotropic", "mixed", "allen_cahn", "oregonator", "walls", "heat3", "source3", "gray_scott3")
+REFINE = {2: 3, 3: 2}
+DEVICE_METHODS = {
+    "adi": "-ts_type adi",
+    "adi, on a core": "-ts_type adi",
+    "rosw, GMRES + Jacobi": "-ts_type rosw -ksp_type gmres -ksp_rtol 1e-6 -pc_type jacobi",
+    "rosw, GMRES + MG": f"-ts_type rosw {MG} {SMOOTH}",
+}
+
 
 def applies(method, problem):
     """Multigrid needs a grid of several dimensions, ILU a matrix with a diagonal."""
@@ -133,38 +145,62 @@ def measure_problem(key, args):
     return kept | {"curves": curves, "machine": args.machine, "date": datetime.date.today().isoformat()}
 
 
+def measure_on_device(key, args):
+    """Steps and seconds of TSStep at the tolerance of the tables, less the seconds of two steps on a small grid."""
+    problem, build, curves = PROBLEMS[key], pathlib.Path(args.build).resolve(), {}
+    refine = f"-da_refine {REFINE[problem['dimensions']]}"
+    for name, options in DEVICE_METHODS.items():
+        if not re.search(args.methods, name):
+            continue
+        words = [f"{build}/bin/{problem['program']}", "-dll_append", f"{build}/lib/libribbon.so", *problem["options"].split(), *options.split()]
+        words += ["-ts_exact_final_time", "matchstep", "-ts_adapt_type", "basic", "-ts_rtol", str(report.TOLERANCE), "-ts_atol", str(report.TOLERANCE)]
+        words += ["-use_gpu_aware_mpi", "0"] if "core" in name else DEVICE.split()
+        curves[name] = {"options": options, "points": []}
+        with tempfile.TemporaryDirectory() as folder:
+            log = f"{folder}/log"
+            words += ["-log_view", f":{log}"]
+            small = seconds_of_steps(log) if run(words + ["-ts_max_steps", "2"], args.limit, folder)[0] else 0
+            if run(words + refine.split(), args.limit, folder)[0]:
+                curves[name]["points"] = [{"tolerance": report.TOLERANCE, **counts(log), "seconds": round(max(seconds_of_steps(log) - small, 0), 4)}]
+    kept = {k: problem[k] for k in ("program", "what", "dimensions")} | {"options": f"{problem['options']} {refine}"}
+    return kept | {"limit": args.limit, "curves": curves, "machine": args.machine, "date": datetime.date.today().isoformat()}
+
+
 def measure(args):
+    file = args.data or str(HERE / ("suite_gpu.json" if args.device else "suite.json"))
     unknown = set(args.problems) - set(PROBLEMS)
     if unknown:
         sys.exit(f"there is no problem {', '.join(sorted(unknown))}; there are {', '.join(PROBLEMS)}")
-    data, keys = report.read(args.data), args.problems or list(PROBLEMS)
+    data, keys = report.read(file), args.problems or list(ON_DEVICE if args.device else PROBLEMS)
+    measure_one, methods = (measure_on_device, DEVICE_METHODS) if args.device else (measure_problem, METHODS)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         worse = []
-        for key, found in zip(keys, pool.map(lambda k: measure_problem(k, args), keys)):
+        for key, found in zip(keys, pool.map(lambda k: measure_one(k, args), keys)):
             worse += report.exceeds(key, found)
             before = data.get(key, {}).get("curves", {})
-            found["curves"] = {m: found["curves"].get(m, before.get(m)) for m in METHODS if m in found["curves"] or m in before}
+            found["curves"] = {m: found["curves"].get(m, before.get(m)) for m in methods if m in found["curves"] or m in before}
             data[key] = found
             print(f"{key}: {found['what']}")
             for name, curve in found["curves"].items():
                 for p in curve["points"]:
-                    print(f"  {name:20} tolerance {p['tolerance']:.0e}: {p['steps']:6} steps, {p['functions']:6} functions, {p['jacobians']:6} Jacobians, error {p['error']:.1e}, {p['seconds']:.2f} s")
+                    print(f"  {name:20} tolerance {p['tolerance']:.0e}: {p['steps']:6} steps, {p['functions']:6} functions, {p['jacobians']:6} Jacobians, " + (f"error {p['error']:.1e}, " if "error" in p else "") + f"{p['seconds']:.3f} s")
                 if not curve["points"]:
                     print(f"  {name:20} fails")
             sys.stdout.flush()
-            report.write(args.data, {k: data[k] for k in PROBLEMS if k in data})
+            report.write(file, {k: data[k] for k in PROBLEMS if k in data})
     if args.check and worse:
         sys.exit("TS adi exceeds the limits: " + "; ".join(worse))
 
 
-def add_command(commands, data, build):
+def add_command(commands, build):
     s = commands.add_parser("suite", help="run the suite")
     s.add_argument("problems", nargs="*")
-    s.add_argument("--data", default=data)
+    s.add_argument("--data", help="file of the measurements (default: suite.json, with --device suite_gpu.json)")
     s.add_argument("--build", default=build, help="build folder")
     s.add_argument("--machine", default=platform.processor() or platform.machine(), help="name of the machine")
     s.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
     s.add_argument("--limit", type=float, default=60, help="wall-clock seconds for one run")
     s.add_argument("--jobs", type=int, default=1, help="problems at the same time; with more than one, seconds are not comparable")
+    s.add_argument("--device", action="store_true", help="run some of the problems on a GPU, on finer grids: adds them to suite_gpu.json")
     s.add_argument("--check", action="store_true", help="fail if TS adi takes too many steps, or is too inaccurate, compared with rosw and LU")
     s.set_defaults(call=measure)

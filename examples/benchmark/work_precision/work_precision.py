@@ -7,6 +7,8 @@
     work_precision.py suite [PROBLEM ...] --build build
                                 runs the problems of suite.py with all methods at three tolerances, adds them
                                 to suite.json and prints steps, evaluations, errors and seconds
+    work_precision.py suite --device
+                                runs some of them on a GPU, on finer grids, and adds them to suite_gpu.json
     work_precision.py report    writes tables of docs/performance/time_steppers.md and docs/guide/heston.md,
                                 docs/pictures/work_precision.png, docs/pictures/adi_suite.png and
                                 docs/pictures/heston.png
@@ -29,7 +31,7 @@ sys.dont_write_bytecode = True
 import problems
 import report
 import suite
-from programs import run, solution
+from programs import run, seconds_of_steps, solution
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -66,11 +68,6 @@ def points_of_heat(command, options, points, folder, limit):
     with open(f"{folder}/rows", newline="") as file:
         rows = list(csv.DictReader(file))[1:]
     return [{"steps": n, "error": float(r["error_in_time"]), "seconds": round(n * float(r["seconds"]), 5)} for n, r in zip(steps, rows)]
-
-
-def seconds_of_steps(log):
-    """Seconds of TSStep in the output of -log_view."""
-    return float(re.search(r"^TSStep +\d+ +[\d.]+ +([\d.e+-]+)", pathlib.Path(log).read_text(), re.M).group(1))
 
 
 def points_of_tutorial(problem, command, options, points, folder, limit, start):
@@ -146,9 +143,10 @@ def main():
     m.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
     m.add_argument("--limit", type=float, default=300, help="wall-clock seconds for one run")
     m.set_defaults(call=measure)
-    suite.add_command(commands, str(HERE / "suite.json"), str(ROOT / "build"))
+    suite.add_command(commands, str(ROOT / "build"))
     r = commands.add_parser("report", help="write tables and pictures")
     r.add_argument("--suite", default=str(HERE / "suite.json"))
+    r.add_argument("--suite-gpu", default=str(HERE / "suite_gpu.json"))
     r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)
