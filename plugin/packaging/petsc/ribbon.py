@@ -33,6 +33,10 @@ class Configure(config.package.CMakePackage):
 
     def setupDependencies(self, framework):
         config.package.CMakePackage.setupDependencies(self, framework)
+        if not hasattr(self, 'addPost'):
+            if self.argDB['download-ribbon']:
+                raise RuntimeError('--download-ribbon needs PETSc 3.24 or newer: build Ribbon with CMake after PETSc')
+            return
         self.scalartypes = framework.require('PETSc.options.scalarTypes', self)
         self.mpi = framework.require('config.packages.MPI', self)
         self.cuda = framework.require('config.packages.CUDA', self)

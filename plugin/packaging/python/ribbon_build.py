@@ -7,7 +7,7 @@ from scikit_build_core.build import *  # noqa: F403
 from scikit_build_core.build import build_sdist as _build_sdist
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake", "kokkos_kernels", "petsc_interface", "plugin", "examples/fortran")
+_SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake", "kokkos_kernels", "petsc_interface", "plugin", "plugin/packaging/modules", "examples/fortran")
 
 
 def build_sdist(sdist_directory, config_settings=None):
