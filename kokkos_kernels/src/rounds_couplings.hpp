@@ -16,7 +16,7 @@ inline std::size_t words(std::int64_t n)
   return static_cast<std::size_t>(n);
 }
 
-/// A view of temporary memory.
+/// Temporary memory as a View, for Kokkos::deep_copy().
 template <class Word, class Exec>
 auto view_of(const Temporary<Word, Exec> &memory, std::int64_t n)
 {

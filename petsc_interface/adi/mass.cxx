@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mass.hpp"
 
+#include "../support/aij.hpp"
 #include "../support/session.hpp"
 #include "split_kernels.hpp"
 
@@ -215,7 +216,7 @@ PetscErrorCode MarkDiagonalRows(Mat J, Vec mass)
   std::unique_ptr<SplitKernels> kernels;
   PetscFunctionBegin;
   PetscCall(IsAIJ(J, &is_aij));
-  if (!is_aij) PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &P));
+  if (!is_aij) PetscCall(ConvertToAIJ(J, &P));
   PetscCall(SplitKernels::create(P, &kernels));
   PetscCall(kernels->mark_diagonal_rows(P, mass));
   if (!is_aij) PetscCall(MatDestroy(&P));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "splitting.hpp"
 
+#include "../support/aij.hpp"
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
 
@@ -55,7 +56,7 @@ PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
     "matrix of type aij");
   // not every type can be converted in place, nor can a matrix whose pattern changed
   PetscCall(MatDestroy(&converted_));
-  PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &converted_));
+  PetscCall(ConvertToAIJ(J, &converted_));
   *aij = converted_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

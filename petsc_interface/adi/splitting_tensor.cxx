@@ -2,6 +2,7 @@
 // Directions of a mass matrix that is a Kronecker product (docs/methods/adi.md#kronecker-products).
 #include "splitting.hpp"
 
+#include "../support/aij.hpp"
 #include "../support/csr.hpp"
 
 namespace ribbon::petsc {
@@ -39,7 +40,7 @@ PetscErrorCode DirectionSplitting::refill_tensor(Mat aij, const SplitJacobian &j
   if (all) PetscCall(tensor_->set_pattern(aij, grid_, axes));
   if (all || *changed) {
     PetscCall(IsAIJ(M, &is_aij));
-    if (!is_aij) PetscCall(MatConvert(M, MATAIJ, MAT_INITIAL_MATRIX, &M));
+    if (!is_aij) PetscCall(ConvertToAIJ(M, &M));
     PetscCall(tensor_->set_mass(M, aij, jacobian.shift, is_algebraic_));
     if (!is_aij) PetscCall(MatDestroy(&M));
   }

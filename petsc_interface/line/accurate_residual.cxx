@@ -183,7 +183,7 @@ PetscErrorCode RowsOf(Mat A, Mat *aij, PetscInt *columns)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &is_blocked, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
                                       MATMPISBAIJ, ""));
   if (is_blocked) {
-    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, aij));
+    PetscCall(ConvertToAIJ(A, aij));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (is_maij) {

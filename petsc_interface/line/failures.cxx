@@ -39,32 +39,32 @@ std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const
                 matrix.c_str(), place.c_str(), r.smallest_pivot, rcond.c_str(), shift.c_str());
 }
 
-/// Whether all entries of a row are zero; false if the matrix has no rows to read.
+/// Whether all entries of a row are zero; false for types without MatGetRow().
 PetscErrorCode RowIsZero(Mat A, PetscInt row, bool *zero)
 {
   PetscInt           n;
   const PetscScalar *entry;
-  PetscBool          has;
+  PetscBool          has, is_symmetric; // MATSBAIJ has the operation, which is an error
   PetscFunctionBegin;
   PetscCall(MatHasOperation(A, MATOP_GET_ROW, &has));
-  *zero = has;
-  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &is_symmetric, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  *zero = has && !is_symmetric;
+  if (!*zero) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetRow(A, row, &n, nullptr, &entry));
   for (PetscInt e = 0; e < n; ++e) *zero = *zero && entry[e] == PetscScalar(0);
   PetscCall(MatRestoreRow(A, row, &n, nullptr, &entry));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Adds an explanation to the sentence of a zero pivot if the matrix has rows of zeros, as those of smoothed
-/// aggregation may be, or zeros on its diagonal: lines of saddle-point matrices need not be regular.
-/// Collective.
+/// Explains a zero pivot by rows of zeros, as in coarse matrices of smoothed aggregation, or else by zeros on
+/// the diagonal, as in saddle-point matrices. Collective.
 PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   Vec            diagonal;
   PetscInt       rows, begin;
-  PetscInt64     count[2] = {0, 0}, first[2] = {PETSC_MAX_INT, PETSC_MAX_INT}; // of rows; of rows of zeros
-  PetscBool      has;
+  PetscInt64 count[2] = {0, 0}, first[2] = {PETSC_MAX_INT, PETSC_MAX_INT}; // with a zero diagonal; of zeros
+  PetscBool  has;
   const PetscScalar *d;
   PetscFunctionBegin;
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
@@ -85,9 +85,10 @@ PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 2, MPIU_INT64, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first, 2, MPIU_INT64, MPI_MIN, comm));
   if (count[1] > 0)
-    line->failure += format("; %lld rows are zero, row %lld first: with smoothed aggregation use "
-                            "-pc_line_shift_type nonzero on its levels",
-                            static_cast<long long>(count[1]), static_cast<long long>(first[1]));
+    line->failure +=
+      format("; the matrix has rows of zeros (%lld, row %lld first), as coarse ones of smoothed aggregation "
+             "may have: -pc_line_shift_type nonzero solves them",
+             static_cast<long long>(count[1]), static_cast<long long>(first[1]));
   else if (count[0] > 0)
     line->failure +=
       format("; %lld rows have a zero on the diagonal, row %lld first: lines of a saddle point may be "

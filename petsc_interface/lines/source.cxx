@@ -2,6 +2,8 @@
 #include "line_map.hpp"
 #include "pattern.hpp"
 
+#include "../support/aij.hpp"
+
 #include <numeric>
 
 namespace ribbon::petsc {
@@ -207,7 +209,7 @@ PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
   PetscCall(MatHasOperation(source->rows, MATOP_GET_ROW, &assembled));
   // only AIJ shows which columns belong to other ranks
   if (converts || (joined && size > 1 && !is_aij && assembled)) {
-    PetscCall(MatConvert(source->rows, MATAIJ, MAT_INITIAL_MATRIX, &source->converted_rows));
+    PetscCall(ConvertToAIJ(source->rows, &source->converted_rows));
     source->rows = source->converted_rows;
   }
   PetscCall(GetLocalBlock(source->rows, source));

@@ -26,7 +26,7 @@ PetscErrorCode UnknownRows::open(Mat pmat)
     PetscCheck(has_rows || converts, comm, PETSC_ERR_SUP,
                "PC multicolor: a matrix of type %s stores no rows; use an assembled AIJ matrix for Pmat",
                ((PetscObject)pmat)->type_name);
-    PetscCall(MatConvert(pmat, MATAIJ, MAT_INITIAL_MATRIX, &aij_));
+    PetscCall(ConvertToAIJ(pmat, &aij_));
   }
   PetscCall(GetBlocks(aij_, blocks, nullptr));
   own_ = blocks[0], others_ = blocks[1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kept_aij.hpp"
 
+#include "../support/aij.hpp"
 #include "../support/csr.hpp"
 
 namespace ribbon::petsc {
@@ -96,7 +97,7 @@ PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
   PetscCall(MatDestroy(&f->aij));
   f->from_symmetric = {};
   if (seq || mpi) f->aij = A;
-  else PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &f->aij));
+  else PetscCall(ConvertToAIJ(A, &f->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "aij.hpp"
 
+#include <petsc/private/matimpl.h>
+
 namespace ribbon::petsc {
 
 PetscErrorCode IsAIJ(Mat A, PetscBool *is)
@@ -8,6 +10,17 @@ PetscErrorCode IsAIJ(Mat A, PetscBool *is)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS,
                                       MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConvertToAIJ(Mat A, Mat *aij)
+{
+  PetscObjectState state, pattern = A->nonzerostate;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, aij));
+  PetscCall(PetscObjectStateSet((PetscObject)A, state));
+  A->nonzerostate = pattern;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <petsc/private/petscimpl.h>
+
 using namespace test;
 
 namespace {
@@ -185,6 +187,32 @@ TEST_F(PCLineSetUp, AnotherMatrixAnotherSizeAnotherType)
   OK(PCSetUp(line.pc));
   EXPECT_LT(line.residual(large.A), 1e-13);
   OK(MatDestroy(&B));
+}
+
+/// Otherwise PCApply() would set up again. MatConvert() of MATMPIBAIJ raises the state.
+TEST_F(PCLineSetUp, SetUpsKeepTheStateOfPmat)
+{
+  Grid grid({9, 8}, {1, 1}, 1);
+  OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
+  for (MatType type : {MATBAIJ, MATSBAIJ})
+    for (PCType name : {PCLINE, PCMULTICOLOR}) {
+      Mat              A;
+      PC               pc;
+      PetscObjectState before, after, pattern_before, pattern_after;
+      OK(MatConvert(grid.A, type, MAT_INITIAL_MATRIX, &A));
+      OK(PCCreate(PETSC_COMM_WORLD, &pc));
+      OK(PCSetOperators(pc, A, A));
+      OK(PCSetType(pc, name));
+      OK(PetscObjectStateGet((PetscObject)A, &before));
+      OK(MatGetNonzeroState(A, &pattern_before));
+      OK(PCSetUp(pc));
+      OK(PetscObjectStateGet((PetscObject)A, &after));
+      OK(MatGetNonzeroState(A, &pattern_after));
+      EXPECT_EQ(before, after) << type << ", " << name;
+      EXPECT_EQ(pattern_before, pattern_after) << type << ", " << name;
+      OK(PCDestroy(&pc));
+      OK(MatDestroy(&A));
+    }
 }
 
 TEST_F(PCLineSetUp, ADMThatDoesNotFitIsNotUsed) // one rank: one rank shows it

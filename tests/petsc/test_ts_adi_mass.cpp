@@ -121,7 +121,7 @@ namespace {
 struct Case {
   const char    *name;
   FiniteElements problem;
-  PetscReal      douglas; ///< the least order of this method
+  PetscReal      douglas; ///< least order of `douglas`
 };
 
 void expect_orders(const Case &c)
@@ -160,7 +160,7 @@ TEST_F(TSADIMass, OrdersWithJacobiansByDifferences) // one rank
 {
   const FiniteElements problem = elements_with([](P &p) { p.differences = true; });
   if (is_on_device(FiniteElementsTS(problem).u))
-    GTEST_SKIP() << "differences of products on a device are wrong";
+    GTEST_SKIP() << "coloured differences of products on a device are wrong";
   expect_orders({"differences", problem, 1.95});
 }
 

@@ -113,7 +113,7 @@ def suite_on_device(data):
     rows = ["| problem | dimensions | " + " | ".join(methods) + " |", "|---" * (len(methods) + 2) + "|"]
     for name, problem in data.items():
         points = [at_tolerance(problem, method) for method in methods]
-        rows.append(f"| {name} | {problem['dimensions']} | " + " | ".join(f"{p['steps']}, {p['seconds']:.2g}" if p else f"none in {problem['limit']:g} s" for p in points) + " |")
+        rows.append(f"| {name} | {problem['dimensions']} | " + " | ".join(f"{p['steps']}, {p['seconds']:.3g}" if p else "none" for p in points) + " |")
     return rows
 
 

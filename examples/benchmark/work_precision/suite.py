@@ -87,7 +87,7 @@ METHODS = {
     "cn, LU": f"-ts_type cn {LU}",
 }
 
-# On a device ILU and SOR are sequential. Grids are finer than above, and have more points in three dimensions.
+# ILU and SOR are sequential on a device, and left out. Grids are finer than above.
 ON_DEVICE = ("ex13", "ex15_dirichlet", "ex15_neumann", "brusselator", "anisotropic", "mixed", "allen_cahn", "oregonator", "walls", "heat3", "source3", "gray_scott3")
 REFINE = {2: 3, 3: 2}
 DEVICE_METHODS = {
@@ -146,7 +146,7 @@ def measure_problem(key, args):
 
 
 def measure_on_device(key, args):
-    """Steps and seconds of TSStep at the tolerance of the tables, less the seconds of two steps on a small grid."""
+    """Steps and seconds of TSStep at the tolerance of the tables, less those of two steps on a small grid: the start."""
     problem, build, curves = PROBLEMS[key], pathlib.Path(args.build).resolve(), {}
     refine = f"-da_refine {REFINE[problem['dimensions']]}"
     for name, options in DEVICE_METHODS.items():
@@ -201,6 +201,6 @@ def add_command(commands, build):
     s.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
     s.add_argument("--limit", type=float, default=60, help="wall-clock seconds for one run")
     s.add_argument("--jobs", type=int, default=1, help="problems at the same time; with more than one, seconds are not comparable")
-    s.add_argument("--device", action="store_true", help="run some of the problems on a GPU, on finer grids: adds them to suite_gpu.json")
+    s.add_argument("--device", action="store_true", help="run some of the problems on a GPU and a core, on finer grids: adds them to suite_gpu.json")
     s.add_argument("--check", action="store_true", help="fail if TS adi takes too many steps, or is too inaccurate, compared with rosw and LU")
     s.set_defaults(call=measure)

@@ -185,7 +185,7 @@ struct ColumnScaleKernel {
       }
     row(t) = count > 0 ? count / sum : Real(1);
   }
-  /// @param moves  1: further sweeps could change the scale of a column by a factor of 2^(1/4)
+  /// @param moves  set to 1 if the fourth root of a scale changes by more than 0.1%
   KOKKOS_FUNCTION void operator()(Columns, const std::int64_t t, int &moves) const
   {
     constexpr Real     little = Real(1e-3);

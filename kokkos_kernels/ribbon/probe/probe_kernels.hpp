@@ -270,7 +270,7 @@ private:
     const std::int64_t i = u / probe.entry.block;
     return probe.x + probe.set(tile.line, i) + (u - i * probe.entry.block) * probe.set.component_stride;
   }
-  /// Calls f(v, entries (u, v) of the matrices) for the unknowns v that share bands with unknown u.
+  /// Calls f(v, entries (u, v) of the matrices) for the unknowns v in the band of unknown u.
   template <class F>
   void each(const Tile &tile, std::int64_t u, const F &f) const
   {
