@@ -17,6 +17,7 @@ Prints errors, their rates and times. Options:\n\
 #include <petscdmda.h>
 #include <petscts.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <type_traits>

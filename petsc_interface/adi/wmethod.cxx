@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wmethod.hpp"
 
+#include <cmath>
 #include <complex>
 #include <iterator>
 

@@ -2,6 +2,8 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
+#include <string>
+
 int main(int argc, char **argv)
 {
   testing::InitGoogleTest(&argc, argv);

@@ -7,6 +7,7 @@
 #include "fuzz_draw.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <numeric>
 
