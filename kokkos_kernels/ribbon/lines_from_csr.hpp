@@ -148,7 +148,8 @@ struct UniformRuns {
 /// Finds out whether the elements of a matrix, `components` rows each, form runs of `length` elements.
 /// @param length  a divisor of the number of elements
 /// @param far  entries up to `far` elements from the diagonal connect elements, stored zeros included. Each
-/// pair of neighbours in a run needs an entry that couples them; otherwise `holds` is false.
+/// pair of neighbours in a run needs an entry that couples them; otherwise `holds` is false, and the other
+/// members have no meaning.
 template <class Scalar, class Index, class Exec>
 UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components,
                          std::int64_t length, int far);

@@ -86,7 +86,7 @@ struct RowOnLines {
   }
   KOKKOS_INLINE_FUNCTION std::int64_t at(std::int64_t r) const
   {
-    const std::int64_t element = lines.components == 1 ? r : r / lines.components;
+    const std::int64_t element = lines.components == 1 ? r : quotient(r, lines.components);
     return lines.place ? lines.place[element] : element;
   }
   KOKKOS_INLINE_FUNCTION Entry to(std::int64_t column) const

@@ -181,16 +181,17 @@ PetscErrorCode FindNumbering(const LineSource &source, PetscInt components, Numb
   // ties of things of `length` elements that begin with element -x0, and the number of things that couple
   // at distance d
   const auto look = [&](Things &t, PetscInt length, PetscInt x) {
+    const auto thing = [length, x](PetscInt e) { return length == 1 ? x + e : (x + e) / length; };
     t.tied.assign(static_cast<std::size_t>(t.count) + 1, 0);
     pattern.each([&](PetscInt r, PetscInt c) {
-      const PetscInt l = (x + r) / length, m = (x + c) / length;
+      const PetscInt l = thing(r), m = thing(c);
       if (std::abs(l - m) == 1) t.tied[static_cast<std::size_t>(std::min(l, m))] = 1;
       return false;
     });
-    return [&, length, x](PetscInt d) {
+    return [&, thing](PetscInt d) {
       std::vector<char> has(static_cast<std::size_t>(t.count) + 1, 0);
       pattern.each([&](PetscInt r, PetscInt c) {
-        if ((x + c) / length - (x + r) / length == d) has[static_cast<std::size_t>((x + r) / length)] = 1;
+        if (thing(c) - thing(r) == d) has[static_cast<std::size_t>(thing(r))] = 1;
         return false;
       });
       return static_cast<PetscInt>(std::count(has.begin(), has.end(), 1));

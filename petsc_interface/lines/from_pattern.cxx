@@ -69,19 +69,27 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Finds runs of the local block with this reach. If some entry of any rank is off the runs, *stray is the
-/// first such entry (global row and column of the first components of its elements), otherwise {-1, -1}.
-/// Collective.
-PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, bool closings,
-                       RunsOfPattern *found, PetscInt (&stray)[2])
+/// An entry off the runs of some rank.
+struct Stray {
+  PetscInt row = -1, column = -1; ///< first components of its elements, of all ranks; -1: there is none
+  bool     own = false;           ///< it is in the block of a rank: it is off other runs across ranks, too
+};
+
+/// Finds runs of the local block with this reach, and an entry of any rank that is off the runs. Collective.
+/// @param strict  if there is such an entry, `found` may have other runs
+PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, bool strict,
+                       bool closings, RunsOfPattern *found, Stray *stray)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  const MPI_Comm comm    = PetscObjectComm((PetscObject)source.rows);
+  bool           uniform = false;
   PetscInt       rbegin;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  bool uniform;
-  PetscCall(FindUniformRuns(source.block, pattern, far, found, &uniform));
-  if (!uniform) PetscCallCXX(*found = find_runs(pattern, far));
+  if (!strict || !has_stray_entry(pattern, far, found)) {
+    PetscCall(FindUniformRuns(source.block, pattern, far, found, &uniform));
+    if (!uniform) PetscCallCXX(*found = find_runs(pattern, far));
+  }
+  const bool own = found->stray_row >= 0;
   PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, closings, found));
   if (!closings && found->closes_piece() && found->stray_row < 0)
     found->stray_row = found->stray_column =
@@ -89,10 +97,12 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
   const bool     none    = found->stray_row < 0;
   const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components,
                             none ? 0 : rbegin + found->stray_column * pattern.components};
-  PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
-  stray[1] = mine[0] == stray[0] ? mine[1] : -1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stray[1], 1, MPIU_INT, MPI_MAX, comm));
-  if (stray[0] == PETSC_MAX_INT) stray[0] = stray[1] = -1;
+  PetscInt row, of_row[2]; // column, and whether it is in a block
+  PetscCallMPI(MPI_Allreduce(&mine[0], &row, 1, MPIU_INT, MPI_MIN, comm));
+  of_row[0] = mine[0] == row ? mine[1] : -1, of_row[1] = own;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of_row, 2, MPIU_INT, MPI_MAX, comm));
+  *stray = {};
+  if (row < PETSC_MAX_INT) *stray = {row, of_row[0], of_row[1] != 0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,24 +268,23 @@ PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const
 PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts,
                          LineMap *map)
 {
-  PetscInt stray[2] = {-1, -1};
+  std::vector<Stray> strays(attempts.size());
   PetscFunctionBegin;
   // an entry that seems to close a ring of a narrow band may belong to a wider band: all bands are tried
   // before rings that span ranks
   for (bool closings : {false, true}) {
-    for (const Attempt &attempt : attempts) {
+    for (std::size_t a = 0; a < attempts.size(); ++a) {
       RunsOfPattern found;
-      PetscInt      strays[2];
-      pattern->components = attempt.components;
-      PetscCall(TryRuns(source, *pattern, attempt.far, closings, &found, strays));
-      if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
-      if (strays[0] >= 0) continue;
+      if (strays[a].own) continue;
+      pattern->components = attempts[a].components;
+      PetscCall(TryRuns(source, *pattern, attempts[a].far, true, closings, &found, &strays[a]));
+      if (strays[a].row >= 0) continue;
       PetscCall(FromRuns(source, *pattern, found, true, true, map));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) +
-                 ", so consecutive rows are not lines";
+  map->why_not = "row " + std::to_string(strays[0].row) + " couples to column " +
+                 std::to_string(strays[0].column) + ", so consecutive rows are not lines";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,15 +301,15 @@ PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::
   for (const Attempt &attempt : attempts) {
     const bool    blocks = attempt.far == 1; // blocks reach the next element only
     RunsOfPattern found;
-    PetscInt      strays[2];
+    Stray         stray;
     Reach         reach;
     pattern->components = attempt.components;
-    PetscCall(TryRuns(source, *pattern, attempt.far, false, &found, strays));
+    PetscCall(TryRuns(source, *pattern, attempt.far, false, false, &found, &stray));
     PetscCall(FindReach(source, *pattern, found, &reach));
     if (!blocks) found.widest = PetscMax(found.far, reach.along);
     const bool tied = reach.ties || blocks, holds = tied && !reach.beyond && reach.along <= found.widest;
     if (components == 0 || holds || (tied && !ties))
-      best = found, components = attempt.components, complete = strays[0] < 0, ties = tied,
+      best = found, components = attempt.components, complete = stray.row < 0, ties = tied,
       alike = reach.alike;
     if (holds) break;
   }

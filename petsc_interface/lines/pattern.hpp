@@ -4,6 +4,8 @@
 
 #include "../support/csr.hpp"
 
+#include <algorithm>
+
 namespace ribbon::petsc {
 
 /// The stored pattern of a block, by elements of `components` consecutive rows.
@@ -12,13 +14,15 @@ struct Pattern {
   PetscInt components = 1;
 
   PetscInt elements() const { return static_cast<PetscInt>(A.rows) / components; }
+  PetscInt column(PetscInt e) const { return components == 1 ? A.column[e] : A.column[e] / components; }
   /// Calls f(row element, column element) for every stored entry, row by row, until f returns true.
   template <class F>
   void each(const F &f) const
   {
-    for (PetscInt r = 0; r < static_cast<PetscInt>(A.rows); ++r)
-      for (PetscInt e = A.row_begin[r]; e < A.row_begin[r + 1]; ++e)
-        if (f(r / components, A.column[e] / components)) return;
+    const auto rows = static_cast<PetscInt>(A.rows);
+    for (PetscInt begin = 0, r = 0; begin < rows; begin += components, ++r)
+      for (PetscInt e = A.row_begin[begin]; e < A.row_begin[std::min(begin + components, rows)]; ++e)
+        if (f(r, column(e))) return;
   }
 };
 

@@ -24,6 +24,31 @@ Runs runs_of(const std::vector<char> &tied, PetscInt elements)
   return runs;
 }
 
+// Entries that close a ring of n elements lead n - far to n - 1 elements to one side.
+bool has_stray_entry(const Pattern &pattern, PetscInt far, RunsOfPattern *found)
+{
+  constexpr PetscInt most = 16384; // grids and finite elements have such an entry in their first lines
+  const PetscInt     n = std::min(pattern.elements(), most), B = pattern.components;
+  for (PetscInt r = 0; r < n; ++r) {
+    PetscInt nearest = PETSC_MAX_INT, farthest = 0, column = 0;
+    bool     before = false, after = false;
+    for (PetscInt e = pattern.A.row_begin[r * B]; e < pattern.A.row_begin[(r + 1) * B]; ++e) {
+      const PetscInt c = pattern.column(e), distance = std::abs(c - r);
+      if (distance <= far) continue;
+      if (distance < nearest) nearest = distance, column = c;
+      farthest = std::max(farthest, distance);
+      before = before || c < r, after = after || c > r;
+    }
+    if (!(before && after) && farthest - nearest < far) continue;
+    *found     = {};
+    found->far = found->widest = far;
+    found->runs.begin          = {0, pattern.elements()};
+    found->stray_row = r, found->stray_column = column;
+    return true;
+  }
+  return false;
+}
+
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
 {
   RunsOfPattern     found;

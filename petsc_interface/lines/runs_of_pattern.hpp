@@ -27,6 +27,8 @@ struct RunsOfPattern {
   bool closes_piece() const { return (tied.before && closes_first >= 0) || (tied.after && closes_last >= 0); }
 };
 
+/// Whether no runs hold the entries of one of the first elements. If so, sets the stray entry.
+bool has_stray_entry(const Pattern &pattern, PetscInt far, RunsOfPattern *found);
 /// The runs that entries up to `far` from the diagonal tie.
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far);
 /// The runs if all are as long as the first one and hold every entry, which are examined in the memory of
