@@ -2,17 +2,19 @@
 static char help[] = "Times of a PC on a grid: first set-up, set-up with new values, application, MatMult.\n\
 A plain PETSc program without code for any plugin. It runs with any PC (-pc_type). Options:\n\
   -dim D -n N -dof B   a grid of N^D points with B unknowns each and neighbours along the axes\n\
+  -box                 all 3^D - 1 neighbours, as finite elements of degree 1 on cubes have\n\
   -repeats K           number of set-ups with new values; the shortest time is printed\n\n";
 
-/* Off-diagonal blocks: -1 on the diagonal, other entries random up to 0.05. Diagonal blocks: 2 D, others up
-   to 0.3 D. Every row is multiplied by a random number from 1 to 1.3, so that there is one matrix per
-   line. */
+/* Off-diagonal blocks: -1 on the diagonal, other entries random up to 0.05. Diagonal blocks: the number of
+   neighbours, others up to 0.15 times this number. Every row is multiplied by a random number from 1 to
+   1.3, so that there is one matrix per line. */
 
 #include <petscdmda.h>
 #include <petscksp.h>
 
 typedef struct {
   PetscInt    dim, n, dof, repeats;
+  PetscBool   box;
   PetscRandom random;
 } Problem;
 
@@ -33,7 +35,7 @@ static PetscErrorCode CreateGrid(const Problem *p, DM *grid)
   PetscCall(DMDASetSizes(*grid, p->n, p->dim > 1 ? p->n : 1, p->dim > 2 ? p->n : 1));
   PetscCall(DMDASetBoundaryType(*grid, none, none, none));
   PetscCall(DMDASetDof(*grid, p->dof));
-  PetscCall(DMDASetStencilType(*grid, DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilType(*grid, p->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
   PetscCall(DMDASetStencilWidth(*grid, 1));
   PetscCall(DMSetFromOptions(*grid));
   PetscCall(DMSetUp(*grid));
@@ -43,29 +45,35 @@ static PetscErrorCode CreateGrid(const Problem *p, DM *grid)
 /* Row c of the block of a point. */
 static PetscErrorCode SetRow(const Problem *p, Mat A, const PetscInt point[3], PetscInt c)
 {
-  MatStencil  row, columns[7 * 8];
-  PetscScalar values[7 * 8];
-  PetscReal   scale;
-  PetscInt    entries = 0;
+  const PetscInt  reach[3]   = {1, p->dim > 1, p->dim > 2};
+  const PetscReal neighbours = p->box ? (p->dim == 1 ? 2 : p->dim == 2 ? 8 : 26) : 2 * (PetscReal)p->dim;
+  MatStencil      row, columns[27 * 8];
+  PetscScalar     values[27 * 8];
+  PetscReal       scale;
+  PetscInt        entries = 0, step[3];
 
   PetscFunctionBeginUser;
   row.i = point[0], row.j = point[1], row.k = point[2], row.c = c;
   PetscCall(Random(p, &scale));
   scale = 1 + (PetscReal)0.3 * scale;
-  for (PetscInt neighbour = 0; neighbour <= 2 * p->dim; neighbour++) {
-    PetscInt at[3] = {point[0], point[1], point[2]};
-    if (neighbour > 0) at[(neighbour - 1) / 2] += neighbour % 2 ? -1 : 1;
-    if (neighbour > 0 && (at[(neighbour - 1) / 2] < 0 || at[(neighbour - 1) / 2] >= p->n)) continue;
-    for (PetscInt d = 0; d < p->dof; d++) {
-      const PetscReal weight = neighbour ? -1 : 2 * (PetscReal)p->dim,
-                      other  = neighbour ? (PetscReal)0.1 : (PetscReal)0.3;
-      PetscReal random;
-      PetscCall(Random(p, &random));
-      columns[entries].i = at[0], columns[entries].j = at[1], columns[entries].k = at[2],
-      columns[entries].c = d;
-      values[entries++]  = scale * weight * (c == d ? 1 : other * (random - (PetscReal)0.5));
-    }
-  }
+  for (step[2] = -reach[2]; step[2] <= reach[2]; step[2]++)
+    for (step[1] = -reach[1]; step[1] <= reach[1]; step[1]++)
+      for (step[0] = -reach[0]; step[0] <= reach[0]; step[0]++) {
+        const PetscInt distance = PetscAbsInt(step[0]) + PetscAbsInt(step[1]) + PetscAbsInt(step[2]);
+        PetscBool      inside   = p->box || distance <= 1 ? PETSC_TRUE : PETSC_FALSE;
+        for (PetscInt d = 0; d < p->dim; d++)
+          if (point[d] + step[d] < 0 || point[d] + step[d] >= p->n) inside = PETSC_FALSE;
+        if (!inside) continue;
+        for (PetscInt d = 0; d < p->dof; d++) {
+          const PetscReal weight = distance ? -1 : neighbours,
+                          other  = distance ? (PetscReal)0.1 : (PetscReal)0.3;
+          PetscReal random;
+          PetscCall(Random(p, &random));
+          columns[entries].i = point[0] + step[0], columns[entries].j = point[1] + step[1];
+          columns[entries].k = point[2] + step[2], columns[entries].c = d;
+          values[entries++] = scale * weight * (c == d ? 1 : other * (random - (PetscReal)0.5));
+        }
+      }
   PetscCall(MatSetValuesStencil(A, 1, &row, entries, columns, values, INSERT_VALUES));
   PetscFunctionReturn(0);
 }
@@ -157,7 +165,7 @@ static PetscErrorCode Application(PC pc, Mat A, Vec b, Vec x, PetscLogDouble *se
 
 int main(int argc, char **argv)
 {
-  Problem        p = {2, 49, 1, 20, NULL};
+  Problem        p = {2, 49, 1, 20, PETSC_FALSE, NULL};
   DM             grid;
   Mat            A;
   Vec            b, x;
@@ -170,6 +178,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dof", &p.dof, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &p.repeats, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-box", &p.box, NULL));
   PetscCheck(p.dim >= 1 && p.dim <= 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-dim %" PetscInt_FMT ": 1, 2 or 3", p.dim);
   PetscCheck(p.n >= 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT ": at least 2", p.n);
