@@ -30,6 +30,13 @@ def run(words, limit, folder=None):
     return process.returncode == 0, usage.ru_utime + usage.ru_stime
 
 
+def seconds_of_start(words, small, limit, log):
+    """Seconds of two steps on the grid of the options `small`: mostly of work that libraries do once. None if
+    the run fails."""
+    ok, _ = run(words + small.split() + ["-log_view", f":{log}", "-ts_max_steps", "2"], limit)
+    return seconds_of_steps(log) if ok else None
+
+
 def seconds_of_steps(log):
     """Seconds of TSStep in the output of -log_view."""
     return float(re.search(r"^TSStep +\d+ +[\d.]+ +([\d.e+-]+)", pathlib.Path(log).read_text(), re.M).group(1))

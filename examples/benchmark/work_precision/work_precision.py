@@ -31,7 +31,7 @@ sys.dont_write_bytecode = True
 import problems
 import report
 import suite
-from programs import run, seconds_of_steps, solution
+from programs import run, seconds_of_start, seconds_of_steps, solution
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -77,10 +77,11 @@ def points_of_tutorial(problem, command, options, points, folder, limit, start):
         control = ["-ts_adapt_type", "none"] if kind == "steps" else ["-ts_adapt_type", "basic", "-ts_rtol", str(value), "-ts_atol", str(value)]
         words = command + options + control + ["-ts_dt", repr(step)]
         if "small" in problem:
-            words += ["-log_view", f":{folder}/log"]
             if not found:
-                ok, _ = run(words + problem["small"].split() + ["-ts_max_steps", "2"], limit)
-                start = seconds_of_steps(f"{folder}/log") if ok else 0
+                start = seconds_of_start(words, problem["small"], limit, f"{folder}/log")
+                if start is None:
+                    return []
+            words += ["-log_view", f":{folder}/log"]
         ok, seconds = run(words + ["-ts_view_solution", f"binary:{folder}/solution"], limit)
         if ok:
             if "small" in problem:
