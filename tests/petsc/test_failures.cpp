@@ -120,6 +120,31 @@ TEST_F(PCLineFailures, AnEntryThatIsNotFiniteIsAWarningOnce) // SNES and TS drop
   }
 }
 
+TEST_F(PCLineFailures, AnEntryOffTheLinesThatIsNotFiniteEndsTheSolve)
+{
+  Grid               grid({3 * ranks, 9}, {1, 2}, 1, false, {ranks, 1});
+  Line               line(grid.A, grid.da);
+  KSP                ksp;
+  KSPConvergedReason reason;
+  PetscInt           begin;
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  if (rank == ranks - 1) {
+    OK(MatSetValue(grid.A, begin, begin + 1, std::numeric_limits<PetscReal>::infinity(), INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPSetType(ksp, KSPGMRES));
+  OK(KSPSetPC(ksp, line.pc));
+  OK(KSPSolve(ksp, line.b, line.x));
+  EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_EQ(reason, KSP_DIVERGED_NANORINF);
+  OK(KSPDestroy(&ksp));
+}
+
 TEST_F(PCLineFailures, RankZeroShowsWhatAnotherRankFound)
 {
   Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
