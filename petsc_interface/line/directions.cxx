@@ -75,6 +75,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     map.across_ranks                    = map.joined && !line->compare;
     map.strength                        = static_cast<CouplingStrength>(line->strength);
     map.search                          = static_cast<LineSearch>(line->search);
+    map.label                           = line->label;
     PetscCall(finder.find(pc, source, elements, &map));
     for (std::size_t d = 0; d < map.directions.size(); ++d) map.directions[d].number = d;
     line->source  = map.source;
@@ -136,6 +137,9 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     if (line->candidates) PetscCall(ChooseBySample(pc, line, op, source, &line->sample));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCheck(line->label.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "PC line: -pc_line_label %s and -pc_line_direction %s: lines of a label need direction auto",
+             line->label.c_str(), names_of(line->directions).c_str());
   line->settled         = true, line->candidates.reset();
   const bool may_colour = keeps && MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X &&
                           line->directions[0] <= PC_LINE_DIRECTION_Z;

@@ -26,11 +26,12 @@ struct PC_Line {
   // options
   std::vector<PCLineDirection> directions = {
     PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
-  PCLineComposition composition   = PC_LINE_COMPOSITION_AUTO;
-  PCLineOrdering    ordering      = PC_LINE_ORDERING_AUTO;
-  PCLineStrength    strength      = PC_LINE_STRENGTH_ABS; ///< in the order of CouplingStrength
-  PCLineSearch      search        = PC_LINE_SEARCH_AUTO;  ///< in the order of LineSearch
-  PetscReal         omega         = 0;                    ///< 0: the set-up decides
+  PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
+  PCLineOrdering    ordering    = PC_LINE_ORDERING_AUTO;
+  PCLineStrength    strength    = PC_LINE_STRENGTH_ABS; ///< in the order of CouplingStrength
+  PCLineSearch      search      = PC_LINE_SEARCH_AUTO;  ///< in the order of LineSearch
+  std::string       label;                              ///< of a DMPLEX, that marks lines; empty: none
+  PetscReal         omega         = 0;                  ///< 0: the set-up decides
   PetscInt          iterations    = 1;
   PCLineLhs         lhs           = PC_LINE_LHS_AUTO;
   PetscReal         lhs_tol       = 0; ///< 0: equal entries only

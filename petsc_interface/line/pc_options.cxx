@@ -98,6 +98,29 @@ PetscErrorCode GetRows(PC pc, IS *rows, IS *offsets)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SetLabel(PC pc, const char *name)
+{
+  return Stored<PC, &PC_Line::label, SetUpAgain>::set(pc, name ? name : "");
+}
+
+PetscErrorCode GetLabel(PC pc, const char **name)
+{
+  PetscFunctionBegin;
+  *name = context(pc)->label.empty() ? nullptr : context(pc)->label.c_str();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadLabel(PC pc, RibbonOptionItems PetscOptionsObject)
+{
+  char      name[PETSC_MAX_PATH_LEN];
+  PetscBool set;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString("-pc_line_label", "Label of a DMPLEX whose values mark lines",
+                               "PCLineSetLabel", context(pc)->label.c_str(), name, sizeof name, &set));
+  if (set) PetscCall(PCLineSetLabel(pc, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The directions of a list that is separated by commas.
 PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection> *directions)
 {
@@ -227,6 +250,7 @@ constexpr auto pc_line_options = std::make_tuple(
          kept<&PC_Line::strength>, PCLineStrengths),
   Option("-pc_line_search", "Search for lines along matrix", "PCLineSetSearch", kept<&PC_Line::search>,
          PCLineSearches),
+  SpecialOption<PC>{ReadLabel},
   Option("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 or 0.6 where a multigrid level needs it)",
          "PCLineSetOmega", kept<&PC_Line::omega>, NotBelowTwo),
   Option("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", kept<&PC_Line::iterations>,
@@ -285,6 +309,8 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(compose("PCLineGetDirections_C", &GetDirections));
   PetscCall(compose("PCLineSetRows_C", &SetRows));
   PetscCall(compose("PCLineGetRows_C", &GetRows));
+  PetscCall(compose("PCLineSetLabel_C", &SetLabel));
+  PetscCall(compose("PCLineGetLabel_C", &GetLabel));
   PetscCall(compose("PCLineGetInfo_C", &GetInfo));
   PetscCall(compose("PCLineGetFactorInfo_C", &GetFactorInfo));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -377,6 +403,22 @@ PetscErrorCode PCLineGetRows(PC pc, IS *rows, IS *offsets)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscUseMethod(pc, "PCLineGetRows_C", (PC, IS *, IS *), (pc, rows, offsets));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineSetLabel(PC pc, const char name[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCLineSetLabel_C", (PC, const char *), (pc, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetLabel(PC pc, const char *name[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCLineGetLabel_C", (PC, const char **), (pc, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of the application: index sets of their rows.
+// Lines of the application: index sets of their rows, or a label of its mesh.
 #include "finders.hpp"
+#include "rows_of_label.hpp"
 
 #include "../support/format.hpp"
 #include "../support/session.hpp"
@@ -136,11 +137,12 @@ PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &
   const char *with = offsets ? "PC" : "matrix";
   if (!offsets && error.empty()) PetscCall(Query((PetscObject)pc->pmat, &rows, &offsets, &error));
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONG, error));
-  if (!offsets) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!offsets && map->label.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &said.rank));
   PetscCall(MatGetOwnershipRange(source.rows, &said.begin, &said.end));
-  PetscCall(CopyIndices(offsets, &said.offsets));
-  if (rows) PetscCall(CopyIndices(rows, &said.rows));
+  if (offsets) PetscCall(CopyIndices(offsets, &said.offsets));
+  if (!offsets) PetscCall(RowsOfLabel(pc, source.rows, map->label, &said.rows, &said.offsets, &with));
+  else if (rows) PetscCall(CopyIndices(rows, &said.rows));
   else {
     PetscCallCXX(said.rows.resize(static_cast<std::size_t>(said.owned())));
     std::iota(said.rows.begin(), said.rows.end(), said.begin);
@@ -153,7 +155,8 @@ PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &
   const PetscInt components = blocks ? of.components : 1;
   PetscCallCXX(lines = said.of_elements(components));
   PetscCall(AddLines(source, "lines", std::move(lines), components, map));
-  map->source   = std::string("index sets of rows that the ") + with + " has";
+  map->source   = offsets ? std::string("index sets of rows that the ") + with + " has"
+                          : "label " + map->label + " of the DMPLEX of the " + with;
   map->required = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -93,8 +93,9 @@ struct LineMap {
   /// lines along the largest couplings may continue on other ranks; set before the search
   bool across_ranks = false;
   /// the measure of couplings by which lines along the largest couplings are found; set before the search
-  CouplingStrength           strength = CouplingStrength::absolute;
-  LineSearch                 search   = LineSearch::automatic; ///< set before the search
+  CouplingStrength strength = CouplingStrength::absolute;
+  LineSearch       search   = LineSearch::automatic; ///< set before the search
+  std::string      label; ///< of a DMPLEX, whose values mark lines; empty: none; set before the search
   std::vector<LineDirection> directions;
   /// "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string source;
@@ -136,7 +137,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements,
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
 
 /// Lines of the index sets "PCLine_rows" and "PCLine_offsets" that are composed with the PC, else with Pmat
-/// (PCLineSetRows()). Index sets that define no lines are one error. Collective.
+/// (PCLineSetRows()), else of map->label. Index sets and labels that define no lines are one error. Collective.
 PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &elements, LineMap *map);
 
 /// Adds the direction of these lines of a rank to a map. Chooses the band of the lines: all their

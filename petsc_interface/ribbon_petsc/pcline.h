@@ -20,6 +20,7 @@
 .  -pc_line_strength <abs,sa,negative> - the measure of couplings along matrix (default abs: |a_ij|)
 .  -pc_line_search <auto,host,rounds> - the search for lines along matrix (default auto: rounds for matrices in
       device memory with elements of one row, otherwise host)
+.  -pc_line_label <name> - the label of a DMPLEX whose values mark lines (default: none)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
       on multigrid levels for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repetitions of the whole sweep (default 1)
@@ -201,6 +202,35 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
 PETSC_EXTERN PetscErrorCode PCLineSetRows(PC, IS rows, IS offsets);
 /* The index sets of the last PCLineSetRows(), borrowed, or NULL. Either pointer may be NULL. */
 PETSC_EXTERN PetscErrorCode PCLineGetRows(PC, IS *rows, IS *offsets);
+/*@
+   PCLineSetLabel - Sets the label of a mesh whose values mark lines
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+-  name - the name of a label of the DMPLEX of the PC, else of Pmat (PCSetDM(), MatSetDM()). NULL or "": none,
+      the default
+
+   Options Database Key:
+.  -pc_line_label <name> - the label
+
+   Notes:
+   The unknowns of all points with the same value are one line. Points of the line follow each other as in the
+   mesh: a vertex, an edge that it bounds, the other vertex of this edge. Two points may also be connected
+   through one point without the value, as two cells through their face. Points that are not connected, also
+   because a point between them belongs to another rank, are several lines. A point may have one value.
+
+   Unknowns without the label are solved with their diagonal entries alone. PCLineSetRows() takes precedence.
+   Another direction than PC_LINE_DIRECTION_AUTO is an error.
+
+   Level: intermediate
+
+.seealso: PCLINE, PCLineSetRows(), DMCreateLabel(), DMSetLabelValue()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetLabel(PC, const char name[]);
+/* The name belongs to the PC. NULL: there is none. */
+PETSC_EXTERN PetscErrorCode PCLineGetLabel(PC, const char *name[]);
 /*@
    PCLineSetComposition - Sets how solves along several directions are composed
 

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rows_of_label.hpp"
+
+#include "../support/format.hpp"
+#include "../support/session.hpp"
+
+#include <petscdmplex.h>
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// The points of a mesh, the rows of each, and the points of one value of a label.
+class Mesh {
+public:
+  PetscErrorCode open(DM dm)
+  {
+    PetscFunctionBegin;
+    dm_ = dm;
+    PetscCall(DMPlexGetChart(dm, &begin_, &end_));
+    PetscCall(DMGetGlobalSection(dm, &section_));
+    PetscCallCXX(value_.assign(static_cast<std::size_t>(end_ - begin_), none));
+    PetscCallCXX(visited_.assign(value_.size(), 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// First row of a point, and the number of its rows. Rows of another rank: -1 and 0.
+  PetscErrorCode rows_of(PetscInt point, PetscInt *first, PetscInt *count) const
+  {
+    PetscInt begin, end, fixed;
+    PetscFunctionBegin;
+    *first = *count = 0;
+    PetscCall(PetscSectionGetChart(section_, &begin, &end));
+    if (point < begin || point >= end) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscSectionGetOffset(section_, point, first));
+    if (*first < 0) {
+      *first = -1;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(PetscSectionGetDof(section_, point, count));
+    PetscCall(PetscSectionGetConstraintDof(section_, point, &fixed));
+    *count -= fixed;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Rows of all points of this rank.
+  PetscErrorCode count_rows(PetscInt *all) const
+  {
+    PetscFunctionBegin;
+    *all = 0;
+    for (PetscInt p = begin_; p < end_; ++p) {
+      PetscInt first, count;
+      PetscCall(rows_of(p, &first, &count));
+      *all += count;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Takes the points of a value that have rows of this rank. `other`: a value that one of them has, too.
+  PetscErrorCode take(PetscInt value, const PetscInt *points, PetscInt n, PetscInt *point, PetscInt *other)
+  {
+    PetscFunctionBegin;
+    now_ = value;
+    taken_.clear();
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscInt first, count;
+      PetscCall(rows_of(points[k], &first, &count));
+      PetscInt &before = value_[at(points[k])];
+      if (first < 0) before = elsewhere;
+      if (count == 0) continue;
+      if (before != none) *point = points[k], *other = before;
+      before = value;
+      taken_.push_back(points[k]);
+    }
+    std::sort(taken_.begin(), taken_.end());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The connected parts of the points of the value, each in the order of their distance from an end.
+  PetscErrorCode divide(std::vector<std::vector<PetscInt>> *parts)
+  {
+    PetscFunctionBegin;
+    for (PetscInt first : taken_) {
+      if (visited_[at(first)]) continue;
+      std::vector<PetscInt> part;
+      PetscCall(visit(first, &part));
+      const PetscInt end = part.back();
+      for (PetscInt p : part) visited_[at(p)] = 0;
+      PetscCall(visit(end, &part));
+      parts->push_back(part);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static constexpr PetscInt none = PETSC_MIN_INT, elsewhere = none + 1;
+
+  std::size_t at(PetscInt point) const { return static_cast<std::size_t>(point - begin_); }
+
+  /// Calls f for the points of the next lower and the next higher dimension that touch a point.
+  template <class F>
+  PetscErrorCode around(PetscInt point, const F &f) const
+  {
+    const PetscInt *near;
+    PetscInt        n;
+    PetscFunctionBegin;
+    PetscCall(DMPlexGetConeSize(dm_, point, &n));
+    PetscCall(DMPlexGetCone(dm_, point, &near));
+    for (PetscInt k = 0; k < n; ++k) PetscCall(f(near[k]));
+    PetscCall(DMPlexGetSupportSize(dm_, point, &n));
+    PetscCall(DMPlexGetSupport(dm_, point, &near));
+    for (PetscInt k = 0; k < n; ++k) PetscCall(f(near[k]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Breadth-first order of the points of the value that are connected with a point: directly, as an edge
+  /// with its vertices, or through one point without the value, as two cells through their face.
+  PetscErrorCode visit(PetscInt start, std::vector<PetscInt> *part)
+  {
+    PetscFunctionBegin;
+    part->assign(1, start);
+    visited_[at(start)] = 1;
+    const auto add      = [&](PetscInt q) {
+      PetscFunctionBegin;
+      if (value_[at(q)] == now_ && !visited_[at(q)]) part->push_back(q), visited_[at(q)] = 1;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    for (std::size_t k = 0; k < part->size(); ++k)
+      PetscCall(around((*part)[k], [&](PetscInt q) {
+        PetscFunctionBegin;
+        if (value_[at(q)] == now_) PetscCall(add(q));
+        else if (value_[at(q)] != elsewhere) PetscCall(around(q, add));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  DM           dm_      = nullptr;
+  PetscSection section_ = nullptr;
+  PetscInt     begin_ = 0, end_ = 0, now_ = none;
+  std::vector<PetscInt>
+                    value_; ///< of each point; none: no value, or no rows; elsewhere: rows of another rank
+  std::vector<char> visited_;
+  std::vector<PetscInt> taken_; ///< points of the value
+};
+
+/// The DMPLEX of the PC, else of the matrix. Collective.
+PetscErrorCode GetMesh(PC pc, Mat A, const std::string &label, DM *mesh, const char **with)
+{
+  PetscFunctionBegin;
+  *mesh = nullptr;
+  for (bool of_pc : {true, false}) {
+    DM        dm      = nullptr;
+    PetscBool is_plex = PETSC_FALSE;
+    if (of_pc) PetscCall(PCGetDM(pc, &dm));
+    else PetscCall(MatGetDM(A, &dm));
+    if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &is_plex));
+    if (is_plex && !*mesh) *mesh = dm, *with = of_pc ? "PC" : "matrix";
+  }
+  PetscCheck(*mesh, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PC line: -pc_line_label %s: neither the PC nor the matrix has a DMPLEX; call PCSetDM()",
+             label.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Collective.
+PetscErrorCode GetLabel(DM mesh, const std::string &name, DMLabel *label)
+{
+  std::string there;
+  PetscInt    n;
+  PetscFunctionBegin;
+  PetscCall(DMGetLabel(mesh, name.c_str(), label));
+  if (*label) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetNumLabels(mesh, &n));
+  for (PetscInt k = 0; k < n; ++k) {
+    const char *other;
+    PetscCall(DMGetLabelName(mesh, k, &other));
+    there += (there.empty() ? "" : ", ") + std::string(other);
+  }
+  SETERRQ(PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG,
+          "PC line: -pc_line_label %s: the DMPLEX has no such label; it has %s", name.c_str(), there.c_str());
+}
+
+/// Adds the lines of one value. `error`: a sentence if a point has another value, too.
+PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<PetscInt> *rows,
+                        std::vector<PetscInt> *offsets, std::string *error)
+{
+  IS                                 stratum;
+  const PetscInt                    *points;
+  PetscInt                           n, point = -1, other = 0;
+  std::vector<std::vector<PetscInt>> parts;
+  PetscFunctionBegin;
+  PetscCall(DMLabelGetStratumIS(label, value, &stratum));
+  if (!stratum) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetLocalSize(stratum, &n));
+  PetscCall(ISGetIndices(stratum, &points));
+  PetscCall(mesh->take(value, points, n, &point, &other));
+  PetscCall(ISRestoreIndices(stratum, &points));
+  PetscCall(ISDestroy(&stratum));
+  if (point >= 0 && error->empty())
+    *error = format("point %lld has the values %lld and %lld", static_cast<long long>(point),
+                    static_cast<long long>(other), static_cast<long long>(value));
+  if (point >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(mesh->divide(&parts));
+  for (const std::vector<PetscInt> &part : parts) {
+    for (PetscInt p : part) {
+      PetscInt first, count;
+      PetscCall(mesh->rows_of(p, &first, &count));
+      for (PetscInt r = 0; r < count; ++r) rows->push_back(first + r);
+    }
+    offsets->push_back(static_cast<PetscInt>(rows->size()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode RowsOfLabel(PC pc, Mat A, const std::string &name, std::vector<PetscInt> *rows,
+                           std::vector<PetscInt> *offsets, const char **with)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  DM             dm;
+  DMLabel        label;
+  IS             values = nullptr;
+  Mesh           mesh;
+  PetscInt       own, there, n = 0, all;
+  std::string    error;
+  PetscFunctionBegin;
+  PetscCall(GetMesh(pc, A, name, &dm, with));
+  PetscCall(GetLabel(dm, name, &label));
+  PetscCall(mesh.open(dm));
+  PetscCall(MatGetLocalSize(A, &own, nullptr));
+  PetscCall(mesh.count_rows(&there));
+  if (there != own)
+    error = format("the DMPLEX has %lld unknowns on a rank that owns %lld rows",
+                   static_cast<long long>(there), static_cast<long long>(own));
+  rows->clear(), offsets->assign(1, 0);
+  PetscCall(DMLabelGetValueIS(label, &values));
+  if (values) {
+    const PetscInt *value;
+    PetscCall(ISGetLocalSize(values, &n));
+    PetscCall(ISGetIndices(values, &value));
+    std::vector<PetscInt> sorted(value, value + n);
+    PetscCall(ISRestoreIndices(values, &value));
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t k = 0; k < sorted.size() && error.empty(); ++k)
+      PetscCall(AddValue(label, sorted[k], &mesh, rows, offsets, &error));
+  }
+  PetscCall(ISDestroy(&values));
+  if (!error.empty()) error = "PC line: -pc_line_label " + name + ": " + error;
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
+  all = static_cast<PetscInt>(rows->size());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCheck(all > 0, comm, PETSC_ERR_ARG_INCOMP,
+             "PC line: -pc_line_label %s: no point with this label has unknowns", name.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
