@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file ts.hpp  The parts of TS `adi`. Their files are named by comments.
+/// @file ts.hpp  The parts of TS `adi`. Comments name the file of each.
 #pragma once
 
 #include "ts_context.hpp"

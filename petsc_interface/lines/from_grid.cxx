@@ -213,6 +213,17 @@ PetscErrorCode FindNumbering(const LineSource &source, PetscInt components, Numb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Makes planes of ranks that divide lines in natural order, but not planes, equal: they have as many lines on
+/// all ranks with elements, or there are none. Collective.
+PetscErrorCode AgreeOnPlanes(MPI_Comm comm, Numbering *n)
+{
+  PetscInt most[2] = {n->elements > 0 ? n->ny : 0, n->elements > 0 ? -n->ny : -PETSC_MAX_INT};
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT, MPI_MAX, comm));
+  if (n->natural && !n->natural_planes) n->ny = most[0] == -most[1] ? most[0] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The grid of a rank in this numbering, and the planes of all ranks: 1 in two dimensions. Collective.
 PetscErrorCode MakeGrid(MPI_Comm comm, const Numbering &n, Grid *g, PetscInt *planes)
 {
@@ -300,6 +311,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
     map->why_not = "its numbering shows no grid";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(AgreeOnPlanes(comm, &n));
   PetscCall(MakeGrid(comm, n, &g, &planes));
   const bool whole_planes = n.natural && (planes == 1 || n.natural_planes);
   int        slabs        = map->joined && whole_planes && g.is_full();

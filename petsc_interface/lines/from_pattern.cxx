@@ -72,7 +72,7 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
 /// An entry off the runs of some rank.
 struct Stray {
   PetscInt row = -1, column = -1; ///< first components of its elements, of all ranks; -1: there is none
-  bool     own = false;           ///< it is in the block of a rank: it is off other runs across ranks, too
+  bool     own = false;           ///< it is in the block of a rank, so that no ring across ranks has it
 };
 
 /// Finds runs of the local block with this reach, and an entry of any rank that is off the runs. Collective.

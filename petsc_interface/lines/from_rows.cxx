@@ -137,13 +137,14 @@ PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &
   const char *with = offsets ? "PC" : "matrix";
   if (!offsets && error.empty()) PetscCall(Query((PetscObject)pc->pmat, &rows, &offsets, &error));
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONG, error));
-  if (!offsets && map->label.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool by_label = !offsets && !map->label.empty();
+  if (!offsets && !by_label) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &said.rank));
   PetscCall(MatGetOwnershipRange(source.rows, &said.begin, &said.end));
-  if (offsets) PetscCall(CopyIndices(offsets, &said.offsets));
-  if (!offsets) PetscCall(RowsOfLabel(pc, source.rows, map->label, &said.rows, &said.offsets, &with));
-  else if (rows) PetscCall(CopyIndices(rows, &said.rows));
-  else {
+  if (by_label) PetscCall(RowsOfLabel(pc, source.rows, map->label, &said.rows, &said.offsets, &with));
+  else PetscCall(CopyIndices(offsets, &said.offsets));
+  if (rows) PetscCall(CopyIndices(rows, &said.rows));
+  else if (!by_label) {
     PetscCallCXX(said.rows.resize(static_cast<std::size_t>(said.owned())));
     std::iota(said.rows.begin(), said.rows.end(), said.begin);
   }
@@ -155,8 +156,8 @@ PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &
   const PetscInt components = blocks ? of.components : 1;
   PetscCallCXX(lines = said.of_elements(components));
   PetscCall(AddLines(source, "lines", std::move(lines), components, map));
-  map->source   = offsets ? std::string("index sets of rows that the ") + with + " has"
-                          : "label " + map->label + " of the DMPLEX of the " + with;
+  map->source   = by_label ? "label " + map->label + " of the DMPLEX of the " + with
+                           : std::string("index sets of rows that the ") + with + " has";
   map->required = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -137,7 +137,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements,
 PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
 
 /// Lines of the index sets "PCLine_rows" and "PCLine_offsets" that are composed with the PC, else with Pmat
-/// (PCLineSetRows()), else of map->label. Index sets and labels that define no lines are one error. Collective.
+/// (PCLineSetRows()), else of map->label. Invalid index sets or labels raise an error. Collective.
 PetscErrorCode LinesFromRows(PC pc, const LineSource &source, ElementsOfSource &elements, LineMap *map);
 
 /// Adds the direction of these lines of a rank to a map. Chooses the band of the lines: all their

@@ -21,44 +21,40 @@ public:
     dm_ = dm;
     PetscCall(DMPlexGetChart(dm, &begin_, &end_));
     PetscCall(DMGetGlobalSection(dm, &section_));
+    PetscCall(PetscSectionGetChart(section_, &first_, &last_));
     PetscCallCXX(value_.assign(static_cast<std::size_t>(end_ - begin_), none));
     PetscCallCXX(visited_.assign(value_.size(), 0));
+    for (PetscInt p = begin_; p < end_; ++p) {
+      PetscInt first, count;
+      PetscCall(rows_of(p, &first, &count));
+      if (count < 0) value_[at(p)] = elsewhere;
+      else rows_ += count;
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// First row of a point, and the number of its rows. Rows of another rank: -1 and 0.
+  PetscInt rows() const { return rows_; } ///< of this rank
+
+  /// First row of a point, and the number of its rows; -1 if another rank has them.
   PetscErrorCode rows_of(PetscInt point, PetscInt *first, PetscInt *count) const
   {
-    PetscInt begin, end, fixed;
+    PetscInt fixed;
     PetscFunctionBegin;
     *first = *count = 0;
-    PetscCall(PetscSectionGetChart(section_, &begin, &end));
-    if (point < begin || point >= end) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscSectionGetOffset(section_, point, first));
-    if (*first < 0) {
-      *first = -1;
+    if (point < first_ || point >= last_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscSectionGetDof(section_, point, count)); // n unknowns of another rank: -(n + 1)
+    if (*count < 0) {
+      *count = *count < -1 ? -1 : 0;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(PetscSectionGetDof(section_, point, count));
+    PetscCall(PetscSectionGetOffset(section_, point, first));
     PetscCall(PetscSectionGetConstraintDof(section_, point, &fixed));
     *count -= fixed;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Rows of all points of this rank.
-  PetscErrorCode count_rows(PetscInt *all) const
-  {
-    PetscFunctionBegin;
-    *all = 0;
-    for (PetscInt p = begin_; p < end_; ++p) {
-      PetscInt first, count;
-      PetscCall(rows_of(p, &first, &count));
-      *all += count;
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// Takes the points of a value that have rows of this rank. `other`: a value that one of them has, too.
+  /// Takes the points of a value that have rows of this rank. `other`: a value that `point`, one of them, has,
+  /// too.
   PetscErrorCode take(PetscInt value, const PetscInt *points, PetscInt n, PetscInt *point, PetscInt *other)
   {
     PetscFunctionBegin;
@@ -67,9 +63,8 @@ public:
     for (PetscInt k = 0; k < n; ++k) {
       PetscInt first, count;
       PetscCall(rows_of(points[k], &first, &count));
+      if (count <= 0) continue;
       PetscInt &before = value_[at(points[k])];
-      if (first < 0) before = elsewhere;
-      if (count == 0) continue;
       if (before != none) *point = points[k], *other = before;
       before = value;
       taken_.push_back(points[k]);
@@ -78,7 +73,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// The connected parts of the points of the value, each in the order of their distance from an end.
+  /// The connected parts of the points of the value, each in the order of their distance from an end. A part
+  /// may branch.
   PetscErrorCode divide(std::vector<std::vector<PetscInt>> *parts)
   {
     PetscFunctionBegin;
@@ -116,7 +112,8 @@ private:
   }
 
   /// Breadth-first order of the points of the value that are connected with a point: directly, as an edge
-  /// with its vertices, or through one point without the value, as two cells through their face.
+  /// with its vertices, or through one point without the value, as two cells through their face. Points whose
+  /// rows another rank has connect nothing.
   PetscErrorCode visit(PetscInt start, std::vector<PetscInt> *part)
   {
     PetscFunctionBegin;
@@ -130,8 +127,8 @@ private:
     for (std::size_t k = 0; k < part->size(); ++k)
       PetscCall(around((*part)[k], [&](PetscInt q) {
         PetscFunctionBegin;
-        if (value_[at(q)] == now_) PetscCall(add(q));
-        else if (value_[at(q)] != elsewhere) PetscCall(around(q, add));
+        PetscCall(add(q));
+        if (value_[at(q)] != now_ && value_[at(q)] != elsewhere) PetscCall(around(q, add));
         PetscFunctionReturn(PETSC_SUCCESS);
       }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,17 +136,21 @@ private:
 
   DM           dm_      = nullptr;
   PetscSection section_ = nullptr;
-  PetscInt     begin_ = 0, end_ = 0, now_ = none;
-  std::vector<PetscInt>
-                    value_; ///< of each point; none: no value, or no rows; elsewhere: rows of another rank
-  std::vector<char> visited_;
-  std::vector<PetscInt> taken_; ///< points of the value
+  PetscInt     begin_ = 0, end_ = 0;  // points of the mesh
+  PetscInt     first_ = 0, last_ = 0; // points of the section
+  PetscInt     rows_ = 0, now_ = none;
+  // value of each point. none: no value, or no rows; elsewhere: another rank has the rows
+  std::vector<PetscInt> value_;
+  std::vector<char>     visited_;
+  std::vector<PetscInt> taken_; // points of the value now_
 };
 
-/// The DMPLEX of the PC, else of the matrix. Collective.
-PetscErrorCode GetMesh(PC pc, Mat A, const std::string &label, DM *mesh, const char **with)
+/// The DMPLEX of the PC, else of its matrix. Collective.
+PetscErrorCode GetMesh(PC pc, const std::string &label, DM *mesh, const char **with)
 {
+  Mat A;
   PetscFunctionBegin;
+  PetscCall(PCGetOperators(pc, nullptr, &A));
   *mesh = nullptr;
   for (bool of_pc : {true, false}) {
     DM        dm      = nullptr;
@@ -168,19 +169,21 @@ PetscErrorCode GetMesh(PC pc, Mat A, const std::string &label, DM *mesh, const c
 /// Collective.
 PetscErrorCode GetLabel(DM mesh, const std::string &name, DMLabel *label)
 {
-  std::string there;
+  std::string there, error;
   PetscInt    n;
   PetscFunctionBegin;
   PetscCall(DMGetLabel(mesh, name.c_str(), label));
-  if (*label) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetNumLabels(mesh, &n));
   for (PetscInt k = 0; k < n; ++k) {
     const char *other;
     PetscCall(DMGetLabelName(mesh, k, &other));
     there += (there.empty() ? "" : ", ") + std::string(other);
   }
-  SETERRQ(PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG,
-          "PC line: -pc_line_label %s: the DMPLEX has no such label; it has %s", name.c_str(), there.c_str());
+  if (!*label)
+    error = format("PC line: -pc_line_label %s: the DMPLEX has no such label; it has %s", name.c_str(),
+                   there.c_str());
+  PetscCall(CollectiveError(PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Adds the lines of one value. `error`: a sentence if a point has another value, too.
@@ -199,10 +202,11 @@ PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<P
   PetscCall(mesh->take(value, points, n, &point, &other));
   PetscCall(ISRestoreIndices(stratum, &points));
   PetscCall(ISDestroy(&stratum));
-  if (point >= 0 && error->empty())
+  if (point >= 0) {
     *error = format("point %lld has the values %lld and %lld", static_cast<long long>(point),
                     static_cast<long long>(other), static_cast<long long>(value));
-  if (point >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(mesh->divide(&parts));
   for (const std::vector<PetscInt> &part : parts) {
     for (PetscInt p : part) {
@@ -215,41 +219,53 @@ PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The values of a label on this rank, ascending.
+PetscErrorCode GetValues(DMLabel label, std::vector<PetscInt> *values)
+{
+  IS              is = nullptr;
+  const PetscInt *value;
+  PetscInt        n;
+  PetscFunctionBegin;
+  PetscCall(DMLabelGetValueIS(label, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &value));
+  PetscCallCXX(values->assign(value, value + n));
+  PetscCall(ISRestoreIndices(is, &value));
+  PetscCall(ISDestroy(&is));
+  std::sort(values->begin(), values->end());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode RowsOfLabel(PC pc, Mat A, const std::string &name, std::vector<PetscInt> *rows,
                            std::vector<PetscInt> *offsets, const char **with)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  DM             dm;
-  DMLabel        label;
-  IS             values = nullptr;
-  Mesh           mesh;
-  PetscInt       own, there, n = 0, all;
-  std::string    error;
+  const MPI_Comm        comm  = PetscObjectComm((PetscObject)pc);
+  DM                    dm    = nullptr;
+  DMLabel               label = nullptr;
+  Mesh                  mesh;
+  PetscMPIInt           rank;
+  PetscInt              own, all;
+  std::vector<PetscInt> values;
+  std::string           error;
   PetscFunctionBegin;
-  PetscCall(GetMesh(pc, A, name, &dm, with));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(GetMesh(pc, name, &dm, with));
   PetscCall(GetLabel(dm, name, &label));
   PetscCall(mesh.open(dm));
   PetscCall(MatGetLocalSize(A, &own, nullptr));
-  PetscCall(mesh.count_rows(&there));
-  if (there != own)
-    error = format("the DMPLEX has %lld unknowns on a rank that owns %lld rows",
-                   static_cast<long long>(there), static_cast<long long>(own));
+  if (mesh.rows() != own)
+    error = format("the DMPLEX has %lld unknowns, and the matrix %lld rows",
+                   static_cast<long long>(mesh.rows()), static_cast<long long>(own));
   rows->clear(), offsets->assign(1, 0);
-  PetscCall(DMLabelGetValueIS(label, &values));
-  if (values) {
-    const PetscInt *value;
-    PetscCall(ISGetLocalSize(values, &n));
-    PetscCall(ISGetIndices(values, &value));
-    std::vector<PetscInt> sorted(value, value + n);
-    PetscCall(ISRestoreIndices(values, &value));
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t k = 0; k < sorted.size() && error.empty(); ++k)
-      PetscCall(AddValue(label, sorted[k], &mesh, rows, offsets, &error));
-  }
-  PetscCall(ISDestroy(&values));
-  if (!error.empty()) error = "PC line: -pc_line_label " + name + ": " + error;
+  PetscCall(GetValues(label, &values));
+  for (std::size_t k = 0; k < values.size() && error.empty(); ++k)
+    PetscCall(AddValue(label, values[k], &mesh, rows, offsets, &error));
+  if (!error.empty())
+    error =
+      format("PC line: -pc_line_label %s: rank %d: %s", name.c_str(), static_cast<int>(rank), error.c_str());
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   all = static_cast<PetscInt>(rows->size());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPIU_INT, MPI_SUM, comm));

@@ -11,8 +11,9 @@
 namespace ribbon::petsc {
 
 /// The rows of the points that have a value of the label, for each value: line after line, each in the order
-/// in which its points follow each other in the mesh. Points of one value that are not connected through
-/// points of this rank are several lines. Errors name the label. Collective.
+/// in which its points follow each other in the mesh. Points of one value that are not connected, or are
+/// connected through points of other ranks, are several lines. Errors name the label. Collective.
+/// @param A        the matrix of these rows
 /// @param rows     global numbers of rows that this rank owns
 /// @param offsets  positions at which lines begin, and the number of rows
 /// @param with     receives "PC" or "matrix": the object that has the DMPLEX

@@ -27,7 +27,7 @@ struct RunsOfPattern {
   bool closes_piece() const { return (tied.before && closes_first >= 0) || (tied.after && closes_last >= 0); }
 };
 
-/// Whether no runs hold the entries of one of the first elements. If so, sets the stray entry.
+/// Whether one of the first 16384 elements has an entry that no runs and no rings hold. Sets the stray entry then.
 bool has_stray_entry(const Pattern &pattern, PetscInt far, RunsOfPattern *found);
 /// The runs that entries up to `far` from the diagonal tie.
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far);

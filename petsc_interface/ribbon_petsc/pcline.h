@@ -216,13 +216,13 @@ PETSC_EXTERN PetscErrorCode PCLineGetRows(PC, IS *rows, IS *offsets);
 .  -pc_line_label <name> - the label
 
    Notes:
-   The unknowns of all points with the same value are one line. Points of the line follow each other as in the
-   mesh: a vertex, an edge that it bounds, the other vertex of this edge. Two points may also be connected
-   through one point without the value, as two cells through their face. Points that are not connected, also
-   because a point between them belongs to another rank, are several lines. A point may have one value.
+   The unknowns of connected points with the same value are one line. Points of the line follow each other as
+   in the mesh: a vertex, an edge that it bounds, the other vertex of this edge. Two points may also be
+   connected through one point without the value, as two cells through their face. A line ends where the next
+   point belongs to another rank. A point with unknowns has at most one value.
 
-   Unknowns without the label are solved with their diagonal entries alone. PCLineSetRows() takes precedence.
-   Another direction than PC_LINE_DIRECTION_AUTO is an error.
+   Unknowns without the label are solved with their diagonal entries or blocks alone. PCLineSetRows() takes
+   precedence. Another direction than PC_LINE_DIRECTION_AUTO is an error.
 
    Level: intermediate
 

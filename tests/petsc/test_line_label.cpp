@@ -249,8 +249,8 @@ TEST_F(PCLineLabel, ErrorsNameTheLabel)
       << last_error();
     OK(PCSetDM(line.pc, mesh.dm));
     EXPECT_NE(PCSetUp(line.pc), 0);
-    EXPECT_TRUE(contains(last_error(), "-pc_line_label column: the DMPLEX has ")) << last_error();
-    EXPECT_TRUE(contains(last_error(), " unknowns on a rank that owns ")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "-pc_line_label column: rank 0: the DMPLEX has ")) << last_error();
+    EXPECT_TRUE(contains(last_error(), " unknowns, and the matrix ")) << last_error();
   }
   {
     Line line(mesh.A, mesh.dm);

@@ -252,4 +252,26 @@ TEST_F(PCLineRanks, NumbersThatAreNotFiniteNameTheRow)
   OK(MatDestroy(&A));
 }
 
+/// Grids of 2 points along x whose planes have three lines on even ranks and one on odd ones.
+TEST_F(PCLineRanks, PlanesThatDifferAreNoPlanes)
+{
+  const PetscInt nx = 2, own = 12;
+  const auto     couple = [&](PetscInt r, PetscInt c) {
+    const PetscInt of = r / own, i = r % own, j = c % own, ny = of % 2 == 0 ? 3 : 1;
+    if (c / own != of) return false;
+    const bool same_line = i / nx == j / nx, same_plane = i / (nx * ny) == j / (nx * ny);
+    return (same_line && std::abs(i - j) == 1) || (same_plane && std::abs(i - j) == nx);
+  };
+  Mat A = matrix(
+    own * ranks, [&](PetscInt r, PetscInt c) -> PetscScalar { return r == c ? 5 : -1; },
+    [&](PetscInt r, PetscInt c) { return r == c || couple(r, c); }, own);
+  for (const PCLineDirection direction : {PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_Y}) {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, direction));
+    OK(PCSetUp(line.pc));
+    OK(PCApply(line.pc, line.b, line.x));
+  }
+  OK(MatDestroy(&A));
+}
+
 } // namespace
