@@ -168,7 +168,8 @@ TEST_F(TSADIMass, OrdersWithJacobiansByDifferences) // one rank
 TEST_F(TSADIMass, TheDefaultIsOfOrderThreeForDiffusion) // one rank
 {
   const FiniteElements problem = elements_with([](P &p) { p.boundary = P::eliminated; });
-  EXPECT_EQ(error_with(problem, "auto", 0.025), error_with(problem, "ra34pw2", 0.025));
+  const PetscReal expected     = error_with(problem, "ra34pw2", 0.025); // sums on a device differ by rounding
+  EXPECT_NEAR(error_with(problem, "auto", 0.025), expected, 1e-6 * expected);
 }
 
 TEST_F(TSADIMass, RanksAgree)
