@@ -112,12 +112,16 @@ PetscErrorCode GetLabel(PC pc, const char **name)
 
 PetscErrorCode ReadLabel(PC pc, RibbonOptionItems PetscOptionsObject)
 {
-  char      name[PETSC_MAX_PATH_LEN];
-  PetscBool set;
+  const std::string &now = context(pc)->label;
+  char               name[PETSC_MAX_PATH_LEN];
+  PetscBool          set, none;
   PetscFunctionBegin;
   PetscCall(PetscOptionsString("-pc_line_label", "Label of a DMPLEX whose values mark lines",
-                               "PCLineSetLabel", context(pc)->label.c_str(), name, sizeof name, &set));
-  if (set) PetscCall(PCLineSetLabel(pc, name));
+                               "PCLineSetLabel", now.empty() ? "none" : now.c_str(), name, sizeof name,
+                               &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(name, "none", &none));
+  PetscCall(PCLineSetLabel(pc, none ? nullptr : name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,7 +20,7 @@
 .  -pc_line_strength <abs,sa,negative> - the measure of couplings along matrix (default abs: |a_ij|)
 .  -pc_line_search <auto,host,rounds> - the search for lines along matrix (default auto: rounds for matrices in
       device memory with elements of one row, otherwise host)
-.  -pc_line_label <name> - the label of a DMPLEX whose values mark lines (default: none)
+.  -pc_line_label <name> - the label of a DMPLEX whose values mark lines (default none)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
       on multigrid levels for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repetitions of the whole sweep (default 1)
