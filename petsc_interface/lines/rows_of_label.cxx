@@ -186,27 +186,23 @@ PetscErrorCode GetLabel(DM mesh, const std::string &name, DMLabel *label)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Adds the lines of one value. `error`: a sentence if a point has another value, too.
+/// Adds the lines of one value, unless one of its points has another value, too: these are `point` and `other`.
 PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<PetscInt> *rows,
-                        std::vector<PetscInt> *offsets, std::string *error)
+                        std::vector<PetscInt> *offsets, PetscInt *point, PetscInt *other)
 {
   IS                                 stratum;
   const PetscInt                    *points;
-  PetscInt                           n, point = -1, other = 0;
+  PetscInt                           n;
   std::vector<std::vector<PetscInt>> parts;
   PetscFunctionBegin;
   PetscCall(DMLabelGetStratumIS(label, value, &stratum));
   if (!stratum) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetLocalSize(stratum, &n));
   PetscCall(ISGetIndices(stratum, &points));
-  PetscCall(mesh->take(value, points, n, &point, &other));
+  PetscCall(mesh->take(value, points, n, point, other));
   PetscCall(ISRestoreIndices(stratum, &points));
   PetscCall(ISDestroy(&stratum));
-  if (point >= 0) {
-    *error = format("point %lld has the values %lld and %lld", static_cast<long long>(point),
-                    static_cast<long long>(other), static_cast<long long>(value));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (*point >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(mesh->divide(&parts));
   for (const std::vector<PetscInt> &part : parts) {
     for (PetscInt p : part) {
@@ -247,7 +243,7 @@ PetscErrorCode RowsOfLabel(PC pc, Mat A, const std::string &name, std::vector<Pe
   DMLabel               label = nullptr;
   Mesh                  mesh;
   PetscMPIInt           rank;
-  PetscInt              own, all;
+  PetscInt              own, all, point = -1, other = 0;
   std::vector<PetscInt> values;
   std::string           error;
   PetscFunctionBegin;
@@ -257,15 +253,18 @@ PetscErrorCode RowsOfLabel(PC pc, Mat A, const std::string &name, std::vector<Pe
   PetscCall(mesh.open(dm));
   PetscCall(MatGetLocalSize(A, &own, nullptr));
   if (mesh.rows() != own)
-    error = format("the DMPLEX has %lld unknowns, and the matrix %lld rows",
-                   static_cast<long long>(mesh.rows()), static_cast<long long>(own));
+    error = format(
+      "PC line: -pc_line_label %s: rank %d: the DMPLEX has %lld unknowns, and the matrix %lld rows",
+      name.c_str(), static_cast<int>(rank), static_cast<long long>(mesh.rows()), static_cast<long long>(own));
   rows->clear(), offsets->assign(1, 0);
   PetscCall(GetValues(label, &values));
-  for (std::size_t k = 0; k < values.size() && error.empty(); ++k)
-    PetscCall(AddValue(label, values[k], &mesh, rows, offsets, &error));
-  if (!error.empty())
-    error =
-      format("PC line: -pc_line_label %s: rank %d: %s", name.c_str(), static_cast<int>(rank), error.c_str());
+  for (std::size_t k = 0; k < values.size() && error.empty(); ++k) {
+    PetscCall(AddValue(label, values[k], &mesh, rows, offsets, &point, &other));
+    if (point >= 0)
+      error = format("PC line: -pc_line_label %s: rank %d: point %lld has the values %lld and %lld",
+                     name.c_str(), static_cast<int>(rank), static_cast<long long>(point),
+                     static_cast<long long>(other), static_cast<long long>(values[k]));
+  }
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   all = static_cast<PetscInt>(rows->size());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPIU_INT, MPI_SUM, comm));
