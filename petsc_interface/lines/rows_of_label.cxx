@@ -53,8 +53,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Takes the points of a value that have rows of this rank. `other`: a value that `point`, one of them, has,
-  /// too.
+  /// Takes the points of a value that have rows of this rank. `value`, `other`: numbers of values, from 0;
+  /// `other` is one that `point`, one of these points, has, too.
   PetscErrorCode take(PetscInt value, const PetscInt *points, PetscInt n, PetscInt *point, PetscInt *other)
   {
     PetscFunctionBegin;
@@ -91,7 +91,7 @@ public:
   }
 
 private:
-  static constexpr PetscInt none = PETSC_MIN_INT, elsewhere = none + 1;
+  static constexpr PetscInt none = -1, elsewhere = -2;
 
   std::size_t at(PetscInt point) const { return static_cast<std::size_t>(point - begin_); }
 
@@ -139,7 +139,7 @@ private:
   PetscInt     begin_ = 0, end_ = 0;  // points of the mesh
   PetscInt     first_ = 0, last_ = 0; // points of the section
   PetscInt     rows_ = 0, now_ = none;
-  // value of each point. none: no value, or no rows; elsewhere: another rank has the rows
+  // number of the value of each point. none: no value, or no rows; elsewhere: another rank has the rows
   std::vector<PetscInt> value_;
   std::vector<char>     visited_;
   std::vector<PetscInt> taken_; // points of the value now_
@@ -166,28 +166,32 @@ PetscErrorCode GetMesh(PC pc, const std::string &label, DM *mesh, const char **w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Collective.
+/// The label, or null on ranks that do not have it: DMSetLabelValue() creates it where it is called. Collective.
 PetscErrorCode GetLabel(DM mesh, const std::string &name, DMLabel *label)
 {
-  std::string there, error;
-  PetscInt    n;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)mesh);
+  std::string    there, error;
+  PetscInt       n;
+  int            some;
   PetscFunctionBegin;
   PetscCall(DMGetLabel(mesh, name.c_str(), label));
+  some = *label != nullptr;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm));
   PetscCall(DMGetNumLabels(mesh, &n));
   for (PetscInt k = 0; k < n; ++k) {
     const char *other;
     PetscCall(DMGetLabelName(mesh, k, &other));
     there += (there.empty() ? "" : ", ") + std::string(other);
   }
-  if (!*label)
+  if (!some)
     error = format("PC line: -pc_line_label %s: the DMPLEX has no such label; it has %s", name.c_str(),
                    there.c_str());
-  PetscCall(CollectiveError(PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG, error));
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONG, error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Adds the lines of one value, unless one of its points has another value, too: these are `point` and `other`.
-PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<PetscInt> *rows,
+/// Adds the lines of value number k, unless one of its points has another value, too: `point`, and number `other`.
+PetscErrorCode AddValue(DMLabel label, PetscInt value, PetscInt k, Mesh *mesh, std::vector<PetscInt> *rows,
                         std::vector<PetscInt> *offsets, PetscInt *point, PetscInt *other)
 {
   IS                                 stratum;
@@ -199,7 +203,7 @@ PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<P
   if (!stratum) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetLocalSize(stratum, &n));
   PetscCall(ISGetIndices(stratum, &points));
-  PetscCall(mesh->take(value, points, n, point, other));
+  PetscCall(mesh->take(k, points, n, point, other));
   PetscCall(ISRestoreIndices(stratum, &points));
   PetscCall(ISDestroy(&stratum));
   if (*point >= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,14 +219,14 @@ PetscErrorCode AddValue(DMLabel label, PetscInt value, Mesh *mesh, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The values of a label on this rank, ascending.
+/// The values of a label on this rank, ascending; none without a label.
 PetscErrorCode GetValues(DMLabel label, std::vector<PetscInt> *values)
 {
   IS              is = nullptr;
   const PetscInt *value;
   PetscInt        n;
   PetscFunctionBegin;
-  PetscCall(DMLabelGetValueIS(label, &is));
+  if (label) PetscCall(DMLabelGetValueIS(label, &is));
   if (!is) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISGetLocalSize(is, &n));
   PetscCall(ISGetIndices(is, &value));
@@ -259,11 +263,12 @@ PetscErrorCode RowsOfLabel(PC pc, Mat A, const std::string &name, std::vector<Pe
   rows->clear(), offsets->assign(1, 0);
   PetscCall(GetValues(label, &values));
   for (std::size_t k = 0; k < values.size() && error.empty(); ++k) {
-    PetscCall(AddValue(label, values[k], &mesh, rows, offsets, &point, &other));
+    PetscCall(AddValue(label, values[k], static_cast<PetscInt>(k), &mesh, rows, offsets, &point, &other));
     if (point >= 0)
       error = format("PC line: -pc_line_label %s: rank %d: point %lld has the values %lld and %lld",
                      name.c_str(), static_cast<int>(rank), static_cast<long long>(point),
-                     static_cast<long long>(other), static_cast<long long>(values[k]));
+                     static_cast<long long>(values[static_cast<std::size_t>(other)]),
+                     static_cast<long long>(values[k]));
   }
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   all = static_cast<PetscInt>(rows->size());

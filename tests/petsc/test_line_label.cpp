@@ -222,6 +222,53 @@ TEST_F(PCLineLabel, IsAnOptionAndTheDMOfTheMatrixCounts)
   EXPECT_FALSE(contains(line.view(), "label column")) << line.view();
 }
 
+TEST_F(PCLineLabel, ValuesMayBeAnyNumbersAndMissOnRanks)
+{
+  Columns mesh;
+  Line    columns(mesh.A, mesh.dm), numbers(mesh.A, mesh.dm);
+  IS      values;
+  DMLabel column;
+  OK(DMGetLabel(mesh.dm, "column", &column));
+  OK(DMLabelGetValueIS(column, &values));
+  const PetscInt *v;
+  PetscInt        n;
+  OK(ISGetLocalSize(values, &n));
+  OK(ISGetIndices(values, &v));
+  for (PetscInt k = 0; k < n; ++k) { // ranks without a point do not create the label
+    IS              points;
+    const PetscInt *p;
+    PetscInt        count;
+    OK(DMLabelGetStratumIS(column, v[k], &points));
+    OK(ISGetLocalSize(points, &count));
+    OK(ISGetIndices(points, &p));
+    for (PetscInt i = 0; i < count; ++i)
+      OK(DMSetLabelValue(mesh.dm, "numbers", p[i], v[k] < 4 ? PETSC_MIN_INT + v[k] : PETSC_MAX_INT - v[k]));
+    OK(ISRestoreIndices(points, &p));
+    OK(ISDestroy(&points));
+  }
+  OK(ISRestoreIndices(values, &v));
+  OK(ISDestroy(&values));
+  OK(PCLineSetLabel(columns.pc, "column"));
+  OK(PCLineSetLabel(numbers.pc, "numbers"));
+  OK(PCSetUp(columns.pc));
+  OK(PCSetUp(numbers.pc));
+  OK(PCApply(columns.pc, columns.b, columns.x));
+  OK(PCApply(numbers.pc, columns.b, numbers.x));
+  PetscReal size, difference;
+  OK(VecNorm(columns.x, NORM_INFINITY, &size));
+  OK(VecAXPY(columns.x, -1, numbers.x));
+  OK(VecNorm(columns.x, NORM_INFINITY, &difference));
+  EXPECT_LE(difference, 100 * PETSC_MACHINE_EPSILON * size) << numbers.view();
+  if (rank == 0) {
+    PetscInt begin, end;
+    OK(DMPlexGetDepthStratum(mesh.dm, 0, &begin, &end));
+    for (PetscInt p = begin; p < end; ++p) OK(DMSetLabelValue(mesh.dm, "first", p, p));
+  }
+  Line first(mesh.A, mesh.dm);
+  OK(PCLineSetLabel(first.pc, "first"));
+  OK(PCSetUp(first.pc));
+}
+
 TEST_F(PCLineLabel, ErrorsNameTheLabel)
 {
   Columns mesh;
