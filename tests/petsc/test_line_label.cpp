@@ -164,7 +164,7 @@ private:
       for (PetscInt r = 0; r < n; ++r)
         for (PetscInt c = 0; c < n; ++c)
           a[static_cast<std::size_t>(r * n + c)] =
-            r == c ? PetscScalar(n + 1)
+            r == c ? PetscScalar(static_cast<PetscReal>(n + 1))
                    : -PetscScalar(1.0 + 0.1 * static_cast<double>((r * c) % 7)) / PetscScalar(2);
       DMPlexMatSetClosure(dm, local, global, A, cell, a.data(), ADD_VALUES);
     }
