@@ -26,13 +26,14 @@ struct Columns {
 
   explicit Columns(bool with_edges = false, PetscInt unknowns = 1) : edges(with_edges), dof(unknowns)
   {
-    PetscOptionsInsertString(
-      nullptr, "-column_dm_plex_dim 2 -column_dm_plex_simplex 0 -column_dm_plex_box_faces 6,9 "
-               "-column_dm_plex_box_upper 6,9 -column_dm_distribute -column_petscpartitioner_type simple");
+    PetscOptionsInsertString(nullptr,
+                             "-column_dm_plex_dim 2 -column_dm_plex_simplex 0 -column_dm_plex_box_faces 6,9 "
+                             "-column_dm_plex_box_upper 6,9 -column_dm_distribute 0");
     DMCreate(PETSC_COMM_WORLD, &dm);
     DMSetType(dm, DMPLEX);
     DMSetOptionsPrefix(dm, "column_");
     DMSetFromOptions(dm);
+    distribute();
     shuffle();
     add_unknowns();
     mark();
@@ -73,6 +74,27 @@ private:
     DMGetGlobalSection(dm, &section);
     PetscSectionGetOffset(section, p, &offset);
     return offset;
+  }
+  /// Gives each rank consecutive cells; rank 0 has all of them.
+  void distribute()
+  {
+    PetscMPIInt      size;
+    PetscInt         begin, end;
+    PetscPartitioner partitioner;
+    DM               other = nullptr;
+    MPI_Comm_size(PETSC_COMM_WORLD, &size);
+    DMPlexGetHeightStratum(dm, 0, &begin, &end);
+    std::vector<PetscInt> sizes(static_cast<std::size_t>(size)), cells(static_cast<std::size_t>(end - begin));
+    std::iota(cells.begin(), cells.end(), begin);
+    for (PetscInt r = 0; r < size; ++r)
+      sizes[static_cast<std::size_t>(r)] = (end - begin) * (r + 1) / size - (end - begin) * r / size;
+    DMPlexGetPartitioner(dm, &partitioner);
+    PetscPartitionerSetType(partitioner, PETSCPARTITIONERSHELL);
+    PetscPartitionerShellSetPartition(partitioner, size, sizes.data(), cells.data());
+    DMPlexDistribute(dm, 0, nullptr, &other);
+    if (!other) return; // one rank
+    DMDestroy(&dm);
+    dm = other;
   }
   void shuffle()
   {
