@@ -5,6 +5,7 @@
 
 #include <ribbon/lines_from_graph.hpp>
 
+#include <memory>
 #include <optional>
 
 namespace ribbon {
@@ -14,7 +15,10 @@ template <class MemorySpace>
 struct LinesInMemory {
   Kokkos::View<std::int64_t *, MemorySpace> order; ///< rows, line after line
   Kokkos::View<std::int64_t *, MemorySpace> begin; ///< lines + 1 positions in order
-  std::int64_t lines() const { return static_cast<std::int64_t>(begin.extent(0)) - 1; }
+  /// The memory of both, if it is from a pool (device/temporary.hpp), where Views do not hold it. Kernels on one
+  /// execution space instance can use it until the last copy of this struct is gone.
+  std::shared_ptr<const void> memory = {};
+  std::int64_t                lines() const { return static_cast<std::int64_t>(begin.extent(0)) - 1; }
 };
 
 /// PackedLines in a memory space.

@@ -77,28 +77,30 @@ inline FittedLines fit_lines(const std::vector<std::int64_t> &begin, std::int64_
     fitted.longest_first[static_cast<std::size_t>(place[static_cast<std::size_t>(longest - length(l))]++)] =
       static_cast<std::int64_t>(l);
 
+  fitted.piece_of.resize(lines), fitted.first_of.resize(lines);
+  const auto fit = [&](std::int64_t rows_of_piece) {
+    return best_fit(begin, fitted.longest_first, rows_of_piece,
+                    [&](std::int64_t line, std::int64_t piece, std::int64_t first) {
+                      fitted.piece_of[static_cast<std::size_t>(line)] = piece;
+                      fitted.first_of[static_cast<std::size_t>(line)] = first;
+                    });
+  };
   if (rows == 0) {
     std::vector<std::int64_t> tries = {longest, 2 * longest, 3 * longest, 4 * longest, 64, 128, 192, 256};
     std::sort(tries.begin(), tries.end());
     double least = std::numeric_limits<double>::infinity();
     for (std::int64_t t : tries) {
       if (t < longest || (t > longest && t > 256)) continue;
-      const double filled = static_cast<double>(t) *
-                            static_cast<double>(best_fit(begin, fitted.longest_first, t,
-                                                         [](std::int64_t, std::int64_t, std::int64_t) {})) /
-                            static_cast<double>(unknowns);
+      fitted.pieces = fit(t);
+      const double filled =
+        static_cast<double>(t) * static_cast<double>(fitted.pieces) / static_cast<double>(unknowns);
       if (filled >= least) continue;
       least       = filled;
       fitted.rows = t;
-      if (filled <= 1.05) break;
+      if (filled <= 1.05) return fitted;
     }
   }
-  fitted.piece_of.resize(lines), fitted.first_of.resize(lines);
-  fitted.pieces = best_fit(begin, fitted.longest_first, fitted.rows,
-                           [&](std::int64_t line, std::int64_t piece, std::int64_t first) {
-                             fitted.piece_of[static_cast<std::size_t>(line)] = piece;
-                             fitted.first_of[static_cast<std::size_t>(line)] = first;
-                           });
+  fitted.pieces = fit(fitted.rows);
   return fitted;
 }
 

@@ -27,7 +27,7 @@ public:
       : exec_(exec), graph_(graph), n_(graph.rows), neighbor_(words32(2 * n_)), proposal_(words32(2 * n_)),
         label_(words32(n_)), length_(words32(n_)),
         changed_(words32(n_)), to_{words32(2 * n_), words32(2 * n_)}, far_{words32(2 * n_), words32(2 * n_)},
-        closed_(bytes(n_)), simple_(bytes(n_)),
+        closed_(bytes(n_)), simple_(bytes(n_)), waits_(exec, "ribbon::rounds", words(n_)),
         flags_(exec, "ribbon::rounds", 2), forest_{neighbor_.data(), closed_.data(), label_.data(),
                                                    length_.data()}
   {
@@ -66,12 +66,17 @@ private:
                                                                                                 rank.size()),
       view_of(sample, count));
     exec_.fence();
-    std::sort(rank.begin(), rank.end());
-    rank.erase(std::lower_bound(rank.begin(), rank.end(), ~std::uint64_t(0)), rank.end());
-    for (std::size_t share : {256, 64, 16, 4})
-      if (!rank.empty() && (limits.empty() || limits.back() < rank[rank.size() / share]))
-        limits.push_back(rank[rank.size() / share]);
-    limits.push_back(~std::uint64_t(0));
+    rank.erase(std::remove(rank.begin(), rank.end(), none), rank.end());
+    auto end = rank.end();
+    for (std::size_t share : {4, 16, 64, 256}) { // quantiles
+      if (rank.empty()) break;
+      const auto at = rank.begin() + static_cast<std::ptrdiff_t>(rank.size() / share);
+      if (at < end) std::nth_element(rank.begin(), at, end);
+      if (limits.empty() || *at < limits.back()) limits.push_back(*at);
+      end = at;
+    }
+    std::reverse(limits.begin(), limits.end());
+    limits.push_back(none);
     return limits;
   }
 
@@ -80,23 +85,20 @@ private:
   {
     const auto each = indices(exec_, n_);
     bool       any = false, now = true;
-    for (std::int32_t first = 1; now;) {
+    for (int done = 0; now;) {
       // launches that find nothing to do are cheaper than waits
-      const std::int32_t last = first + std::min(7, first);
-      for (std::int32_t round = first; round <= last; ++round) {
+      for (const int last = done + std::min(8, done + 2); done < last; ++done) {
         Kokkos::deep_copy(exec_, view_of(flags_, 2), 0);
+        Kokkos::parallel_for("ribbon::rounds", each,
+                             ProposeKernel{graph_, forest_, limit, changed_.data(), round_, done == 0,
+                                           proposal_.data(), waits_.data()});
         Kokkos::parallel_for(
           "ribbon::rounds", each,
-          ProposeKernel{graph_, forest_, limit, changed_.data(), round - 1, proposal_.data()});
-        Kokkos::parallel_for(
-          "ribbon::rounds", each,
-          AcceptKernel{graph_, forest_, proposal_.data(), changed_.data(), round, flags_.data()});
-        if (round == 1 && !(any = GraphOf<Exec>::flag(exec_, flags_, 0))) return false;
+          AcceptKernel{graph_, forest_, proposal_.data(), changed_.data(), ++round_, flags_.data()});
+        if (done == 0 && !(any = GraphOf<Exec>::flag(exec_, flags_, 0))) return false;
       }
-      now   = GraphOf<Exec>::flag(exec_, flags_, 0);
-      first = last + 1;
+      now = GraphOf<Exec>::flag(exec_, flags_, 0);
     }
-    Kokkos::deep_copy(exec_, view_of(changed_, n_), 0); // a first round reads all rows
     return any;
   }
 
@@ -107,6 +109,7 @@ private:
     if (left > 0) {
       open_rings(left);
       jump();
+      Kokkos::deep_copy(exec_, view_of(changed_, n_), round_); // all rows propose again
     }
     Kokkos::parallel_for("ribbon::rounds", indices(exec_, n_),
                          LabelKernel{forest_, to_[0].data(), far_[0].data()});
@@ -116,16 +119,22 @@ private:
   /// Arcs lead to the ends of their lines. Returns the count of arcs on rings.
   std::int64_t jump()
   {
-    const auto   arcs = indices(exec_, 2 * n_);
-    std::int64_t left = 2 * n_;
-    Kokkos::parallel_for("ribbon::rounds", arcs, FirstJumpKernel{forest_, to_[0].data(), far_[0].data()});
-    for (std::int64_t before = left + 1; left > 0 && left < before;) {
-      before = left;
-      Kokkos::parallel_reduce(
-        "ribbon::rounds", arcs,
-        JumpKernel{neighbor_.data(), to_[0].data(), far_[0].data(), to_[1].data(), far_[1].data()}, left);
+    const auto arcs  = indices(exec_, 2 * n_);
+    const auto count = [&] {
+      std::int64_t left = 0;
+      Kokkos::parallel_reduce("ribbon::rounds", arcs, CountKernel{neighbor_.data(), to_[0].data()}, left);
       exec_.fence();
-      std::swap(to_[0], to_[1]), std::swap(far_[0], far_[1]);
+      return left;
+    };
+    Kokkos::parallel_for("ribbon::rounds", arcs, FirstJumpKernel{forest_, to_[0].data(), far_[0].data()});
+    std::int64_t left = count();
+    for (std::int64_t before = left + 1; left > 0 && left < before; left = count()) {
+      before = left;
+      for (int k = 0; k < 2; ++k) { // as in propose()
+        Kokkos::parallel_for("ribbon::rounds", arcs,
+                             JumpKernel{to_[0].data(), far_[0].data(), to_[1].data(), far_[1].data()});
+        std::swap(to_[0], to_[1]), std::swap(far_[0], far_[1]);
+      }
     }
     return left;
   }
@@ -160,9 +169,10 @@ private:
     std::int64_t              sum = 0;
     Kokkos::parallel_scan("ribbon::rounds", each, NumberKernel{forest_, number.data()}, sum);
     exec_.fence();
-    const std::int64_t    count = sum >> 32;
-    LinesInMemory<Memory> lines = {allocate<View>(exec_, "ribbon::order", words(n_)),
-                                   allocate<View>(exec_, "ribbon::begin", words(count + 1))};
+    const std::int64_t        count = sum >> 32;
+    const Array<std::int64_t> order(exec_, "ribbon::order", words(n_ + count + 1));
+    LinesInMemory<Memory> lines = {View(order.data(), words(n_)), View(order.data() + n_, words(count + 1)),
+                                   std::make_shared<const Array<std::int64_t>>(order)};
     Kokkos::parallel_for("ribbon::rounds", each,
                          OrderKernel{forest_, to_[0].data(), far_[0].data(), number.data(),
                                      lines.order.data(), lines.begin.data()});
@@ -174,8 +184,10 @@ private:
   Exec                 exec_;
   Graph                graph_;
   std::int64_t         n_;
+  std::int32_t         round_ = 0; ///< the last one
   Array<std::int32_t>  neighbor_, proposal_, label_, length_, changed_, to_[2], far_[2];
   Array<unsigned char> closed_, simple_;
+  Array<std::uint64_t> waits_;
   Array<int>           flags_;
   Forest               forest_;
 };

@@ -57,20 +57,24 @@ pack(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines, 
                       begin.data(), begin.size()),
                     lines.begin);
   exec.fence();
-  const graph::FittedLines    fitted = graph::fit_lines(begin, rows);
-  const auto                  places = static_cast<std::size_t>(fitted.rows * fitted.pieces);
-  PackedLinesInMemory<Memory> packed = {fitted.rows, fitted.pieces,
-                                        allocate<Array>(exec, "ribbon::element", places),
-                                        allocate<Array>(exec, "ribbon::part", places),
-                                        allocate<Array>(exec, "ribbon::place", lines.order.extent(0))};
+  const graph::FittedLines fitted = graph::fit_lines(begin, rows);
+  const std::int64_t       places = fitted.rows * fitted.pieces,
+                     elements     = static_cast<std::int64_t>(lines.order.extent(0));
+  // one allocation: those of a device take longer than kernels
+  const auto all  = allocate<Array>(exec, "ribbon::places", static_cast<std::size_t>(2 * places + elements));
+  const auto part = [&all](std::int64_t first, std::int64_t end) {
+    return Kokkos::subview(all, std::make_pair(first, end));
+  };
+  PackedLinesInMemory<Memory> packed = {fitted.rows, fitted.pieces, part(0, places), part(places, 2 * places),
+                                        part(2 * places, 2 * places + elements)};
   if (places == 0) return packed;
   const auto piece = upload(exec, "ribbon::pack", fitted.piece_of),
              first = upload(exec, "ribbon::pack", fitted.first_of);
-  if (places > lines.order.extent(0)) { // padding
+  if (places > elements) { // padding
     Kokkos::deep_copy(exec, packed.row_at, -1);
     Kokkos::deep_copy(exec, packed.line_at, -1);
   }
-  Kokkos::parallel_for("ribbon::pack", indices(exec, static_cast<std::int64_t>(lines.order.extent(0))),
+  Kokkos::parallel_for("ribbon::pack", indices(exec, elements),
                        FillKernel{lines.order.data(), lines.begin.data(), piece.data(), first.data(),
                                   lines.lines(), fitted.pieces, packed.row_at.data(), packed.line_at.data(),
                                   packed.position_of.data()});

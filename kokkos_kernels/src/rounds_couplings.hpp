@@ -39,21 +39,20 @@ public:
     Array<double>    diagonal;
     Kokkos::deep_copy(exec, view_of(flags, 2), 0);
     relative_ = {exec, "ribbon::rounds", words(entries)}, entries_ = entries;
+    graph_.rows = rows, graph_.begin = A.row_begin, graph_.column = A.column;
     if (options.strength == CouplingStrength::aggregation) {
       diagonal = {exec, "ribbon::rounds", words(rows)};
-      Kokkos::parallel_for("ribbon::rounds", indices(exec, rows), DiagonalKernel{A, diagonal.data()});
+      each_row(exec, DiagonalKernel{A, diagonal.data()});
     }
-    Kokkos::parallel_for("ribbon::rounds", indices(exec, rows),
-                         RelativeKernel{A, rows, options.least, options.strength, diagonal.data(),
-                                        relative_.data(), flags.data()});
-    graph_ = {rows, A.row_begin, A.column, nullptr, nullptr, nullptr};
+    each_row(exec, RelativeKernel{A, rows, options.least, options.strength, diagonal.data(), relative_.data(),
+                                  flags.data()});
+    weigh(exec, options, flags);
     if (flag(exec, flags, 0)) return false;
-    symmetrize(exec, flags);
-    weigh(exec, options);
+    if (flag(exec, flags, 1)) symmetrize(exec), weigh(exec, options, flags);
+    list_strong(exec);
     return true;
   }
   const Graph &graph() const { return graph_; }
-
   /// A flag that kernels set.
   static bool flag(const Exec &exec, const Array<int> &flags, int which)
   {
@@ -66,18 +65,23 @@ public:
   }
 
 private:
-  /// Stores both directions of every coupling, if the matrix does not.
-  void symmetrize(const Exec &exec, const Array<int> &flags)
+  /// Calls kernel(lanes, i) for all rows i.
+  template <class Kernel>
+  void each_row(const Exec &exec, const Kernel &kernel) const
+  {
+    detail::for_rows(exec, "ribbon::rounds", graph_.rows, entries_, kernel);
+  }
+
+  /// Stores both directions of every coupling.
+  void symmetrize(const Exec &exec)
   {
     const auto                n = graph_.rows;
     const Array<std::int64_t> next(exec, "ribbon::rounds", words(n + 1));
     const auto                each  = indices(exec, n);
-    MissingKernel             lacks = {n,           graph_.begin,     graph_.column, relative_.data(),
-                                       next.data(), flags.data() + 1, nullptr,       nullptr,
-                                       nullptr,     nullptr};
+    MissingKernel             lacks = {n,           graph_.begin, graph_.column, relative_.data(),
+                                       next.data(), nullptr,      nullptr,       nullptr};
     Kokkos::deep_copy(exec, view_of(next, n + 1), 0);
     Kokkos::parallel_for("ribbon::rounds", each, lacks);
-    if (!flag(exec, flags, 1)) return;
     CopyKernel copy = {n,       graph_.begin, graph_.column, relative_.data(), next.data(),
                        nullptr, nullptr,      nullptr,       nullptr};
     Kokkos::parallel_for("ribbon::rounds", each, copy);
@@ -89,7 +93,7 @@ private:
     column_ = {exec, "ribbon::rounds", words(entries_)};
     const Array<float> relative(exec, "ribbon::rounds", words(entries_));
     copy.count = lacks.missing = nullptr;
-    copy.to_begin = lacks.to_begin = begin_.data();
+    copy.to_begin              = begin_.data();
     copy.next = lacks.next = next.data();
     copy.to_column = lacks.to_column = column_.data();
     copy.to_relative = lacks.to_relative = relative.data();
@@ -102,27 +106,36 @@ private:
     graph_.column = {column_.data(), false};
   }
 
-  void weigh(const Exec &exec, const LinesOfGraphOptions &options)
+  void weigh(const Exec &exec, const LinesOfGraphOptions &options, const Array<int> &flags)
   {
-    const auto                 n    = graph_.rows;
-    const auto                 each = indices(exec, n);
-    const Array<float>         needed(exec, "ribbon::rounds", words(n));
-    const Array<unsigned char> present(exec, "ribbon::rounds", words(weight_bins));
     weight_ = {exec, "ribbon::rounds", words(entries_)};
-    strong_ = {exec, "ribbon::rounds", words(n)};
+    needed_ = {exec, "ribbon::rounds", words(graph_.rows)};
+    each_row(exec, WeightKernel{graph_.rows, graph_.begin, graph_.column, relative_.data(), options.threshold,
+                                options.anisotropy, weight_.data(), needed_.data(), flags.data() + 1});
+    graph_.weight = weight_.data();
+  }
+
+  void list_strong(const Exec &exec)
+  {
+    const Array<unsigned char> present(exec, "ribbon::rounds", words(weight_bins));
     Kokkos::deep_copy(exec, view_of(present, weight_bins), 0);
-    Kokkos::parallel_for("ribbon::rounds", each,
-                         WeightKernel{n, graph_.begin, graph_.column, relative_.data(), options.threshold,
-                                      options.anisotropy, weight_.data(), needed.data()});
-    Kokkos::parallel_for("ribbon::rounds", each,
-                         StrongKernel{graph_.begin, graph_.column, needed.data(), weight_.data(),
-                                      strong_.data(), present.data()});
+    strong_count_  = {exec, "ribbon::rounds", words(graph_.rows)};
+    strong_column_ = {exec, "ribbon::rounds", words(entries_)};
+    strong_weight_ = relative_, relative_ = {};
+    each_row(exec, ListStrongKernel{graph_.begin,
+                                    {graph_.column, weight_.data(), needed_.data()},
+                                    strong_count_.data(),
+                                    strong_column_.data(),
+                                    strong_weight_.data(),
+                                    present.data()});
     const auto bins = Kokkos::create_mirror_view(Kokkos::HostSpace(), view_of(present, weight_bins));
     Kokkos::deep_copy(exec, bins, view_of(present, weight_bins));
     exec.fence();
-    relative_     = {};
-    group_        = upload(exec, "ribbon::rounds", groups_of(bins.data()));
-    graph_.weight = weight_.data(), graph_.strong = strong_.data(), graph_.group = group_.data();
+    needed_              = {};
+    group_               = upload(exec, "ribbon::rounds", groups_of(bins.data()));
+    graph_.group         = group_.data();
+    graph_.strong_count  = strong_count_.data();
+    graph_.strong_column = strong_column_.data(), graph_.strong_weight = strong_weight_.data();
   }
 
   /// The group of every bin. A group begins with the strongest bin that is in none.
@@ -141,12 +154,11 @@ private:
     return group;
   }
 
-  Graph                graph_{};
-  std::int64_t         entries_ = 0;
-  Array<float>         relative_, weight_;
-  Array<std::int64_t>  begin_;
-  Array<std::int32_t>  column_;
-  Array<unsigned char> strong_;
+  Graph               graph_{};
+  std::int64_t        entries_ = 0;
+  Array<float>        relative_, weight_, needed_, strong_weight_;
+  Array<std::int64_t> begin_;
+  Array<std::int32_t> column_, strong_count_, strong_column_;
 
   Kokkos::View<std::uint16_t *, typename Exec::memory_space> group_;
 };

@@ -8,6 +8,8 @@ namespace ribbon::rounds {
 
 /// a line of at most this many rows may continue if its ends couple (path_cover.hpp: closes())
 constexpr int short_ring = 9;
+/// no rank: later than all
+constexpr std::uint64_t none = ~std::uint64_t(0);
 
 /// Lines in progress. Slot s of row i is at 2 i + s.
 struct Forest {
@@ -26,16 +28,11 @@ struct SimpleKernel {
   unsigned char       *simple;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const
   {
-    std::int64_t side[2] = {-1, -1};
-    float        least   = 0;
-    int          count   = 0;
-    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1] && graph.strong[i] <= 2; ++e) {
-      if (!(graph.weight[e] > 0)) continue;
-      least         = count == 0 || graph.weight[e] < least ? graph.weight[e] : least;
-      side[count++] = graph.column[e];
-    }
-    simple[i] = graph.strong[i] < 2 ||
-                (graph.strong[i] == 2 && !graph.is_turn(side[0], i, side[1], alike * least, false));
+    const std::int32_t  count = graph.strong_count[i];
+    const std::int32_t *side  = graph.strong_column + graph.begin[i];
+    const float        *w     = graph.strong_weight + graph.begin[i];
+    simple[i]                 = count < 2 || (count == 2 && !graph.is_turn(side[0], i, side[1],
+                                                                           alike * (w[0] < w[1] ? w[0] : w[1]), false));
   }
 };
 
@@ -46,10 +43,10 @@ struct JoinSimpleKernel {
   Forest               forest;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const
   {
-    int count = 0;
-    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1] && simple[i]; ++e)
-      if (graph.weight[e] > 0 && simple[graph.column[e]])
-        forest.neighbor[2 * i + count++] = static_cast<std::int32_t>(graph.column[e]);
+    const std::int64_t first = graph.begin[i];
+    int                count = 0;
+    for (std::int64_t e = first; e < first + graph.strong_count[i] && simple[i]; ++e)
+      if (simple[graph.strong_column[e]]) forest.neighbor[2 * i + count++] = graph.strong_column[e];
     for (; count < 2; ++count) forest.neighbor[2 * i + count] = -1;
     forest.closed[i] = 0;
     forest.label[i]  = static_cast<std::int32_t>(i);
@@ -68,16 +65,17 @@ struct SampleKernel {
     const auto         hash = static_cast<std::uint64_t>(k) * 2654435761u >> 8;
     const std::int64_t i    = k * every + static_cast<std::int64_t>(hash % static_cast<std::uint64_t>(every));
     std::int64_t       free = 0;
-    sample[k]               = ~std::uint64_t(0);
+    sample[k]               = none;
     if (i >= graph.rows || !forest.is_end(i)) return;
+    const std::int64_t first = graph.begin[i];
     for (int pass = 0; pass < 2; ++pass) {
       const std::int64_t which =
         free > 0 ? static_cast<std::int64_t>((hash >> 8) % static_cast<std::uint64_t>(free)) : -1;
       free = 0;
-      for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
-        const std::int64_t j = graph.column[e];
-        if (!(graph.weight[e] > 0) || !forest.is_end(j) || forest.before(i) == j) continue;
-        if (free++ == which) sample[k] = graph.rank(i, j, graph.weight[e]).group_and_distance;
+      for (std::int64_t e = first; e < first + graph.strong_count[i]; ++e) {
+        const std::int64_t j = graph.strong_column[e];
+        if (!forest.is_end(j) || forest.before(i) == j) continue;
+        if (free++ == which) sample[k] = graph.rank(i, j, graph.strong_weight[e]).group_and_distance;
       }
     }
   }
@@ -90,34 +88,38 @@ struct ProposeKernel {
   std::uint64_t       limit;    ///< couplings of later ranks do not begin lines
   const std::int32_t *changed;  ///< round in which a row or a neighbour changed last
   std::int32_t        since;    ///< rows that changed before keep their proposals
+  bool                first;    ///< the limit is new: rows whose couplings it excluded propose again
   std::int32_t       *proposal; ///< 2 for every row
+  std::uint64_t      *waits;    ///< best rank of the couplings of every row that the limit excludes
 
   struct Candidate {
     std::int64_t row = -1;
     float        weight;
     Rank         rank;
   };
-  KOKKOS_INLINE_FUNCTION bool takes(std::int64_t i, std::int64_t j, const Rank &rank) const
+  /// Ends grow by couplings that tie with the last ones which begin lines.
+  KOKKOS_INLINE_FUNCTION bool excludes(std::int64_t i, std::int64_t j, std::uint64_t rank) const
   {
-    // ends grow by couplings that tie with the last ones which begin lines
     const bool grows = !forest.is_single(i) || !forest.is_single(j);
-    if (rank.group_and_distance > limit && (!grows || rank.group_and_distance >> 32 > limit >> 32))
-      return false;
-    return forest.label[i] != forest.label[j] || forest.length[i] > short_ring; // the latter closes a ring
+    return rank > limit && (!grows || rank >> 32 > limit >> 32);
   }
   /// The best coupling of row i after a rank, or the first of all.
-  KOKKOS_INLINE_FUNCTION Candidate next(std::int64_t i, bool first, const Rank &after) const
+  /// @param excluded  becomes the best rank that the limit excludes
+  KOKKOS_INLINE_FUNCTION Candidate next(std::int64_t i, const Rank *after, std::uint64_t &excluded) const
   {
-    Candidate best;
-    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e) {
-      const float w = graph.weight[e];
-      if (!(w > 0)) continue;
-      const std::int64_t j = graph.column[e];
+    Candidate          best;
+    const std::int64_t begin = graph.begin[i], end = begin + graph.strong_count[i];
+    for (std::int64_t e = begin; e < end; ++e) {
+      const float        w    = graph.strong_weight[e];
+      const std::int64_t j    = graph.strong_column[e];
+      const Rank         rank = graph.rank(i, j, w);
+      if ((after && !(*after < rank)) || (best.row >= 0 && !(rank < best.rank))) continue;
       if (!forest.is_end(j) || forest.before(i) == j) continue;
-      const Rank rank = graph.rank(i, j, w);
-      if ((!first && !(after < rank)) || (best.row >= 0 && !(rank < best.rank)) || !takes(i, j, rank))
-        continue;
-      best.row = j, best.weight = w, best.rank = rank;
+      // a short line does not close to a ring
+      if (forest.label[i] == forest.label[j] && forest.length[i] <= short_ring) continue;
+      if (excludes(i, j, rank.group_and_distance)) {
+        if (rank.group_and_distance < excluded) excluded = rank.group_and_distance;
+      } else best.row = j, best.weight = w, best.rank = rank;
     }
     return best;
   }
@@ -128,22 +130,31 @@ struct ProposeKernel {
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const
   {
-    if (changed[i] < since) return;
+    if (changed[i] < since && !(first && waits[i] != none && waits[i] >> 32 <= limit >> 32)) return;
     const std::int64_t before = forest.before(i);
-    std::int64_t       first = -1, second = -1;
+    std::int64_t       one = -1, two = -1;
+    std::uint64_t      excluded = none;
     if (forest.is_end(i)) {
-      Candidate c = next(i, true, Rank{});
-      while (c.row >= 0 && turns(before, i, c)) c = next(i, false, c.rank);
-      first = c.row;
-      if (before < 0 && first >= 0) {
-        do c = next(i, false, c.rank);
+      Candidate c = next(i, nullptr, excluded);
+      while (c.row >= 0 && turns(before, i, c)) c = after(i, c, excluded);
+      one = c.row;
+      if (before < 0 && one >= 0) {
+        do c = after(i, c, excluded);
         while (c.row >= 0 && turns(-1, i, c));
         // a coupling that turns waits: the first one may not be accepted
-        if (c.row >= 0 && !turns(first, i, c)) second = c.row;
+        if (c.row >= 0 && !turns(one, i, c)) two = c.row;
       }
     }
-    proposal[2 * i]     = static_cast<std::int32_t>(first);
-    proposal[2 * i + 1] = static_cast<std::int32_t>(second);
+    proposal[2 * i]     = static_cast<std::int32_t>(one);
+    proposal[2 * i + 1] = static_cast<std::int32_t>(two);
+    waits[i]            = excluded;
+  }
+
+private:
+  KOKKOS_INLINE_FUNCTION Candidate after(std::int64_t i, const Candidate &c, std::uint64_t &excluded) const
+  {
+    const Rank rank = c.rank;
+    return next(i, &rank, excluded);
   }
 };
 
@@ -169,8 +180,8 @@ struct AcceptKernel {
     if (!accepted) return;
     *any       = 1;
     changed[i] = round;
-    for (std::int64_t e = graph.begin[i]; e < graph.begin[i + 1]; ++e)
-      if (graph.weight[e] > 0) changed[graph.column[e]] = round;
+    for (std::int64_t e = graph.begin[i], end = e + graph.strong_count[i]; e < end; ++e)
+      changed[graph.strong_column[e]] = round;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <ribbon/lines_from_graph.hpp>
 
 #include "positions.hpp"
+#include "row_lanes.hpp"
 #include "row_on_lines.hpp"
 
 #include <cstring>
@@ -36,17 +37,27 @@ KOKKOS_INLINE_FUNCTION int bin_of(float weight)
 }
 
 /// Position of column j among those of a row, which ascend; -1: the row does not store it.
+/// @param guess  position that is tried first
 KOKKOS_INLINE_FUNCTION std::int64_t find(const AnyIndices &begin, const AnyIndices &column, std::int64_t row,
-                                         std::int64_t j)
+                                         std::int64_t j, std::int64_t guess = -1)
 {
   std::int64_t       first = begin[row];
   const std::int64_t last  = begin[row + 1];
+  if (first <= guess && guess < last && column[guess] == j) return guess;
   for (std::int64_t end = last; first < end;) {
     const std::int64_t middle = first + (end - first) / 2;
     if (column[middle] < j) first = middle + 1;
     else end = middle;
   }
   return first < last && column[first] == j ? first : -1;
+}
+/// Position of entry (j, i), where entry e is (i, j). -1: it is not stored. The rows of a stencil are alike, so that
+/// (j, i) is as far from the end of its row as e from the begin of row i.
+KOKKOS_INLINE_FUNCTION std::int64_t find_transposed(const AnyIndices &begin, const AnyIndices &column,
+                                                    std::int64_t i, std::int64_t e)
+{
+  const std::int64_t j = column[e];
+  return find(begin, column, j, i, begin[j + 1] - 1 - (e - begin[i]));
 }
 
 /// A coupling in the order in which lines take them: smaller ones first.
@@ -64,27 +75,29 @@ struct Rank {
 struct Graph {
   std::int64_t         rows;
   AnyIndices           begin, column; ///< ascending columns
-  const float         *weight;        ///< negative: too weak for a line; 0: no coupling
-  const unsigned char *strong;        ///< strong couplings of each row, up to 3
-  const std::uint16_t *group;         ///< of every bin of weights; ties have one group
+  const float         *weight;        ///< 0: no coupling
+  const std::int32_t  *strong_count;  ///< of couplings of each row that are strong enough for a line
+  const std::int32_t  *strong_column; ///< of these, ascending. They begin where the row begins
+  const float         *strong_weight;
+  const std::uint16_t *group; ///< of every bin of weights; ties have one group
 
   KOKKOS_INLINE_FUNCTION float coupling(std::int64_t i, std::int64_t j) const
   {
     const std::int64_t e = find(begin, column, i, j);
-    return e < 0 ? 0 : size(e);
+    return e < 0 ? 0 : weight[e];
   }
-  KOKKOS_INLINE_FUNCTION float size(std::int64_t e) const { return weight[e] < 0 ? -weight[e] : weight[e]; }
   KOKKOS_INLINE_FUNCTION std::int64_t degree(std::int64_t i) const { return begin[i + 1] - begin[i]; }
-  KOKKOS_INLINE_FUNCTION Rank         rank(std::int64_t i, std::int64_t j, float w) const
+  KOKKOS_INLINE_FUNCTION std::uint64_t group_of(float w) const { return group[bin_of(w)]; }
+  KOKKOS_INLINE_FUNCTION Rank          rank(std::int64_t i, std::int64_t j, float w) const
   {
     const std::int64_t low = i < j ? i : j, high = i < j ? j : i;
-    return {static_cast<std::uint64_t>(group[bin_of(w)]) << 32 | static_cast<std::uint64_t>(high - low),
-            static_cast<std::int32_t>(low)};
+    return {group_of(w) << 32 | static_cast<std::uint64_t>(high - low), static_cast<std::int32_t>(low)};
   }
   /// Whether a path must not pass k, i and j: PathCover::turns() (path_cover.hpp) explains the rule.
   KOKKOS_INLINE_FUNCTION bool turns(std::int64_t k, std::int64_t i, std::int64_t j, float w) const
   {
-    return k >= 0 && is_turn(k, i, j, alike * w, strong[i] <= 2 && strong[j] <= 2 && strong[k] <= 2);
+    return k >= 0 &&
+           is_turn(k, i, j, alike * w, strong_count[i] <= 2 && strong_count[j] <= 2 && strong_count[k] <= 2);
   }
   KOKKOS_FUNCTION bool is_turn(std::int64_t k, std::int64_t i, std::int64_t j, float side, bool alone) const
   {
@@ -97,8 +110,8 @@ struct Graph {
   {
     for (std::int64_t e = begin[k]; e < begin[k + 1]; ++e) {
       const std::int64_t m = column[e];
-      const float        w = size(e);
-      if (w < side || m == i || (alone && strong[m] <= 2)) continue;
+      const float        w = weight[e];
+      if (w < side || m == i || (alone && strong_count[m] <= 2)) continue;
       const float opposite = coupling(j, m);
       if (opposite > 0 && coupling(i, m) < alike * (w < opposite ? w : opposite)) return true;
     }
@@ -106,20 +119,35 @@ struct Graph {
   }
 };
 
+/// The diagonal entry and the largest other one of a row.
+struct RowSizes {
+  double                           own = 0, largest = 0;
+  KOKKOS_INLINE_FUNCTION RowSizes &operator+=(const RowSizes &other)
+  {
+    own += other.own;
+    if (other.largest > largest) largest = other.largest;
+    return *this;
+  }
+  KOKKOS_INLINE_FUNCTION void add(double size, bool on_diagonal)
+  {
+    if (!is_finite(size)) return;
+    if (on_diagonal) own = size;
+    else if (size > largest) largest = size;
+  }
+};
+
 /// |a_ii| of all rows; the largest entry of a row whose |a_ii| is 0 or not finite.
 struct DiagonalKernel {
-  CsrNumbers           A;
-  double              *diagonal;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  CsrNumbers A;
+  double    *diagonal;
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(const Lanes &lanes, std::int64_t i) const
   {
-    double own = 0, largest = 0;
-    for (std::int64_t e = A.row_begin[i]; e < A.row_begin[i + 1]; ++e) {
-      const double a = A.value.size(e);
-      if (!is_finite(a)) continue;
-      if (A.column[e] == i) own = a;
-      largest = a > largest ? a : largest;
-    }
-    diagonal[i] = own > 0 ? own : largest > 0 ? largest : 1;
+    const auto s =
+      lanes.template sum<RowSizes>(A.row_begin[i], A.row_begin[i + 1], [&](std::int64_t e, RowSizes &to) {
+        to.add(A.value.size(e), A.column[e] == i);
+      });
+    lanes.once([&] { diagonal[i] = s.own > 0 ? s.own : s.largest > 0 ? s.largest : 1; });
   }
 };
 
@@ -137,9 +165,9 @@ struct RelativeKernel {
   /// a_ii / |a_ii|, or 1.
   KOKKOS_INLINE_FUNCTION Complex sign_of_diagonal(std::int64_t i) const
   {
-    for (std::int64_t e = A.row_begin[i]; e < A.row_begin[i + 1]; ++e)
-      if (const double a = A.value.size(e); A.column[e] == i && a > 0 && is_finite(a)) return A.value[e] / a;
-    return Complex(1, 0);
+    const std::int64_t e = find(A.row_begin, A.column, i, i);
+    const double       a = e < 0 ? 0 : A.value.size(e);
+    return a > 0 && is_finite(a) ? A.value[e] / a : Complex(1, 0);
   }
   KOKKOS_INLINE_FUNCTION double size(std::int64_t i, std::int64_t e, const Complex &sign) const
   {
@@ -151,24 +179,21 @@ struct RelativeKernel {
     const double  part = a.real() * sign.real() + a.imag() * sign.imag();
     return part < 0 ? -part : part >= 0 ? 0 : part;
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(const Lanes &lanes, std::int64_t i) const
   {
-    const Complex sign    = strength == CouplingStrength::negative ? sign_of_diagonal(i) : Complex(1, 0);
-    double        largest = 0, own = 0;
-    for (std::int64_t e = A.row_begin[i]; e < A.row_begin[i + 1]; ++e) {
+    const std::int64_t first = A.row_begin[i], end = A.row_begin[i + 1];
+    const Complex      sign = strength == CouplingStrength::negative ? sign_of_diagonal(i) : Complex(1, 0);
+    const auto         most = lanes.template sum<RowSizes>(first, end, [&](std::int64_t e, RowSizes &to) {
       const std::int64_t c = A.column[e];
-      if (e > A.row_begin[i] && c <= A.column[e - 1]) *unsorted = 1;
-      if (c < 0 || c >= rows) continue;
-      const double s = size(i, e, sign);
-      if (!is_finite(s)) continue;
-      if (c == i) own = s;
-      else largest = s > largest ? s : largest;
-    }
-    for (std::int64_t e = A.row_begin[i]; e < A.row_begin[i + 1]; ++e) {
+      if (e > first && c <= A.column[e - 1]) *unsorted = 1;
+      if (c >= 0 && c < rows) to.add(size(i, e, sign), c == i);
+    });
+    lanes.each(first, end, [&](std::int64_t e) {
       const std::int64_t c = A.column[e];
       const double       s = c < 0 || c >= rows || c == i ? 0 : size(i, e, sign);
-      relative[e]          = s > 0 && is_finite(s) && s >= least * own ? static_cast<float>(s / largest) : 0;
-    }
+      relative[e] = s > 0 && is_finite(s) && s >= least * most.own ? static_cast<float>(s / most.largest) : 0;
+    });
   }
 };
 
@@ -177,10 +202,8 @@ struct MissingKernel {
   std::int64_t         rows;
   AnyIndices           begin, column;
   const float         *relative;
-  std::int64_t        *missing;  ///< of every row; null: they are written
-  int                 *any;      ///< 1: there are some
-  const std::int64_t  *to_begin; ///< of the new rows
-  std::int64_t        *next;     ///< free place in each new row
+  std::int64_t        *missing; ///< of every row; null: they are written
+  std::int64_t        *next;    ///< free place in each new row
   std::int32_t        *to_column;
   float               *to_relative;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const
@@ -189,7 +212,6 @@ struct MissingKernel {
       const std::int64_t j = column[e];
       if (!(relative[e] > 0) || find(begin, column, j, i) >= 0) continue;
       if (missing) {
-        *any = 1;
         Kokkos::atomic_fetch_add(missing + j, std::int64_t(1));
         continue;
       }
@@ -256,55 +278,82 @@ struct SortKernel {
   }
 };
 
-/// The mean of both directions of every coupling, and the weight that a strong coupling of a row needs.
-struct WeightKernel {
-  std::int64_t         rows;
-  AnyIndices           begin, column;
-  const float         *relative;
-  double               threshold, anisotropy;
-  float               *weight, *needed;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+/// The largest weights of a row.
+struct Largest {
+  float                           first = 0, second = 0, third = 0;
+  KOKKOS_INLINE_FUNCTION Largest &operator+=(float w)
   {
-    constexpr double rounding = 1 - 1e-5;
-    float            first = 0, second = 0, third = 0; // the largest ones
-    for (std::int64_t e = begin[i]; e < begin[i + 1]; ++e) {
-      const std::int64_t j     = column[e];
-      const std::int64_t other = j < 0 || j >= rows || j == i ? -1 : find(begin, column, j, i);
-      const float        w     = other < 0 ? 0 : (relative[e] + relative[other]) / 2;
-      weight[e]                = w;
-      if (w <= third) continue;
-      third = second < w ? second : w;
-      if (w > first) second = first, first = w;
-      else if (w > second) second = w;
-    }
-    const double by_first = threshold * static_cast<double>(first),
-                 by_third = anisotropy * static_cast<double>(third);
-    needed[i]             = static_cast<float>(rounding * (by_first > by_third ? by_first : by_third));
+    if (w <= third) return *this;
+    third = second < w ? second : w;
+    if (w > first) second = first, first = w;
+    else if (w > second) second = w;
+    return *this;
+  }
+  KOKKOS_INLINE_FUNCTION Largest &operator+=(const Largest &other)
+  {
+    return *this += other.first, *this += other.second, *this += other.third;
   }
 };
 
-/// Marks couplings that are too weak by their sign, and the bins of the others.
-struct StrongKernel {
-  AnyIndices           begin, column;
-  const float         *needed;
-  float               *weight;
-  unsigned char       *strong;
-  unsigned char       *present; ///< of every bin of weights
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+/// The mean of both directions of every coupling, and the weight that a strong coupling of a row needs.
+struct WeightKernel {
+  std::int64_t rows;
+  AnyIndices   begin, column;
+  const float *relative;
+  double       threshold, anisotropy;
+  float       *weight, *needed;
+  int         *missing; ///< 1: for some coupling (i, j) the entry (j, i) is not stored
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(const Lanes &lanes, std::int64_t i) const
   {
-    int count = 0;
-    for (std::int64_t e = begin[i]; e < begin[i + 1]; ++e) {
-      const float w = weight[e];
-      if (!(w > 0)) continue;
-      if (w < needed[i] || w < needed[column[e]]) {
-        weight[e] = -w;
-        continue;
-      }
-      count += count < 3;
-      unsigned char &bin = present[bin_of(w)];
-      if (!bin) bin = 1;
-    }
-    strong[i] = static_cast<unsigned char>(count);
+    constexpr double rounding = 1 - 1e-5;
+    const auto       largest =
+      lanes.template sum<Largest>(begin[i], begin[i + 1], [&](std::int64_t e, Largest &to) {
+        const std::int64_t j     = column[e];
+        const std::int64_t other = j < 0 || j >= rows || j == i ? -1 : find_transposed(begin, column, i, e);
+        const float        w     = other < 0 ? 0 : (relative[e] + relative[other]) / 2;
+        if (other < 0 && relative[e] > 0) *missing = 1;
+        weight[e] = w;
+        to += w;
+      });
+    const double by_first = threshold * static_cast<double>(largest.first),
+                 by_third = anisotropy * static_cast<double>(largest.third);
+    lanes.once(
+      [&] { needed[i] = static_cast<float>(rounding * (by_first > by_third ? by_first : by_third)); });
+  }
+};
+
+/// Strong couplings: those that both rows need.
+struct Strong {
+  AnyIndices                  column;
+  const float                *weight, *needed;
+  KOKKOS_INLINE_FUNCTION bool operator()(std::int64_t i, std::int64_t e) const
+  {
+    const float w = weight[e];
+    return w > 0 && w >= needed[i] && w >= needed[column[e]];
+  }
+};
+/// Lists the strong couplings of every row, and marks the bins of their weights.
+struct ListStrongKernel {
+  AnyIndices     begin;
+  Strong         strong;
+  std::int32_t  *count, *to_column;
+  float         *to_weight;
+  unsigned char *present; ///< of every bin of weights
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(const Lanes &lanes, std::int64_t i) const
+  {
+    const std::int64_t first = begin[i];
+    lanes.each_chosen(
+      first, begin[i + 1], [&](std::int64_t e) { return strong(i, e); },
+      [&](std::int64_t e, int k) {
+        const float    w     = strong.weight[e];
+        unsigned char &bin   = present[bin_of(w)];
+        to_column[first + k] = static_cast<std::int32_t>(strong.column[e]);
+        to_weight[first + k] = w;
+        if (!bin) bin = 1;
+      },
+      [&](int n) { count[i] = n; });
   }
 };
 

@@ -20,16 +20,24 @@ struct FirstJumpKernel {
   }
 };
 
-/// Doubles the length of jumps. Counts the arcs that do not lead to an end yet.
+/// Makes jumps four times as long.
 struct JumpKernel {
-  const std::int32_t  *neighbor, *to, *length;
+  const std::int32_t  *to, *length;
   std::int32_t        *new_to, *new_length;
+  KOKKOS_FUNCTION void operator()(const std::int64_t arc) const
+  {
+    std::int32_t at = to[arc], far = length[arc];
+    for (int k = 0; k < 3; ++k) far += length[at], at = to[at];
+    new_to[arc] = at, new_length[arc] = far;
+  }
+};
+
+/// Counts the arcs that do not lead to an end yet.
+struct CountKernel {
+  const std::int32_t  *neighbor, *to;
   KOKKOS_FUNCTION void operator()(const std::int64_t arc, std::int64_t &left) const
   {
-    const std::int32_t next = to[arc], far = to[next];
-    new_to[arc]     = far;
-    new_length[arc] = length[arc] + length[next];
-    left += neighbor[far] >= 0;
+    left += neighbor[to[arc]] >= 0;
   }
 };
 
@@ -46,7 +54,9 @@ struct LabelKernel {
   }
 };
 
-/// The ranks of the couplings of rings, by arc; other arcs lead to themselves.
+/// The couplings of rings by arc, in the order of their groups. Of a group, the last one is that of the last row, with
+/// the first of its neighbours: lines_from_graph() opens rings there, too, and so do other ranks that know some other
+/// rows. Arcs of lines lead to themselves.
 struct RingKernel {
   Graph                graph;
   Forest               forest;
@@ -60,7 +70,10 @@ struct RingKernel {
     const std::int64_t j    = forest.neighbor[arc];
     weakest[arc]            = static_cast<std::int32_t>(arc);
     next[arc]               = static_cast<std::int32_t>(ring ? 2 * j + (forest.neighbor[2 * j] == row) : arc);
-    if (ring) rank[arc] = graph.rank(row, j, graph.coupling(row, j));
+    if (!ring) return;
+    const std::int64_t low = row < j ? row : j, high = row < j ? j : row;
+    rank[arc] = {graph.group_of(graph.coupling(row, j)) << 32 | static_cast<std::uint64_t>(high),
+                 static_cast<std::int32_t>(-low)};
   }
 };
 

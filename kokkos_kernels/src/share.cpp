@@ -4,6 +4,7 @@
 #include "any_numbers.hpp"
 #include "instantiate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -171,6 +172,7 @@ bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &f
                       std::vector<int> &class_of, SharingResult &result)
 {
   std::unordered_map<std::uint64_t, int> known;
+  known.reserve(std::min(static_cast<std::size_t>(most) + 2, hash.extent(0)));
   for (std::size_t l = 0; l < hash.extent(0); ++l) {
     const auto found = known.emplace(hash(l), static_cast<int>(first_line.size()));
     if (found.second) first_line.push_back(static_cast<int>(l));

@@ -4,6 +4,8 @@
 
 #include <ribbon/compat.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 
@@ -16,11 +18,9 @@ namespace device {
 /// device, and without pool support.
 inline cudaMemPool_t temporary_pool()
 {
-  // bytes that the pool keeps when they are free
-  constexpr std::uint64_t kept           = std::uint64_t(1) << 28;
-  static cudaMemPool_t    pool           = nullptr;
-  static int              device_of_pool = -1;
-  int                     device = 0, has_pools = 0;
+  static cudaMemPool_t pool           = nullptr;
+  static int           device_of_pool = -1;
+  int                  device = 0, has_pools = 0;
   cudaGetDevice(&device);
   if (pool) return device == device_of_pool ? pool : nullptr;
   cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device);
@@ -32,8 +32,11 @@ inline cudaMemPool_t temporary_pool()
     cudaGetLastError(); // clears the error, so that a later call does not report it
     return pool = nullptr;
   }
-  device_of_pool          = device;
-  std::uint64_t threshold = kept;
+  device_of_pool = device;
+  // bytes that the pool keeps when they are free: more than the search for lines in a large matrix takes
+  std::size_t available = 0, total = 0;
+  cudaMemGetInfo(&available, &total);
+  std::uint64_t threshold = std::max<std::uint64_t>(std::uint64_t(1) << 28, total / 128);
   cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
   Kokkos::push_finalize_hook([] {
     cudaMemPoolDestroy(pool);
@@ -62,7 +65,8 @@ std::shared_ptr<Word> take_from_pool(const Kokkos::Cuda &exec, std::size_t words
 
 /// Uninitialised memory for kernels on one execution space instance. The last copy of the object frees it.
 /// On CUDA it is from a pool, in the order of the stream, because cudaMalloc and cudaFree synchronise the
-/// device. The pool keeps up to 256 MiB. Without a pool, or if it is full, the memory is a View.
+/// device. The pool keeps up to 256 MiB, or 1/128 of the memory of the device if that is more. Without a pool, or if
+/// it is full, the memory is a View.
 template <class Word, class Exec>
 class Temporary {
 public:
