@@ -68,7 +68,7 @@ public:
     return here_->line_of_class(c, line);
   }
   LineSet lines() const override { return here_->lines(); }
-  bool    on_device() const override { return false; }
+  bool    on_device() const override { return here_->on_device(); }
   void    set_refined(bool on) override { here_->set_refined(on); }
 
   PetscErrorCode solve(Vec b, Vec x, bool transposed) override

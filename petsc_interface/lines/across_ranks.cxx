@@ -33,19 +33,18 @@ void each_of(const LinesOfGraph &pieces, std::size_t piece, bool reversed, const
 /// The search on one rank.
 class Search {
 public:
-  Search(Mat A, PetscInt block)
-      : A_(A), comm_(PetscObjectComm((PetscObject)A)), block_(block), reach_(A, block)
+  Search(const LineSource &source, PetscInt block)
+      : A_(source.rows), own_block_(source.block), comm_(PetscObjectComm((PetscObject)A_)), block_(block),
+        reach_(A_, block)
   {
   }
 
-  PetscErrorCode run(const LinesOfGraphOptions &options, std::shared_ptr<const MovedRows> *moved,
-                     LinesOfGraph *lines, PetscInt *cut)
+  PetscErrorCode run(const LinesOfGraphOptions &options, const FindLines &find,
+                     std::shared_ptr<const MovedRows> *moved, LinesOfGraph *lines, PetscInt *cut)
   {
-    LinesOfGraphOptions of_strengths = options;
     PetscFunctionBegin;
-    of_strengths.strength = CouplingStrength::absolute;
     PetscCall(reach_.Open(options));
-    PetscCallCXX(paths_ = lines_from_graph(reach_.strengths(), of_strengths));
+    PetscCall(find(reach_.strengths(), &paths_));
     reach_.forget_strengths();
     PetscCall(Agree());
     PetscCallCXX(divide());
@@ -171,12 +170,14 @@ private:
     auto              to = std::make_shared<MovedRows>();
     Parcels<PetscInt> arriving; // elements of other ranks
     SentRows          rows;
+    MatType           type;
     PetscFunctionBegin;
     PetscCallCXX(segments_.deal(load_));
     PetscCall(Leave(&arriving, &rows));
     PetscCall(JoinLines());
     PetscCallCXX(assemble(arriving, rows, to.get()));
-    PetscCall(to->Open(A_));
+    PetscCall(MatGetType(own_block_, &type));
+    PetscCall(to->Open(A_, type));
     *moved = std::move(to);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -313,7 +314,7 @@ private:
     PetscInt    number;
   };
 
-  Mat                   A_;
+  Mat                   A_, own_block_;
   MPI_Comm              comm_;
   PetscInt              block_;
   RowsInReach           reach_;
@@ -333,11 +334,12 @@ private:
 
 } // namespace
 
-PetscErrorCode LinesAcrossRanks(Mat A, const LinesOfGraphOptions &options,
-                                std::shared_ptr<const MovedRows> *moved, LinesOfGraph *lines, PetscInt *cut)
+PetscErrorCode LinesAcrossRanks(const LineSource &source, const LinesOfGraphOptions &options,
+                                const FindLines &find, std::shared_ptr<const MovedRows> *moved,
+                                LinesOfGraph *lines, PetscInt *cut)
 {
   PetscFunctionBegin;
-  PetscCall(Search(A, options.block).run(options, moved, lines, cut));
+  PetscCall(Search(source, options.block).run(options, find, moved, lines, cut));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

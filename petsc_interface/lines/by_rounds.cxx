@@ -223,6 +223,30 @@ PetscErrorCode Create(Mat block, std::unique_ptr<LinesThere> *lines)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// An array of the host in the memory of Exec.
+template <class Exec, class Word>
+auto in_memory_of(const Word *from, std::int64_t n)
+{
+  return Kokkos::create_mirror_view_and_copy(
+    typename Exec::memory_space(),
+    Kokkos::View<const Word *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+      from, static_cast<std::size_t>(n)));
+}
+
+template <class Exec>
+bool find_by_rounds(const HostRows &rows, const LinesOfGraphOptions &options, LinesOfGraph *lines)
+{
+  const Exec exec    = current_space<Exec>();
+  const auto entries = rows.rows > 0 ? rows.row_begin[rows.rows] : 0;
+  const auto begin   = in_memory_of<Exec>(rows.row_begin, rows.rows + 1),
+             column  = in_memory_of<Exec>(rows.column, entries);
+  const auto value   = in_memory_of<Exec>(rows.value, entries);
+  const auto found =
+    lines_by_rounds(exec, HostRows{rows.rows, begin.data(), column.data(), value.data()}, options);
+  if (found) *lines = on_host(exec, *found);
+  return found.has_value();
+}
+
 /// Adds the direction of lines. Chooses their band as AddLines(). Collective.
 PetscErrorCode Add(const LineSource &source, const char *name, LinesThere *lines, LineMap *map)
 {
@@ -260,6 +284,15 @@ PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOpti
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
   *found = all != 0;
   if (*found) PetscCall(Add(source, "matrix", lines.get(), map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindLinesByRounds(const HostRows &rows, [[maybe_unused]] bool on_device,
+                                 const LinesOfGraphOptions &options, bool *found, LinesOfGraph *lines)
+{
+  PetscFunctionBegin;
+  if (has_device && on_device) PetscCallCXX(*found = find_by_rounds<DeviceExec>(rows, options, lines));
+  else PetscCallCXX(*found = find_by_rounds<HostExec>(rows, options, lines));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

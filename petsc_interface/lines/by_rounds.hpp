@@ -15,6 +15,12 @@ namespace ribbon::petsc {
 PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
                                 LineMap *map);
 
+/// The lines along the largest couplings of rows in host memory that lines_by_rounds() finds in the memory of a device,
+/// or in host memory.
+/// @param found  false: lines_by_rounds() does not accept the rows
+PetscErrorCode FindLinesByRounds(const HostRows &rows, bool on_device, const LinesOfGraphOptions &options,
+                                 bool *found, LinesOfGraph *lines);
+
 /// AddLines() for lines of single rows of this rank. Reads values as AddLinesByRounds(). Collective.
 PetscErrorCode AddLinesThere(const LineSource &source, const char *name, const LinesOfGraph &given,
                              LineMap *map);

@@ -44,19 +44,17 @@ PetscErrorCode AgreeOnElements(MPI_Comm comm, const HostRows &A, PetscInt *compo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether lines may continue on other ranks: on several ranks, for AIJ matrices in host memory. Collective.
+/// Whether lines may continue on other ranks: on several ranks, for AIJ matrices. Collective.
 PetscErrorCode CanMove(const LineSource &source, const LineMap &map, int *can)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
   PetscMPIInt     ranks;
   Mat             off;
   const PetscInt *columns;
-  bool            on_device;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(GetOffProcessBlock(source.rows, &off, &columns));
-  PetscCall(BlockIsOnDevice(source.block, &on_device));
-  *can = map.across_ranks && ranks > 1 && off && !source.kronecker && !on_device;
+  *can = map.across_ranks && ranks > 1 && off && !source.kronecker;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, can, 1, MPI_INT, MPI_LAND, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,20 +74,46 @@ PetscErrorCode WantsRounds(const LineSource &source, LineSearch search, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Adds the lines that lines_from_graph() finds on the host. They may continue on other ranks. Collective.
-PetscErrorCode AddLinesOfHost(const LineSource &source, const LinesOfGraphOptions &options, LineMap *map)
+/// Adds lines that may continue on other ranks. Collective.
+/// @param rounds  by lines_by_rounds(), otherwise by lines_from_graph(). After return false if lines_by_rounds() does
+///   not accept the rows of some rank: no lines are added
+PetscErrorCode AddMovedLines(const LineSource &source, const LinesOfGraphOptions &options, bool on_device,
+                             bool *rounds, LineMap *map)
 {
   LinesOfGraph                     lines;
-  int                              can_move = 0;
-  PetscInt                         cut      = 0;
+  LinesOfGraphOptions              of_strengths = options;
+  PetscInt                         cut          = 0;
+  int                              found        = 1;
   std::shared_ptr<const MovedRows> moved;
   PetscFunctionBegin;
-  PetscCall(CanMove(source, *map, &can_move));
-  if (can_move) PetscCall(LinesAcrossRanks(source.rows, options, &moved, &lines, &cut));
-  else
-    PetscCall(WithCsrOnHost(source.block, [&](const HostRows &A) { lines = lines_from_graph(A, options); }));
+  of_strengths.strength = CouplingStrength::absolute;
+  const auto find       = [&](const HostRows &rows, LinesOfGraph *to) {
+    bool here = false;
+    PetscFunctionBegin;
+    if (*rounds) PetscCall(FindLinesByRounds(rows, on_device, of_strengths, &here, to));
+    if (!here) PetscCallCXX(*to = lines_from_graph(rows, of_strengths));
+    found = here;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(LinesAcrossRanks(source, options, find, &moved, &lines, &cut));
+  if (*rounds) {
+    PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
+    *rounds = found != 0;
+    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(AddLines(source, "matrix", std::move(lines), options.block, map, moved));
   map->directions.back().lines_cut = cut;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Adds the lines that lines_from_graph() finds in the rows of each rank. Collective.
+PetscErrorCode AddLinesOfHost(const LineSource &source, const LinesOfGraphOptions &options, LineMap *map)
+{
+  LinesOfGraph lines;
+  PetscFunctionBegin;
+  PetscCall(WithCsrOnHost(source.block, [&](const HostRows &A) { lines = lines_from_graph(A, options); }));
+  PetscCall(AddLines(source, "matrix", std::move(lines), options.block, map));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,6 +125,7 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   HostRows            rows;
   LinesOfGraphOptions options;
   bool                on_device = false, rounds = false;
+  int                 can_move = 0;
   PetscInt components = elements.components, larger = 0; // larger blocks cannot be solved, but their rows can
   PetscFunctionBegin;
   PetscCall(GetHostRows(source.block, false, &rows));
@@ -112,12 +137,15 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   options.strength = map->strength;
   PetscCall(SomeIsOnDevice(source, &on_device));
   PetscCall(WantsRounds(source, map->search, components, on_device, &rounds));
-  if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
+  PetscCall(CanMove(source, *map, &can_move));
+  if (rounds && can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
+  else if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
   PetscCheck(
     rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
     "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has 2^30 rows; "
     "use auto or host");
-  if (!rounds) PetscCall(AddLinesOfHost(source, options, map));
+  if (!rounds && can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
+  else if (!rounds) PetscCall(AddLinesOfHost(source, options, map));
   map->source = "largest couplings of the matrix";
   if (larger > 0)
     map->source += format(", row by row: elements have %d unknowns, blocks reach up to %d",

@@ -19,7 +19,7 @@ struct MovedRows {
   /// rows and columns of this set, until ForgetBlock()
   mutable std::vector<PetscInt> begin, column;
   mutable std::vector<Scalar>   value;
-  mutable Mat                   block   = nullptr; ///< the same as a sequential AIJ matrix
+  mutable Mat                   block   = nullptr; ///< the same as a matrix
   VecScatter                    scatter = nullptr; ///< from a vector of the matrix to b or x
   Vec                           b = nullptr, x = nullptr;
 
@@ -34,18 +34,21 @@ struct MovedRows {
     (void)MatDestroy(&block);
   }
   /// Makes the block, the vectors and the scatter from the arrays. Collective on A.
-  PetscErrorCode Open(Mat A)
+  /// @param type  of the block; it determines the memory of the vectors
+  PetscErrorCode Open(Mat A, MatType type)
   {
     const auto n = static_cast<PetscInt>(rows.size());
     IS         is;
     Vec        of_A;
+    PetscBool  plain;
     PetscFunctionBegin;
     PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, begin.data(), column.data(),
                                         reinterpret_cast<PetscScalar *>(value.data()), &block));
+    PetscCall(PetscStrcmp(type, MATSEQAIJ, &plain));
+    if (!plain) PetscCall(CopyBlock(type));
     PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, rows.data(), PETSC_USE_POINTER, &is));
     PetscCall(MatCreateVecs(A, &of_A, nullptr));
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &b));
-    PetscCall(VecDuplicate(b, &x));
+    PetscCall(MatCreateVecs(block, &x, &b));
     PetscCall(VecScatterCreate(of_A, is, b, nullptr, &scatter));
     PetscCall(VecDestroy(&of_A));
     PetscCall(ISDestroy(&is));
@@ -57,6 +60,18 @@ struct MovedRows {
     PetscFunctionBegin;
     PetscCall(MatDestroy(&block));
     begin = {}, column = {}, value = {};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  /// Makes the block a matrix of another type, and frees the arrays.
+  PetscErrorCode CopyBlock(MatType type)
+  {
+    Mat copy;
+    PetscFunctionBegin;
+    PetscCall(MatConvert(block, type, MAT_INITIAL_MATRIX, &copy));
+    PetscCall(ForgetBlock());
+    block = copy;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -331,13 +331,12 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
 
    Notes:
    PC_LINE_SEARCH_HOST copies a matrix in device memory to the host. PC_LINE_SEARCH_ROUNDS does not, unless lines are
-   solved in zebra ordering or compared. On several ranks it copies the entries in columns of other ranks.
+   solved in zebra ordering or compared, or continue on other ranks (see PCLineSetCut()).
 
    Both searches find the same lines in two cases: if strong couplings form paths without corners, and if there are
    no ties and no rings.
 
-   Lines of PC_LINE_SEARCH_ROUNDS do not continue on other ranks. Elements of several rows are an error for
-   PC_LINE_SEARCH_ROUNDS. Directions other than PC_LINE_DIRECTION_MATRIX have no search.
+   Elements of several rows are an error for PC_LINE_SEARCH_ROUNDS. Directions other than PC_LINE_DIRECTION_MATRIX have no search.
 
 .seealso: PCLINE, PCLineSetDirections(), PCLineSetStrength()
 @*/

@@ -18,15 +18,32 @@ class PCLineRanks : public Petsc { };
 
 constexpr double rounding = sizeof(PetscReal) == 4 ? 1e-5 : 1e-13;
 
+constexpr PCLineSearch both[] = {PC_LINE_SEARCH_HOST, PC_LINE_SEARCH_ROUNDS};
+
+void follow_couplings(PC pc, PCLineSearch search)
+{
+  OK(PCLineSetDirection(pc, PC_LINE_DIRECTION_MATRIX));
+  OK(PCLineSetSearch(pc, search));
+}
+
 TEST_F(PCLineRanks, AreSolvedExactly)
 {
-  for (const auto &[dof, reach] : {std::pair{1, 1}, {1, 3}, {1, 8}, {2, 1}, {3, 2}, {5, 1}}) {
+  const PCLineSearch host = PC_LINE_SEARCH_HOST, rounds = PC_LINE_SEARCH_ROUNDS;
+  for (const auto &[dof, reach, search] : {std::tuple{1, 1, host},
+                                           {1, 1, rounds},
+                                           {1, 3, host},
+                                           {1, 3, rounds},
+                                           {1, 8, host},
+                                           {1, 8, rounds},
+                                           {2, 1, host},
+                                           {3, 2, host},
+                                           {5, 1, host}}) {
     Scattered of{12, 7, dof, reach};
     Mat       A = of.make(), B, X;
     PetscInt  rows;
     {
       Line line(A);
-      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      follow_couplings(line.pc, search);
       EXPECT_LT(line.residual(A), rounding) << dof << " " << reach << line.view();
       EXPECT_LT(line.residual(A, true), rounding);
       EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
@@ -54,16 +71,20 @@ TEST_F(PCLineRanks, AreSolvedExactly)
 
 TEST_F(PCLineRanks, IterationsDoNotDependOnRanks)
 {
-  Scattered         of{24, 10, 1, 1, false, -0.05};
-  Mat               A     = of.make();
-  const std::string line  = "-ksp_type cg -pc_type line -pc_line_direction matrix ",
-                    zebra = line + "-ksp_type gmres -pc_line_ordering zebra",
-                    local = line + "-pc_line_cut local";
-  EXPECT_EQ(iterations_of(A, line.c_str()), 4) << "as on one rank";
-  const PetscInt by_colour = iterations_of(A, zebra.c_str());
-  EXPECT_TRUE(by_colour > 0 && by_colour <= 4) << by_colour;
-  if (ranks > 1) {
-    EXPECT_GT(iterations_of(A, local.c_str()), 4);
+  Scattered of{24, 10, 1, 1, false, -0.05};
+  Mat       A = of.make();
+  for (const char *search : {"host", "rounds"}) {
+    const std::string line = std::string("-ksp_type cg -pc_type line -pc_line_direction matrix "
+                                         "-pc_line_search ") +
+                             search,
+                      zebra = line + " -ksp_type gmres -pc_line_ordering zebra",
+                      local = line + " -pc_line_cut local";
+    EXPECT_EQ(iterations_of(A, line.c_str()), 4) << "as on one rank, " << search;
+    const PetscInt by_colour = iterations_of(A, zebra.c_str());
+    EXPECT_TRUE(by_colour > 0 && by_colour <= 4) << by_colour;
+    if (ranks > 1) {
+      EXPECT_GT(iterations_of(A, local.c_str()), 4);
+    }
   }
   const PetscInt by_line = iterations_of(A, "-ksp_type line -pc_type line -pc_line_direction matrix");
   EXPECT_TRUE(by_line > 0 && by_line < 40) << by_line;
@@ -88,9 +109,9 @@ TEST_F(PCLineRanks, StrengthDoesNotDependOnUnits)
       return PetscScalar(unit(r) * unit(c) * (r == c ? 2.2 : apart(r, c).first == 1 ? -0.1 : -1));
     },
               [&](PetscInt r, PetscInt c) { return apart(r, c).first + apart(r, c).second <= 1; });
-  {
+  for (PCLineSearch search : both) {
     Line line(A);
-    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    follow_couplings(line.pc, search);
     OK(PCLineSetStrength(line.pc, PC_LINE_STRENGTH_SA));
     line.residual(A);
     EXPECT_TRUE(contains(line.view(), "largest couplings of the matrix by strength sa")) << line.view();
@@ -109,12 +130,14 @@ TEST_F(PCLineRanks, StrengthDoesNotDependOnUnits)
 
 TEST_F(PCLineRanks, RingsAreFolded)
 {
-  for (const auto &[dof, reach] : {std::pair{1, 1}, std::pair{1, 4}, std::pair{2, 1}}) {
+  const PCLineSearch host = PC_LINE_SEARCH_HOST, rounds = PC_LINE_SEARCH_ROUNDS;
+  for (const auto &[dof, reach, search] :
+       {std::tuple{1, 1, host}, {1, 1, rounds}, {1, 4, host}, {1, 4, rounds}, {2, 1, host}}) {
     Scattered of{24, 7, dof, reach, 7};
     Mat       A = of.make();
     {
       Line line(A);
-      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      follow_couplings(line.pc, search);
       const PetscReal left = line.residual(A);
       EXPECT_TRUE(contains(line.view(), "packed: 7 lines")) << line.view();
       EXPECT_TRUE(contains(line.view(), "rings: 7 lines are closed")) << line.view();
@@ -131,9 +154,9 @@ TEST_F(PCLineRanks, FewRingsAreOpened)
 {
   Scattered of{12, 30, 1, 1, 1};
   Mat       A = of.make();
-  {
+  for (PCLineSearch search : both) {
     Line line(A);
-    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    follow_couplings(line.pc, search);
     const PetscReal left = line.residual(A);
     EXPECT_TRUE(contains(line.view(), "packed: 30 lines")) << line.view();
     EXPECT_TRUE(contains(line.view(), "rows: 360 on lines of 12 to 12 elements, 0 are points"))
@@ -222,9 +245,9 @@ TEST_F(PCLineRanks, FailuresNameTheRow)
   }
   OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  {
+  for (PCLineSearch search : both) {
     Line line(A);
-    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    follow_couplings(line.pc, search);
     OK(PCSetUp(line.pc));
     EXPECT_NE(failed_reason(line.pc), PC_NOERROR);
     EXPECT_TRUE(contains(line.view(), "row " + std::to_string(first) + " ")) << first << line.view();
@@ -243,9 +266,9 @@ TEST_F(PCLineRanks, NumbersThatAreNotFiniteNameTheRow)
   }
   OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  {
+  for (PCLineSearch search : both) {
     Line line(A);
-    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    follow_couplings(line.pc, search);
     OK(PCSetUp(line.pc));
     EXPECT_TRUE(contains(line.view(), "row 40 has an entry that is not a finite number")) << line.view();
   }

@@ -182,7 +182,6 @@ TEST_F(PCLineTwoSearches, TheSameBands)
       {
         Line line(A);
         OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
-        OK(PCLineSetCut(line.pc, PC_LINE_CUT_LOCAL)); // lines found by rounds end with their rank
         OK(PCLineSetOrdering(line.pc, zebra ? PC_LINE_ORDERING_ZEBRA : PC_LINE_ORDERING_AUTO));
         OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_HOST));
         OK(PCApply(line.pc, line.b, line.x));
@@ -190,10 +189,13 @@ TEST_F(PCLineTwoSearches, TheSameBands)
         OK(VecCopy(line.x, x));
         OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_ROUNDS));
         for (int again = 0; again < 2; ++again) {
-          PetscBool same;
+          PetscReal size, difference;
           OK(PCApply(line.pc, line.b, line.x));
-          OK(VecEqual(x, line.x, &same));
-          EXPECT_TRUE(same) << line.view();
+          OK(VecNorm(x, NORM_2, &size));
+          OK(VecAXPY(line.x, -1, x));
+          OK(VecNorm(line.x, NORM_2, &difference));
+          // rounding, as ranks may solve a line from its other end
+          EXPECT_LE(difference, 100 * PETSC_MACHINE_EPSILON * size) << line.view();
           EXPECT_TRUE(contains(line.view(), "largest couplings of the matrix, found by rounds on "))
             << line.view();
           OK(MatScale(A, 2)); // the next set-up searches again
