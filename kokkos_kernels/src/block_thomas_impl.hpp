@@ -5,7 +5,7 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/whole_lines/block_thomas.hpp>
+#include <ribbon/algorithm/whole_lines/ring_border.hpp>
 #include <ribbon/device/team_launch.hpp>
 
 namespace ribbon::detail {
@@ -16,7 +16,7 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   using Input  = Bands<Scalar, Memory>;
   using Real   = real_t<Scalar>;
   using Tiles  = BlockTiles<Scalar>;
-  Kokkos::View<Scalar *, Memory> words;
+  Kokkos::View<Scalar *, Memory> words, border;
   Kokkos::View<Real *, Memory>   rcond;
   PivotPlace<Real, Memory>       place;
   Tiles                          factors;
@@ -24,7 +24,7 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   bool                           shared; ///< one matrix, in every lane of a tile
 
   BlockThomas(const Exec &exec, const Input &bands, DevicePivot &pivot)
-      : place(exec), factors{nullptr, bands.rows(),
+      : place(exec), factors{nullptr, bands.rows() - bands.periodic,
                              bands.lhs == Lhs::shared ? Tiles::lanes : bands.matrices(), bands.block},
         shared(bands.lhs == Lhs::shared)
   {
@@ -33,13 +33,18 @@ struct BlockThomas final : Factored<Scalar, Exec> {
     rcond =
       allocate<decltype(rcond)>(exec, "ribbon::block_thomas::rcond", static_cast<std::size_t>(factors.count));
     factors.words = words.data();
+    if (bands.periodic) {
+      border = allocate_zeros<decltype(border)>(exec, "ribbon::block_thomas::border", factors.border_size());
+      factors.border = border.data();
+    }
     factor(exec, bands, pivot);
     this->name  = "thomas";
-    this->bytes = words.size() * sizeof(Scalar) + rcond.size() * sizeof(Real);
+    this->bytes = (words.size() + border.size()) * sizeof(Scalar) + rcond.size() * sizeof(Real);
   }
   bool refactor(const Exec &exec, const Input &bands, DevicePivot &pivot) override
   {
-    const bool same = bands.block == factors.block && !bands.periodic && bands.rows() == factors.rows;
+    const bool same = bands.block == factors.block && bands.periodic == is_ring() &&
+                      bands.rows() == factors.rows + bands.periodic;
     if (!same || shared != (bands.lhs == Lhs::shared) || (!shared && bands.matrices() != factors.count))
       return false;
     factor(exec, bands, pivot);
@@ -57,6 +62,14 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   }
 
 private:
+  bool is_ring() const { return factors.border != nullptr; }
+  /// The rows that BlockFactorTiles factors: all but the last one of periodic lines.
+  BandEntries<Scalar, Memory> entries(const Input &bands) const
+  {
+    BandEntries<Scalar, Memory> of(bands);
+    of.rows = factors.rows, of.periodic = false;
+    return of;
+  }
   /// The matrix of all lines, once per lane.
   Input copies(const Exec &exec, const Input &bands) const
   {
@@ -77,6 +90,7 @@ private:
   {
     const Input bands = shared ? copies(exec, given) : given;
     factor_in_units(exec, bands, pivot);
+    if (is_ring()) return factor_border(exec, bands, pivot);
     find_determinant(pivot);
     if (this->certificate.rcond > 0) return;
     const auto found = units_of(exec, bands);
@@ -110,7 +124,7 @@ private:
     const std::size_t BB    = static_cast<std::size_t>(factors.block * factors.block);
     std::vector<Real> ratio(static_cast<std::size_t>(tiles) * BB, 0);
     Kokkos::parallel_for("ribbon::block_thomas::units", indices(exec, tiles),
-                         Ratios{BandEntries<Scalar, Memory>(bands), ratio.data()});
+                         Ratios{entries(bands), ratio.data()});
     exec.fence();
     for (std::size_t e = BB; e < ratio.size(); ++e) ratio[e % BB] = std::max(ratio[e % BB], ratio[e]);
     return ComponentUnits<Real>::solve(ratio, factors.block);
@@ -118,7 +132,7 @@ private:
   void factor_in_units(const Exec &exec, const Input &bands, DevicePivot &pivot)
   {
     using Smallest = Kokkos::MinLoc<Real, std::int64_t>;
-    const BlockFactorTiles<Scalar> kernel{BandEntries<Scalar, Memory>(bands), factors, rcond.data(),
+    const BlockFactorTiles<Scalar> kernel{entries(bands), factors, rcond.data(),
                                           static_cast<Real>(pivot.tolerance), units};
     Kokkos::parallel_reduce("ribbon::block_thomas::factor", indices(exec, factors.tiles()), kernel,
                             place.reducer());
@@ -130,6 +144,19 @@ private:
                            smallest.loc % factors.rows};
     this->certificate   = {static_cast<double>(found.val), found.loc,
                            Certificate::error_of(2 * factors.block - 1)};
+  }
+  void factor_border(const Exec &exec, const Input &bands, DevicePivot &pivot)
+  {
+    this->certificate = {};
+    if (!(pivot.smallest > pivot.tolerance)) return;
+    Kokkos::parallel_reduce("ribbon::block_thomas::border", indices(exec, factors.tiles()),
+                            RingBorderTiles<Scalar>{BandEntries<Scalar, Memory>(bands), factors,
+                                                    static_cast<Real>(pivot.tolerance)},
+                            place.reducer());
+    const auto         smallest = place.found(exec);
+    const std::int64_t rows     = factors.rows + 1;
+    if (static_cast<double>(smallest.val) < pivot.smallest)
+      pivot = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / rows, smallest.loc % rows};
   }
   void solve_from(const Exec &exec, std::int64_t first, std::int64_t different, const Scalar *b,
                   const LineSet &in, Scalar *x, const LineSet &out) const

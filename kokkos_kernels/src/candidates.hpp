@@ -221,6 +221,15 @@ private:
              ? ""
              : "takes blocks on a host, one matrix for all lines or one per line, not periodic";
   }
+  static std::string refuse_block_rings(const Of &problem)
+  {
+    const auto &bands = problem.bands;
+    return !is_device_space<Exec> && bands.block > 1 && bands.periodic && bands.kl() == 1 &&
+               bands.ku() == 1 && problem.lines.rows > 3 && !problem.options.refactors &&
+               problem.one_per_line()
+             ? ""
+             : "takes periodic blocks on a host, one matrix per line";
+  }
   static Output make_block_thomas([[maybe_unused]] const Of &problem, [[maybe_unused]] Pivots &p,
                                   std::string &)
   {
@@ -315,6 +324,8 @@ public:
                                              make_from_factors};
   // One matrix for all lines or one per line; only with a certificate.
   static constexpr Row block_thomas = {Algorithm::thomas, refuse_block_thomas, make_block_thomas};
+  // One matrix per line, without a certificate.
+  static constexpr Row block_rings = {Algorithm::thomas, refuse_block_rings, make_block_thomas};
   // Any number of matrices.
   static constexpr Row partition = {Algorithm::partition, refuse_partition, make_pieces};
   // Only by name: `auto` never chooses these.

@@ -219,6 +219,7 @@ private:
     else if (problem_.asks_for(Algorithm::pivoted) || problem_.is_short_ring())
       judge_.attempt(All::pivoted_per_line, most_unsound,
                      problem_.is_short_ring() ? All::a_short_ring(problem_) : reason);
+    else if (judge_.attempt(All::block_rings, automatic ? sound : most_unsound, reason)) return;
     else if (!judge_.attempt(All::thomas_per_line, automatic ? sound : most_unsound, reason) && automatic)
       judge_.attempt(All::pivoted_per_line, most_unsound, selection_.failure);
   }
