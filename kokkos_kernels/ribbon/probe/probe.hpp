@@ -134,9 +134,11 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   using Run                   = ProbeRun<Scalar, Exec>;
   using Kernel                = typename Run::Kernel;
   const std::int64_t matrices = bands.matrices(), n = bands.rows();
-  const LineSet      set =
-    (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines))
-      .with_components(bands.block);
+  const bool         tiled = !is_device_space<Exec> && matrices >= Run::Tiles::width / 2 && !options.batch;
+  LineSet            set   = (layout.row_stride < layout.stride0 && !tiled ? LineSet::contiguous(n, lines)
+                                                                           : LineSet::interleaved(n, lines))
+                  .with_components(bands.block);
+  if (tiled) set.stride0 = 1, set.component_stride = lines; // the lines of a tile are vectors
   const Temporary<Scalar, Exec> x(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
   const int                     at_once =
     options.batch ? 1 : static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices));
@@ -147,7 +149,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
   Run run(exec, kernel, set, end, at_once);
   if constexpr (is_device_space<Exec>) run.measure_strips(x.data(), solve);
-  else run.measure_lines(x.data(), solve, matrices >= Run::Tiles::width / 2 && !options.batch);
+  else run.measure_lines(x.data(), solve, tiled);
   return run.result();
 }
 

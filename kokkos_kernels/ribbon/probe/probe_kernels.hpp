@@ -3,6 +3,7 @@
 ///   and norms of the residuals.
 #pragma once
 
+#include <ribbon/host/vectors.hpp>
 #include <ribbon/matrix/band_entries.hpp>
 #include <ribbon/line_set.hpp>
 #include <ribbon/probe/noise.hpp>
@@ -214,25 +215,9 @@ struct ProbeTiles {
   {
     const Tile tile = at(t);
     Largest    norm_r, norm_x, norm_b;
-    for (std::int64_t u = 0; u < unknowns(); ++u) {
-      Scalar f[width], r[width];
-      Real   sum[width] = {};
-      right_hand_sides(tile, u, f);
-      for (int l = 0; l < width; ++l) r[l] = f[l];
-      each(tile, u, [&](std::int64_t v, const Scalar(&e)[width]) {
-        const Scalar *x = unknown(tile, v);
-        for (int l = 0; l < tile.lines; ++l) {
-          sum[l] += magnitude(e[l]);
-          r[l] -= e[l] != Scalar(0) ? e[l] * x[l * probe.set.stride0] : Scalar(0);
-        }
-      });
-      const Scalar *x = unknown(tile, u);
-      for (int l = 0; l < tile.lines; ++l) {
-        norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])),
-          norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
-        norm_x.see(l, magnitude(x[l * probe.set.stride0]));
-      }
-    }
+    if (in_vectors(tile))
+      host::with_widest_vectors_of_host([&] { measure_in_vectors(tile, norm_r, norm_x, norm_b); });
+    else measure(tile, norm_r, norm_x, norm_b);
     for (int l = 0; l < tile.lines; ++l) probe.judge(tile.matrix + l, norm_r(l), norm_x(l), norm_b(l), found);
   }
 
@@ -269,6 +254,111 @@ private:
   {
     const std::int64_t i = u / probe.entry.block;
     return probe.x + probe.set(tile.line, i) + (u - i * probe.entry.block) * probe.set.component_stride;
+  }
+  void measure(const Tile &tile, Largest &norm_r, Largest &norm_x, Largest &norm_b) const
+  {
+    for (std::int64_t u = 0; u < unknowns(); ++u) {
+      Scalar f[width], r[width];
+      Real   sum[width] = {};
+      right_hand_sides(tile, u, f);
+      for (int l = 0; l < width; ++l) r[l] = f[l];
+      each(tile, u, [&](std::int64_t v, const Scalar(&e)[width]) {
+        const Scalar *x = unknown(tile, v);
+        for (int l = 0; l < tile.lines; ++l) {
+          sum[l] += magnitude(e[l]);
+          r[l] -= e[l] != Scalar(0) ? e[l] * x[l * probe.set.stride0] : Scalar(0);
+        }
+      });
+      const Scalar *x = unknown(tile, u);
+      for (int l = 0; l < tile.lines; ++l) {
+        norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])),
+          norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
+        norm_x.see(l, magnitude(x[l * probe.set.stride0]));
+      }
+    }
+  }
+
+  using Pack                 = typename host::PackOf<Scalar>::type;
+  using Sizes                = std::conditional_t<std::is_same_v<Pack, Scalar>, Real, Pack>;
+  static constexpr int lanes = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = width / lanes;
+  /// A Largest of a pack of lines.
+  struct LargestOfPack {
+    Sizes value{}, bad{};
+    void  see(const Sizes &a)
+    {
+      value = a > value ? a : value;
+      bad   = a <= Sizes{} + std::numeric_limits<Real>::max() ? bad : Sizes{} + Real(1);
+    }
+  };
+  static void take_size(const Pack &a, Sizes &size)
+  {
+    if constexpr (std::is_same_v<Pack, Scalar>) size = magnitude(a);
+    else size = a < Real(0) ? -a : a;
+  }
+  /// Notes the size of a, relative to the sum of its row unless that is zero.
+  static void see(const Pack &a, const Sizes &sum, LargestOfPack &largest)
+  {
+    Sizes size;
+    take_size(a, size);
+    largest.see(sum > Sizes{} ? size / sum : size);
+  }
+
+  /// Whether all lines of a tile are there, and are neighbours in memory.
+  bool in_vectors(const Tile &tile) const
+  {
+    return tile.lines == width && probe.set.stride0 == 1 && !probe.entry.alpha.data();
+  }
+  /// measure() for such a tile.
+  void measure_in_vectors(const Tile &tile, Largest &norm_r, Largest &norm_x, Largest &norm_b) const
+  {
+    LargestOfPack of_r[packs], of_x[packs], of_b[packs];
+    const bool    given = tile.kind >= Kernel::first_given;
+    for (std::int64_t u = 0; u < unknowns(); ++u) {
+      Pack  f[packs], r[packs];
+      Sizes sum[packs] = {};
+      for (int k = 0; k < packs; ++k)
+        f[k] = Pack{} + (given ? probe.given(tile.kind, u) : Scalar(0)), r[k] = Pack{};
+      each_place(tile, u, [&](std::int64_t v, const Scalar *entries) {
+        const Scalar *const x = unknown(tile, v);
+        const Scalar        y = given ? Scalar(0) : probe.given(tile.kind, v);
+        for (int k = 0; k < packs; ++k) {
+          Pack  e, own;
+          Sizes size;
+          host::load_pack(entries + k * lanes, e), host::load_pack(x + k * lanes, own);
+          take_size(e, size), sum[k] += size;
+          f[k] += e * y;
+          r[k] -= e != Pack{} ? e * own : Pack{};
+        }
+      });
+      const Scalar *const x = unknown(tile, u);
+      for (int k = 0; k < packs; ++k) {
+        Pack own;
+        host::load_pack(x + k * lanes, own);
+        see(f[k] + r[k], sum[k], of_r[k]), see(f[k], sum[k], of_b[k]), see(own, Sizes{}, of_x[k]);
+      }
+    }
+    for (const auto &[from, to] : {std::pair{of_r, &norm_r}, {of_x, &norm_x}, {of_b, &norm_b}})
+      for (int l = 0; l < width; ++l) {
+        const LargestOfPack &pack = from[l / lanes];
+        if constexpr (std::is_same_v<Sizes, Real>) to->value[l] = pack.value, to->bad[l] = pack.bad;
+        else to->value[l] = pack.value[l % lanes], to->bad[l] = pack.bad[l % lanes];
+      }
+  }
+  /// Calls f(v, place of the entries (u, v) of the matrices) for the unknowns v in the band of unknown u.
+  template <class F>
+  void each_place(const Tile &tile, std::int64_t u, const F &f) const
+  {
+    const auto        &entry = probe.entry;
+    const int          B     = entry.block;
+    const std::int64_t i = u / B, k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2,
+                                                   entry.repeats);
+    const int          a = static_cast<int>(u - i * B);
+    for (int d = -entry.lower; d <= entry.upper; ++d) {
+      if (!entry.periodic && (i + d < 0 || i + d >= entry.rows)) continue;
+      const std::int64_t first = probe.wrap(i + d) * B;
+      for (int b = 0; b < B; ++b)
+        f(first + b, &entry.values(tile.matrix, k, ((d + entry.lower) * B + a) * B + b));
+    }
   }
   /// Calls f(v, entries (u, v) of the matrices) for the unknowns v in the band of unknown u.
   template <class F>
