@@ -15,8 +15,8 @@ template <class MemorySpace>
 struct LinesInMemory {
   Kokkos::View<std::int64_t *, MemorySpace> order; ///< rows, line after line
   Kokkos::View<std::int64_t *, MemorySpace> begin; ///< lines + 1 positions in order
-  /// The memory of both, if it is from a pool (device/temporary.hpp), where Views do not hold it. Kernels on one
-  /// execution space instance can use it until the last copy of this struct is gone.
+  /// The memory of both, if the Views do not hold it. Kernels on the execution space instance of the search can use it
+  /// until the last copy of this pointer is gone.
   std::shared_ptr<const void> memory = {};
   std::int64_t                lines() const { return static_cast<std::int64_t>(begin.extent(0)) - 1; }
 };

@@ -225,7 +225,7 @@ private:
   {
     const auto &bands = problem.bands;
     return !is_device_space<Exec> && bands.block > 1 && bands.periodic && bands.kl() == 1 &&
-               bands.ku() == 1 && problem.lines.rows > 3 && !problem.options.refactors &&
+               bands.ku() == 1 && problem.lines.rows > 2 && !problem.options.refactors &&
                problem.one_per_line()
              ? ""
              : "takes periodic blocks on a host, one matrix per line";

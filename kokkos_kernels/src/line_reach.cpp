@@ -131,7 +131,7 @@ LinesInMemory<typename Exec::memory_space> fold(const Exec                      
                                                 const Rings<typename Exec::memory_space>         &rings)
 {
   LinesInMemory<typename Exec::memory_space> folded = {
-    allocate<decltype(lines.order)>(exec, "ribbon::order", lines.order.extent(0)), lines.begin};
+    allocate<decltype(lines.order)>(exec, "ribbon::order", lines.order.extent(0)), lines.begin, lines.memory};
   Kokkos::parallel_for(
     "ribbon::fold", indices(exec, static_cast<std::int64_t>(lines.order.extent(0))),
     FoldKernel{lines.order.data(), lines.begin.data(), lines.lines(), rings.is.data(), folded.order.data()});

@@ -171,8 +171,9 @@ private:
     exec_.fence();
     const std::int64_t        count = sum >> 32;
     const Array<std::int64_t> order(exec_, "ribbon::order", words(n_ + count + 1));
-    LinesInMemory<Memory> lines = {View(order.data(), words(n_)), View(order.data() + n_, words(count + 1)),
-                                   std::make_shared<const Array<std::int64_t>>(order)};
+    LinesInMemory<Memory>     lines = {
+          View(order.data(), words(n_)), View(order.data() + n_, words(count + 1)),
+          std::make_shared<const std::pair<Exec, Array<std::int64_t>>>(exec_, order)};
     Kokkos::parallel_for("ribbon::rounds", each,
                          OrderKernel{forest_, to_[0].data(), far_[0].data(), number.data(),
                                      lines.order.data(), lines.begin.data()});

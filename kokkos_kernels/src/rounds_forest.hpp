@@ -8,7 +8,7 @@ namespace ribbon::rounds {
 
 /// a line of at most this many rows may continue if its ends couple (path_cover.hpp: closes())
 constexpr int short_ring = 9;
-/// no rank: later than all
+/// no coupling: after every rank
 constexpr std::uint64_t none = ~std::uint64_t(0);
 
 /// Lines in progress. Slot s of row i is at 2 i + s.
@@ -90,7 +90,7 @@ struct ProposeKernel {
   std::int32_t        since;    ///< rows that changed before keep their proposals
   bool                first;    ///< the limit is new: rows whose couplings it excluded propose again
   std::int32_t       *proposal; ///< 2 for every row
-  std::uint64_t      *waits;    ///< best rank of the couplings of every row that the limit excludes
+  std::uint64_t      *waits;    ///< for each row, the best rank among the couplings that the limit excludes
 
   struct Candidate {
     std::int64_t row = -1;

@@ -51,8 +51,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t find(const AnyIndices &begin, const AnyIndic
   }
   return first < last && column[first] == j ? first : -1;
 }
-/// Position of entry (j, i), where entry e is (i, j). -1: it is not stored. The rows of a stencil are alike, so that
-/// (j, i) is as far from the end of its row as e from the begin of row i.
+/// Position of entry (j, i), where entry e is (i, j). -1: it is not stored. Tries the mirrored position first: in a
+/// stencil, (j, i) is as far from the end of row j as e is from the start of row i.
 KOKKOS_INLINE_FUNCTION std::int64_t find_transposed(const AnyIndices &begin, const AnyIndices &column,
                                                     std::int64_t i, std::int64_t e)
 {
@@ -76,8 +76,8 @@ struct Graph {
   std::int64_t         rows;
   AnyIndices           begin, column; ///< ascending columns
   const float         *weight;        ///< 0: no coupling
-  const std::int32_t  *strong_count;  ///< of couplings of each row that are strong enough for a line
-  const std::int32_t  *strong_column; ///< of these, ascending. They begin where the row begins
+  const std::int32_t  *strong_count;  ///< number of couplings of each row that are strong enough for a line
+  const std::int32_t  *strong_column; ///< their columns, ascending, from begin[i] on
   const float         *strong_weight;
   const std::uint16_t *group; ///< of every bin of weights; ties have one group
 
@@ -323,7 +323,7 @@ struct WeightKernel {
   }
 };
 
-/// Strong couplings: those that both rows need.
+/// Strong couplings: those that reach the thresholds of both rows.
 struct Strong {
   AnyIndices                  column;
   const float                *weight, *needed;

@@ -26,9 +26,10 @@ struct JumpKernel {
   std::int32_t        *new_to, *new_length;
   KOKKOS_FUNCTION void operator()(const std::int64_t arc) const
   {
-    std::int32_t at = to[arc], far = length[arc];
-    for (int k = 0; k < 3; ++k) far += length[at], at = to[at];
-    new_to[arc] = at, new_length[arc] = far;
+    std::int32_t  at  = to[arc];
+    std::uint32_t far = static_cast<std::uint32_t>(length[arc]); // overflows on rings, where it is not used
+    for (int k = 0; k < 3; ++k) far += static_cast<std::uint32_t>(length[at]), at = to[at];
+    new_to[arc] = at, new_length[arc] = static_cast<std::int32_t>(far);
   }
 };
 
@@ -54,9 +55,9 @@ struct LabelKernel {
   }
 };
 
-/// The couplings of rings by arc, in the order of their groups. Of a group, the last one is that of the last row, with
-/// the first of its neighbours: lines_from_graph() opens rings there, too, and so do other ranks that know some other
-/// rows. Arcs of lines lead to themselves.
+/// The couplings of rings by arc, in the order of their groups. Of tied couplings, that of the row with the largest index
+/// is the last one, then that with the smaller neighbour. lines_from_graph() opens rings there, too, and so do other ranks,
+/// which know other rows. Arcs of lines lead to themselves.
 struct RingKernel {
   Graph                graph;
   Forest               forest;

@@ -58,7 +58,7 @@ struct LanesOfRow {
       range(first, end), [&](const int k, Sum &to) { f(first + k, to); }, all);
     return all;
   }
-  /// f(e, k) for those of first .. end - 1 with chosen(e), of which e is number k; then total(count of them)
+  /// For each of first .. end - 1 with chosen(e): f(e, k), where k counts them from 0; then total(count)
   template <class Chosen, class F, class Total>
   KOKKOS_INLINE_FUNCTION void each_chosen(std::int64_t first, std::int64_t end, const Chosen &chosen,
                                           const F &f, const Total &total) const
@@ -95,7 +95,7 @@ void for_rows(const Exec &exec, const std::string &label, std::int64_t rows, std
   using Policy          = Kokkos::TeamPolicy<Exec>;
   using Member          = typename Policy::member_type;
   constexpr bool device = is_device_space<Exec>;
-  // a lane for 8 entries or so: reductions over more lanes cost more than they gain
+  // 6 to 12 entries for each lane: reductions over more lanes cost more than they gain
   if (entries <= 12 * rows) {
     Kokkos::parallel_for(
       label, indices(exec, rows), KOKKOS_LAMBDA(const std::int64_t i) { kernel(OneLane(), i); });

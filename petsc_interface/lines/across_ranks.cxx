@@ -170,13 +170,15 @@ private:
     auto              to = std::make_shared<MovedRows>();
     Parcels<PetscInt> arriving; // elements of other ranks
     SentRows          rows;
-    MatType           type;
+    MatType           type = MATSEQAIJ;
+    bool              on_device;
     PetscFunctionBegin;
     PetscCallCXX(segments_.deal(load_));
     PetscCall(Leave(&arriving, &rows));
     PetscCall(JoinLines());
     PetscCallCXX(assemble(arriving, rows, to.get()));
-    PetscCall(MatGetType(own_block_, &type));
+    PetscCall(BlockIsOnDevice(own_block_, &on_device));
+    if (on_device) PetscCall(MatGetType(own_block_, &type));
     PetscCall(to->Open(A_, type));
     *moved = std::move(to);
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,7 +10,7 @@
 
 namespace ribbon::petsc {
 
-/// Finds lines along the largest couplings of rows in host memory, by |a_ij|.
+/// Finds lines in rows in host memory whose values are strengths. Collective.
 using FindLines = std::function<PetscErrorCode(const HostRows &, LinesOfGraph *)>;
 
 /// Lines along the largest couplings of a parallel AIJ matrix. Each rank finds lines in its rows and two

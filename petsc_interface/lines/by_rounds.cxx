@@ -241,8 +241,8 @@ bool find_by_rounds(const HostRows &rows, const LinesOfGraphOptions &options, Li
   const auto begin   = in_memory_of<Exec>(rows.row_begin, rows.rows + 1),
              column  = in_memory_of<Exec>(rows.column, entries);
   const auto value   = in_memory_of<Exec>(rows.value, entries);
-  const auto found =
-    lines_by_rounds(exec, HostRows{rows.rows, begin.data(), column.data(), value.data()}, options);
+  const auto found   = lines_by_rounds(
+      exec, CsrMatrix<Scalar, PetscInt>{rows.rows, begin.data(), column.data(), value.data()}, options);
   if (found) *lines = on_host(exec, *found);
   return found.has_value();
 }
@@ -287,8 +287,8 @@ PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOpti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindLinesByRounds(const HostRows &rows, [[maybe_unused]] bool on_device,
-                                 const LinesOfGraphOptions &options, bool *found, LinesOfGraph *lines)
+PetscErrorCode FindLinesByRounds(const HostRows &rows, bool on_device, const LinesOfGraphOptions &options,
+                                 bool *found, LinesOfGraph *lines)
 {
   PetscFunctionBegin;
   if (has_device && on_device) PetscCallCXX(*found = find_by_rounds<DeviceExec>(rows, options, lines));

@@ -15,8 +15,7 @@ namespace ribbon::petsc {
 PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOptions &options, bool *found,
                                 LineMap *map);
 
-/// The lines along the largest couplings of rows in host memory that lines_by_rounds() finds in the memory of a device,
-/// or in host memory.
+/// Copies rows in host memory to the device if `on_device`, and searches lines in them with lines_by_rounds().
 /// @param found  false: lines_by_rounds() does not accept the rows
 PetscErrorCode FindLinesByRounds(const HostRows &rows, bool on_device, const LinesOfGraphOptions &options,
                                  bool *found, LinesOfGraph *lines);

@@ -75,33 +75,31 @@ PetscErrorCode WantsRounds(const LineSource &source, LineSearch search, PetscInt
 }
 
 /// Adds lines that may continue on other ranks. Collective.
-/// @param rounds  by lines_by_rounds(), otherwise by lines_from_graph(). After return false if lines_by_rounds() does
-///   not accept the rows of some rank: no lines are added
+/// @param rounds  in: search by rounds; out: false if lines_by_rounds() rejects the rows of some rank. All ranks then
+///   take the lines of lines_from_graph(), unless -pc_line_search rounds asks for rounds
 PetscErrorCode AddMovedLines(const LineSource &source, const LinesOfGraphOptions &options, bool on_device,
                              bool *rounds, LineMap *map)
 {
   LinesOfGraph                     lines;
   LinesOfGraphOptions              of_strengths = options;
   PetscInt                         cut          = 0;
-  int                              found        = 1;
   std::shared_ptr<const MovedRows> moved;
   PetscFunctionBegin;
   of_strengths.strength = CouplingStrength::absolute;
   const auto find       = [&](const HostRows &rows, LinesOfGraph *to) {
-    bool here = false;
+    bool found = false;
     PetscFunctionBegin;
-    if (*rounds) PetscCall(FindLinesByRounds(rows, on_device, of_strengths, &here, to));
-    if (!here) PetscCallCXX(*to = lines_from_graph(rows, of_strengths));
-    found = here;
+    if (*rounds) {
+      PetscCall(FindLinesByRounds(rows, on_device, of_strengths, &found, to));
+      int all = found;
+      PetscCallMPI(
+              MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
+      *rounds = all != 0;
+    }
+    if (!*rounds) PetscCallCXX(*to = lines_from_graph(rows, of_strengths));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(LinesAcrossRanks(source, options, find, &moved, &lines, &cut));
-  if (*rounds) {
-    PetscCallMPI(
-      MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
-    *rounds = found != 0;
-    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(AddLines(source, "matrix", std::move(lines), options.block, map, moved));
   map->directions.back().lines_cut = cut;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,14 +136,13 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   PetscCall(SomeIsOnDevice(source, &on_device));
   PetscCall(WantsRounds(source, map->search, components, on_device, &rounds));
   PetscCall(CanMove(source, *map, &can_move));
-  if (rounds && can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
+  if (can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
   else if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
   PetscCheck(
     rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
     "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has 2^30 rows; "
     "use auto or host");
-  if (!rounds && can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
-  else if (!rounds) PetscCall(AddLinesOfHost(source, options, map));
+  if (!rounds && !can_move) PetscCall(AddLinesOfHost(source, options, map));
   map->source = "largest couplings of the matrix";
   if (larger > 0)
     map->source += format(", row by row: elements have %d unknowns, blocks reach up to %d",

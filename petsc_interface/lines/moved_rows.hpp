@@ -19,7 +19,7 @@ struct MovedRows {
   /// rows and columns of this set, until ForgetBlock()
   mutable std::vector<PetscInt> begin, column;
   mutable std::vector<Scalar>   value;
-  mutable Mat                   block   = nullptr; ///< the same as a matrix
+  mutable Mat                   block   = nullptr; ///< these rows as a matrix
   VecScatter                    scatter = nullptr; ///< from a vector of the matrix to b or x
   Vec                           b = nullptr, x = nullptr;
 
@@ -69,8 +69,9 @@ private:
   {
     Mat copy;
     PetscFunctionBegin;
-    PetscCall(MatConvert(block, type, MAT_INITIAL_MATRIX, &copy));
+    PetscCall(MatDuplicate(block, MAT_COPY_VALUES, &copy));
     PetscCall(ForgetBlock());
+    PetscCall(MatConvert(copy, type, MAT_INPLACE_MATRIX, &copy));
     block = copy;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

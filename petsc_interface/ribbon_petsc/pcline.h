@@ -331,7 +331,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
 
    Notes:
    PC_LINE_SEARCH_HOST copies a matrix in device memory to the host. PC_LINE_SEARCH_ROUNDS does not, unless lines are
-   solved in zebra ordering or compared, or continue on other ranks (see PCLineSetCut()).
+   solved in zebra ordering or compared, or may span ranks (see PCLineSetCut()). On several ranks it copies the entries
+   in columns of other ranks.
 
    Both searches find the same lines in two cases: if strong couplings form paths without corners, and if there are
    no ties and no rings.

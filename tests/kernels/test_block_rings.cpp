@@ -3,7 +3,7 @@
 #include "batch.hpp"
 #include "scalars.hpp"
 
-#include <ribbon/matrix/band_entries.hpp>
+#include <ribbon/algorithm/whole_lines/block_thomas_factor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TYPED_TEST(BlockRings, SolveWhatTheyFactor)
   std::mt19937_64 g(7);
   const double    limit = 500 * static_cast<double>(ribbon::unit_roundoff<Scalar>());
   for (int B : {2, 3, 4, 8})
-    for (std::size_t n : {std::size_t(4), std::size_t(5), std::size_t(33)})
+    for (std::size_t n : {std::size_t(3), std::size_t(4), std::size_t(33)})
       for (std::size_t lines : {std::size_t(1), std::size_t(5), std::size_t(37)})
         for (double weight : {1.2, 0.0}) { // 0: rows need exchanges, other algorithms take over
           SCOPED_TRACE(testing::Message()
@@ -94,7 +94,11 @@ TYPED_TEST(BlockRings, SolveWhatTheyFactor)
             exec.fence();
             EXPECT_LT(residual(bands, set, b, x), limit);
             if (weight == 0) continue;
+            // the factors of block_thomas.hpp with the border of ring_border.hpp
+            const ribbon::BlockTiles<Scalar> factors{nullptr, rows - 1, count, B};
             EXPECT_EQ(solver.report().algorithm, "thomas");
+            EXPECT_EQ(solver.report().bytes, (factors.size() + factors.border_size()) * sizeof(Scalar) +
+                                               lines * sizeof(ribbon::real_t<Scalar>));
             const auto others = rings<Scalar>(g, lines, n, B, weight); // new values
             ASSERT_TRUE(solver.refactor(exec, others));
             solver.solve(exec, b.data(), set, x.data(), set);
@@ -102,6 +106,28 @@ TYPED_TEST(BlockRings, SolveWhatTheyFactor)
             EXPECT_LT(residual(others, set, b, x), limit);
           }
         }
+}
+
+/// The rows without the last one are singular, and other algorithms solve the lines.
+TYPED_TEST(BlockRings, SolveShifts)
+{
+  using Scalar = TypeParam;
+  const Host      exec;
+  std::mt19937_64 g(9);
+  const auto      set   = ribbon::LineSet::interleaved(9, 18).with_components(2);
+  auto            bands = rings<Scalar>(g, 18, 9, 2, 1.2);
+  for (std::size_t l = 0; l < 18; ++l)
+    for (std::size_t i = 0; i < 9; ++i)
+      for (std::size_t e = 0; e < 12; ++e)
+        bands.values(l, i, e) =
+          Scalar(static_cast<ribbon::real_t<Scalar>>(e == 8 || e == 11 ? 2.0 + static_cast<double>(l) : 0));
+  ribbon::LineSolver<Scalar, Host> solver(exec, set, bands);
+  ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+  std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns())), x(b.size());
+  for (Scalar &v : b) v = random_scalar<Scalar>(g);
+  solver.solve(exec, b.data(), set, x.data(), set);
+  exec.fence();
+  EXPECT_LT(residual(bands, set, b, x), 500 * static_cast<double>(ribbon::unit_roundoff<Scalar>()));
 }
 
 TYPED_TEST(BlockRings, SingularLinesAreReported)

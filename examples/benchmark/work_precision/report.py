@@ -107,8 +107,8 @@ def suite_costs(data):
     return rows
 
 
-def suite_on_device(data):
-    """Steps and seconds of the problems that ran on a device."""
+def suite_finer(data):
+    """Steps and seconds of the problems that ran on finer grids."""
     methods = list(next(iter(data.values()))["curves"])
     rows = ["| problem | dimensions | " + " | ".join(methods) + " |", "|---" * (len(methods) + 2) + "|"]
     for name, problem in data.items():
@@ -129,8 +129,9 @@ def table(data, said):
     name, _, curves = re.sub(r"\s+", " ", said).partition(" | ")
     what, _, problem = name.partition(" ")
     if what == "suite":
-        if problem == "device":
-            return suite_on_device(data["suite_gpu"]) if data.get("suite_gpu") else []
+        if problem in ("device", "fine"):
+            found = data.get({"device": "suite_gpu", "fine": "suite_fine"}[problem])
+            return suite_finer(found) if found else []
         return (suite_rows if problem == "steps" else suite_costs)(data.get("suite", {}))
     if what == "orders":
         return orders(data) if all(case in data for case in CASES) else []
@@ -211,7 +212,7 @@ def report(args):
     data, docs = read(args.data), pathlib.Path(args.docs)
     if not data:
         sys.exit(f"{args.data} holds nothing: run work_precision.py measure")
-    data["suite"], data["suite_gpu"] = read(args.suite), read(args.suite_gpu)
+    data["suite"], data["suite_gpu"], data["suite_fine"] = read(args.suite), read(args.suite_gpu), read(args.suite_fine)
     for page in ("performance/time_steppers.md", "guide/heston.md"):
         fill(docs / page, data)
     if args.no_plot:

@@ -90,12 +90,15 @@ METHODS = {
 # ILU and SOR are sequential on a device, and left out. Grids are finer than above.
 ON_DEVICE = ("ex13", "ex15_dirichlet", "ex15_neumann", "brusselator", "anisotropic", "mixed", "allen_cahn", "oregonator", "walls", "heat3", "source3", "gray_scott3")
 REFINE = {2: 3, 3: 2}
+# finer grids on a core: 61^2 to 129^2, 23^3 to 27^3
+REFINE_ON_CORE = {2: 2, 3: 1}
 DEVICE_METHODS = {
     "adi": "-ts_type adi",
     "adi, on a core": "-ts_type adi",
     "rosw, GMRES + Jacobi": "-ts_type rosw -ksp_type gmres -ksp_rtol 1e-6 -pc_type jacobi",
     "rosw, GMRES + MG": f"-ts_type rosw {MG} {SMOOTH}",
 }
+FINE_METHODS = {name: METHODS[name] for name in ("adi", "rosw, LU", "rosw, GMRES + ILU", "rosw, GMRES + MG")}
 
 
 def applies(method, problem):
@@ -145,16 +148,17 @@ def measure_problem(key, args):
     return kept | {"curves": curves, "machine": args.machine, "date": datetime.date.today().isoformat()}
 
 
-def measure_on_device(key, args):
+def measure_finer(key, args):
     """Steps and seconds of TSStep at the tolerance of the tables, less those of two steps on a small grid: the start."""
     problem, build, curves = PROBLEMS[key], pathlib.Path(args.build).resolve(), {}
-    refine = f"-da_refine {REFINE[problem['dimensions']]}"
-    for name, options in DEVICE_METHODS.items():
+    refine = f"-da_refine {(REFINE if args.device else REFINE_ON_CORE)[problem['dimensions']]}"
+    for name, options in (DEVICE_METHODS if args.device else FINE_METHODS).items():
         if not re.search(args.methods, name):
             continue
         words = [f"{build}/bin/{problem['program']}", "-dll_append", f"{build}/lib/libribbon.so", *problem["options"].split(), *options.split()]
         words += ["-ts_exact_final_time", "matchstep", "-ts_adapt_type", "basic", "-ts_rtol", str(report.TOLERANCE), "-ts_atol", str(report.TOLERANCE)]
-        words += ["-use_gpu_aware_mpi", "0"] if "core" in name else DEVICE.split()
+        if args.device:
+            words += ["-use_gpu_aware_mpi", "0"] if "core" in name else DEVICE.split()
         curves[name] = {"options": options, "points": []}
         with tempfile.TemporaryDirectory() as folder:
             log = f"{folder}/log"
@@ -166,18 +170,26 @@ def measure_on_device(key, args):
 
 
 def measure(args):
-    if args.check and args.device:
-        sys.exit("--check compares with rosw and LU, which --device does not run")
-    file = args.data or str(HERE / ("suite_gpu.json" if args.device else "suite.json"))
+    if args.check and (args.device or args.fine):
+        sys.exit("--check compares errors, which --device and --fine do not measure")
+    file = args.data or str(HERE / ("suite_gpu.json" if args.device else "suite_fine.json" if args.fine else "suite.json"))
+    if args.device and args.fine:
+        sys.exit("--device has its own grids, without --fine")
+    flat = [k for k in args.problems if k in PROBLEMS and args.fine and PROBLEMS[k]["dimensions"] < 2]
+    if flat:
+        sys.exit(f"--fine runs problems in two and three dimensions, not {', '.join(flat)}")
     unknown = set(args.problems) - set(PROBLEMS)
     if unknown:
         sys.exit(f"there is no problem {', '.join(sorted(unknown))}; there are {', '.join(PROBLEMS)}")
-    data, keys = report.read(file), args.problems or list(ON_DEVICE if args.device else PROBLEMS)
-    measure_one, methods = (measure_on_device, DEVICE_METHODS) if args.device else (measure_problem, METHODS)
+    default_problems = ON_DEVICE if args.device else [k for k in PROBLEMS if PROBLEMS[k]["dimensions"] > 1] if args.fine else PROBLEMS
+    data, keys = report.read(file), args.problems or list(default_problems)
+    measure_one = measure_finer if args.device or args.fine else measure_problem
+    methods = DEVICE_METHODS if args.device else FINE_METHODS if args.fine else METHODS
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         worse = []
         for key, found in zip(keys, pool.map(lambda k: measure_one(k, args), keys)):
-            worse += report.exceeds(key, found)
+            if args.check:
+                worse += report.exceeds(key, found)
             before = data.get(key, {}).get("curves", {})
             found["curves"] = {m: found["curves"].get(m, before.get(m)) for m in methods if m in found["curves"] or m in before}
             data[key] = found
@@ -196,12 +208,13 @@ def measure(args):
 def add_command(commands, build):
     s = commands.add_parser("suite", help="run the suite")
     s.add_argument("problems", nargs="*")
-    s.add_argument("--data", help="file of the measurements (default: suite.json, with --device suite_gpu.json)")
+    s.add_argument("--data", help="file of the measurements (default: suite.json, with --device suite_gpu.json, with --fine suite_fine.json)")
     s.add_argument("--build", default=build, help="build folder")
     s.add_argument("--machine", default=platform.processor() or platform.machine(), help="name of the machine")
     s.add_argument("--methods", default="", help="regular expression: only methods whose names match; the others keep their values")
     s.add_argument("--limit", type=float, default=60, help="wall-clock seconds for one run")
     s.add_argument("--jobs", type=int, default=1, help="problems at the same time; with more than one, seconds are not comparable")
     s.add_argument("--device", action="store_true", help="run some of the problems on a GPU and a core, on finer grids: adds them to suite_gpu.json")
+    s.add_argument("--fine", action="store_true", help="run the problems in two and three dimensions on a core, on finer grids: adds them to suite_fine.json")
     s.add_argument("--check", action="store_true", help="fail if TS adi takes too many steps, or is too inaccurate, compared with rosw and LU")
     s.set_defaults(call=measure)

@@ -9,6 +9,9 @@
                                 to suite.json and prints steps, evaluations, errors and seconds
     work_precision.py suite --device
                                 runs some of them on a GPU, on finer grids, and adds them to suite_gpu.json
+    work_precision.py suite --fine
+                                runs those in two and three dimensions on a core, on finer grids, and adds them
+                                to suite_fine.json
     work_precision.py report    writes tables of docs/performance/time_steppers.md and docs/guide/heston.md,
                                 docs/pictures/work_precision.png, docs/pictures/adi_suite.png and
                                 docs/pictures/heston.png
@@ -148,6 +151,7 @@ def main():
     r = commands.add_parser("report", help="write tables and pictures")
     r.add_argument("--suite", default=str(HERE / "suite.json"))
     r.add_argument("--suite-gpu", default=str(HERE / "suite_gpu.json"))
+    r.add_argument("--suite-fine", default=str(HERE / "suite_fine.json"))
     r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)

@@ -138,7 +138,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   LineSet            set   = (layout.row_stride < layout.stride0 && !tiled ? LineSet::contiguous(n, lines)
                                                                            : LineSet::interleaved(n, lines))
                   .with_components(bands.block);
-  if (tiled) set.stride0 = 1, set.component_stride = lines; // the lines of a tile are vectors
+  if (tiled) set.stride0 = 1, set.component_stride = lines; // the lines of a tile are adjacent in memory
   const Temporary<Scalar, Exec> x(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
   const int                     at_once =
     options.batch ? 1 : static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices));

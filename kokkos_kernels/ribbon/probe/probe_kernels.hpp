@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace ribbon {
 
@@ -303,7 +305,8 @@ private:
     largest.see(sum > Sizes{} ? size / sum : size);
   }
 
-  /// Whether all lines of a tile are there, and are neighbours in memory.
+  /// Whether a tile is full, and its lines are adjacent in memory. Right-hand sides of the measurement then may differ from
+  /// those of the fill by their rounding.
   bool in_vectors(const Tile &tile) const
   {
     return tile.lines == width && probe.set.stride0 == 1 && !probe.entry.alpha.data();

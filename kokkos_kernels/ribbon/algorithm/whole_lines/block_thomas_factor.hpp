@@ -27,7 +27,7 @@ struct BlockTiles {
   Scalar      *words;
   std::int64_t rows, count; ///< rows of blocks, lines
   int          block;
-  Scalar      *border = nullptr; ///< of periodic lines, with one row of blocks more (ring_border.hpp)
+  Scalar *border = nullptr; ///< of periodic lines alone, which have rows + 1 rows of blocks (ring_border.hpp)
 
   std::int64_t tiles() const { return (count + lanes - 1) / lanes; }
   std::size_t  size() const { return static_cast<std::size_t>(tiles() * rows * 3 * block * block * lanes); }
@@ -37,7 +37,7 @@ struct BlockTiles {
   }
   /// Values of a tile of right-hand sides.
   std::int64_t room() const { return (rows + (border ? 1 : 0)) * block * lanes; }
-  /// Block i of the border: those of Z, then two of H, and S^-1.
+  /// Block i of the border: Z_i for i < rows, then both blocks of H, then S^-1.
   Scalar *border_row(std::int64_t tile, std::int64_t i) const
   {
     return border + (tile * (rows + 3) + i) * block * block * lanes;

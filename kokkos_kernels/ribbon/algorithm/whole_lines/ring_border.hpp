@@ -6,7 +6,7 @@
 ///         | H  D |    x_n = S^-1 (f_n - H y),  x = y - Z x_n,  y = T^-1 f
 ///
 /// T is block tridiagonal, and BlockFactorTiles factors it. G couples its first and its last row with the last row of
-/// A, and H couples that row with these two. Errors of the border have no certificate: a probe judges the solves.
+/// A, and H couples that row with these two. No certificate covers S: the probe checks the solves.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/block_thomas.hpp>
@@ -30,7 +30,7 @@ struct RingBorderTiles {
   void operator()(const std::int64_t t, Smallest &smallest) const
   {
     const int           B     = factors.block;
-    const std::int64_t  first = t * lanes, last = factors.rows - 1;
+    const std::int64_t  first = t * lanes, end_of_T = factors.rows - 1;
     const int           count = static_cast<int>(std::min<std::int64_t>(lanes, factors.count - first));
     std::vector<Scalar> column(static_cast<std::size_t>(factors.room()) + 64 / sizeof(Scalar));
     auto *const         tile =
@@ -39,8 +39,8 @@ struct RingBorderTiles {
       std::fill(tile, tile + factors.room(), Scalar(0));
       for (int a = 0; a < B; ++a)
         for (int l = 0; l < count; ++l) {
-          tile[a * lanes + l]              = entry(first + l, 0, -1, a, c);
-          tile[(last * B + a) * lanes + l] = entry(first + l, last, 1, a, c);
+          tile[a * lanes + l]                  = entry(first + l, 0, -1, a, c);
+          tile[(end_of_T * B + a) * lanes + l] = entry(first + l, end_of_T, 1, a, c);
         }
       host::with_widest_vectors_of_host([&] { BlockSweep<Scalar>{factors}(t, tile); });
       for (std::int64_t i = 0; i < factors.rows; ++i)
