@@ -55,9 +55,9 @@ struct LabelKernel {
   }
 };
 
-/// The couplings of rings by arc, in the order of their groups. Of tied couplings, that of the row with the largest index
-/// is the last one, then that with the smaller neighbour. lines_from_graph() opens rings there, too, and so do other ranks,
-/// which know other rows. Arcs of lines lead to themselves.
+/// The couplings of rings by arc, in the order of their groups. Of tied couplings, that of the row with the largest
+/// index is the last one, then that with the smaller neighbour. lines_from_graph() opens rings there, too, and so do
+/// other ranks, which know other rows. Arcs of lines lead to themselves.
 struct RingKernel {
   Graph                graph;
   Forest               forest;

@@ -305,8 +305,8 @@ private:
     largest.see(sum > Sizes{} ? size / sum : size);
   }
 
-  /// Whether a tile is full, and its lines are adjacent in memory. Right-hand sides of the measurement then may differ from
-  /// those of the fill by their rounding.
+  /// Whether a tile is full, and its lines are adjacent in memory. Right-hand sides of the measurement then may
+  /// differ from those of the fill by their rounding.
   bool in_vectors(const Tile &tile) const
   {
     return tile.lines == width && probe.set.stride0 == 1 && !probe.entry.alpha.data();
@@ -321,9 +321,9 @@ private:
       Sizes sum[packs] = {};
       for (int k = 0; k < packs; ++k)
         f[k] = Pack{} + (given ? probe.given(tile.kind, u) : Scalar(0)), r[k] = Pack{};
-      each_place(tile, u, [&](std::int64_t v, const Scalar *entries) {
-        const Scalar *const x = unknown(tile, v);
-        const Scalar        y = given ? Scalar(0) : probe.given(tile.kind, v);
+      each_entry(u, [&](std::int64_t v, const Entry &at) {
+        const Scalar *const entries = place(tile, at), *const x = unknown(tile, v);
+        const Scalar y = given ? Scalar(0) : probe.given(tile.kind, v);
         for (int k = 0; k < packs; ++k) {
           Pack  e, own;
           Sizes size;
@@ -347,9 +347,14 @@ private:
         else to->value[l] = pack.value[l % lanes], to->bad[l] = pack.bad[l % lanes];
       }
   }
-  /// Calls f(v, place of the entries (u, v) of the matrices) for the unknowns v in the band of unknown u.
+  /// An entry of all matrices: component (a, b) of the blocks at (i, i + d), which is in the stored row.
+  struct Entry {
+    std::int64_t i, stored;
+    int          d, a, b;
+  };
+  /// Calls f(v, entry (u, v)) for the unknowns v in the band of unknown u.
   template <class F>
-  void each_place(const Tile &tile, std::int64_t u, const F &f) const
+  void each_entry(std::int64_t u, const F &f) const
   {
     const auto        &entry = probe.entry;
     const int          B     = entry.block;
@@ -359,34 +364,27 @@ private:
     for (int d = -entry.lower; d <= entry.upper; ++d) {
       if (!entry.periodic && (i + d < 0 || i + d >= entry.rows)) continue;
       const std::int64_t first = probe.wrap(i + d) * B;
-      for (int b = 0; b < B; ++b)
-        f(first + b, &entry.values(tile.matrix, k, ((d + entry.lower) * B + a) * B + b));
+      for (int b = 0; b < B; ++b) f(first + b, Entry{i, k, d, a, b});
     }
+  }
+  /// The entries of the matrices of a tile, which are next to each other: matrices are the fast index.
+  const Scalar *place(const Tile &tile, const Entry &at) const
+  {
+    const int B = probe.entry.block;
+    return &probe.entry.values(tile.matrix, at.stored, ((at.d + probe.entry.lower) * B + at.a) * B + at.b);
   }
   /// Calls f(v, entries (u, v) of the matrices) for the unknowns v in the band of unknown u.
   template <class F>
   void each(const Tile &tile, std::int64_t u, const F &f) const
   {
-    const auto        &entry = probe.entry;
-    const int          B     = entry.block;
-    const std::int64_t i = u / B, k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2,
-                                                   entry.repeats);
-    const int          a = static_cast<int>(u - i * B);
-    for (int d = -entry.lower; d <= entry.upper; ++d) {
-      if (!entry.periodic && (i + d < 0 || i + d >= entry.rows)) continue;
-      const std::int64_t first = probe.wrap(i + d) * B;
-      for (int b = 0; b < B; ++b) {
-        Scalar e[width] = {};
-        if (entry.alpha.data())
-          for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d, a, b);
-        else { // matrices are the fast index
-          const Scalar *v = &entry.values(tile.matrix, k, ((d + entry.lower) * B + a) * B + b);
-          if (tile.lines == width) std::copy_n(v, width, e); // in registers
-          else std::copy_n(v, tile.lines, e);
-        }
-        f(first + b, e);
-      }
-    }
+    each_entry(u, [&](std::int64_t v, const Entry &at) {
+      Scalar e[width] = {};
+      if (probe.entry.alpha.data())
+        for (int l = 0; l < tile.lines; ++l) e[l] = probe.entry(tile.matrix + l, at.i, at.d, at.a, at.b);
+      else if (tile.lines == width) std::copy_n(place(tile, at), width, e); // in registers
+      else std::copy_n(place(tile, at), tile.lines, e);
+      f(v, e);
+    });
   }
   void right_hand_sides(const Tile &tile, std::int64_t u, Scalar (&f)[width]) const
   {
