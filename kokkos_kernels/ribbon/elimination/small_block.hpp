@@ -44,6 +44,43 @@ struct SmallBlock {
     }
     return B;
   }
+  /// inverse() in the place of the block, in half of the registers.
+  template <class See>
+  KOKKOS_INLINE_FUNCTION void invert(const See &see)
+  {
+    int pivot_row[K];
+    RIBBON_UNROLL
+    for (int k = 0; k < K; ++k) {
+      int  row     = k;
+      auto largest = magnitude(a[k][k]);
+      RIBBON_UNROLL
+      for (int i = k + 1; i < K; ++i)
+        if (const auto size = magnitude(a[i][k]); size > largest) largest = size, row = i;
+      pivot_row[k] = row;
+      RIBBON_UNROLL
+      for (int i = k + 1; i < K; ++i) RIBBON_UNROLL
+      for (int j = 0; j < K; ++j)
+        if (row == i) swap_values(a[i][j], a[k][j]);
+      see(a[k][k], k);
+      const Scalar inv = reciprocal(a[k][k]);
+      a[k][k]          = Scalar(1);
+      RIBBON_UNROLL
+      for (int j = 0; j < K; ++j) a[k][j] *= inv;
+      RIBBON_UNROLL
+      for (int i = 0; i < K; ++i) {
+        if (i == k) continue;
+        const Scalar f = a[i][k];
+        a[i][k]        = Scalar(0);
+        RIBBON_UNROLL
+        for (int j = 0; j < K; ++j) ribbon::subtract_product(a[i][j], f, a[k][j]);
+      }
+    }
+    RIBBON_UNROLL
+    for (int k = K - 1; k >= 0; --k) RIBBON_UNROLL
+    for (int j = k + 1; j < K; ++j) RIBBON_UNROLL
+    for (int i = 0; i < K; ++i)
+      if (pivot_row[k] == j) swap_values(a[i][j], a[i][k]);
+  }
   /// *this -= x y
   KOKKOS_INLINE_FUNCTION void subtract_product(const SmallBlock &x, const SmallBlock &y)
   {

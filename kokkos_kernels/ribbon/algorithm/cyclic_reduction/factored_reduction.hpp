@@ -82,7 +82,7 @@ public:
   /// `tolerance`, in the form of SmallestPivot: loc is matrix * rows + row
   typename SmallestPivot<Real>::value_type factor(const Exec &exec, const Input &bands, Real tolerance)
   {
-    return with_size([&](auto most_of) { return factor_with<most_of()>(exec, bands, tolerance); });
+    return with_exact_size([&](auto size) { return factor_with<size()>(exec, bands, tolerance); });
   }
 
   /// x = A^-1 b. The lines have the matrices from `first` on. Asynchronous, one kernel; b == x is allowed.
@@ -111,14 +111,22 @@ private:
     return f(std::integral_constant<int, most>{});
   }
 
-  template <int Most>
+  /// f(S) for the unknowns of an equation: the inverse of a block of this size fits in registers.
+  template <int S = 1, class F>
+  auto with_exact_size(const F &f) const
+  {
+    if constexpr (S < most)
+      if (shape_.size() != S) return with_exact_size<S + 1>(f);
+    return f(std::integral_constant<int, S>{});
+  }
+
+  template <int S>
   typename SmallestPivot<Real>::value_type factor_with(const Exec &exec, const Input &bands, Real tolerance)
   {
-    using Factor    = FactoredReductionFactor<Scalar, Most, Memory>;
+    using Factor    = FactoredReductionFactor<Scalar, S, Memory>;
     const auto room = [&](int equations) {
-      return Temporary<Scalar, Exec>(
-        exec, "ribbon::factored_reduction::equations",
-        static_cast<std::size_t>(matrices_ * 3 * shape_.size() * shape_.size() * equations));
+      return Temporary<Scalar, Exec>(exec, "ribbon::factored_reduction::equations",
+                                     static_cast<std::size_t>(matrices_ * 3 * S * S * equations));
     };
     const int                      all = shape_.equations();
     const Temporary<Key, Exec>     pivots(exec, "ribbon::factored_reduction::pivots",

@@ -14,12 +14,16 @@ namespace ribbon {
 /// Factors matrices: a team factors one matrix, level by level. Equations of level 0 are read from the bands,
 /// those of other levels from the workspace of the matrix: entry e of block w (A, D, C) of equation k of
 /// `count` is at (w S^2 + e) count + k.
-template <class Scalar, int Most, class Memory>
+/// @tparam S  unknowns of an equation
+template <class Scalar, int S, class Memory>
 struct FactoredReductionFactor {
   static constexpr int max_threads = 128;
   using Real                       = real_t<Scalar>;
-  using Block                      = SmallBlock<Scalar, Most>;
+  using Block                      = SmallBlock<Scalar, S>;
   struct Idle { };
+  struct Row {
+    Scalar a[S] = {};
+  };
 
   BandEntries<Scalar, Memory> entry;
   FactoredReductionShape      shape;
@@ -39,7 +43,7 @@ struct FactoredReductionFactor {
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
     const std::int64_t          c           = team.league_rank();
-    const std::int64_t          of_equation = std::int64_t(3) * shape.size() * shape.size();
+    const std::int64_t          of_equation = std::int64_t(3) * S * S;
     Scalar *const               mine[2]     = {odd + c * of_equation * (shape.equations() / 2),
                                                even + c * of_equation * (shape.equations() / 4)};
     device::Threads<Idle, Team> threads(team, team.scratch());
@@ -51,7 +55,7 @@ struct FactoredReductionFactor {
       });
       team.barrier();
       threads.for_each([&](int v, Idle &) {
-        for (int j = v; j < shape.kept(level.count); j += team.size()) keep(level, c, j);
+        for (int e = v; e < shape.kept(level.count) * S; e += team.size()) keep(level, c, e / S, e % S);
       });
       team.barrier();
       level = {level.number + 1, shape.kept(level.count), level.at + shape.words(level.count), level.next,
@@ -86,22 +90,21 @@ struct FactoredReductionFactor {
     return static_cast<Real>(size);
   }
 
-  /// Block w = -1, 0, 1 (A, D, C) of an equation. Rows and columns from S on, and rows that pad the last
-  /// equation, are those of the identity (w = 0) or zero.
-  KOKKOS_FUNCTION Block read(const Level &level, std::int64_t c, int k, int w) const
+  /// Entry (a, b) of block w = -1, 0, 1 (A, D, C) of an equation. Rows that pad the last equation are those of the
+  /// identity (w = 0) or zero.
+  KOKKOS_INLINE_FUNCTION Scalar read(const Level &level, std::int64_t c, int k, int w, int a, int b) const
   {
-    const int S = shape.size(), B = shape.block;
-    Block     result;
+    if (level.number > 0) return level.now[((w + 1) * S * S + a * S + b) * level.count + k];
+    const int B = shape.block, i = k * shape.group + a / B, j = (k + w) * shape.group + b / B;
+    if (i >= shape.rows) return Scalar(w == 0 && a == b ? 1 : 0);
+    return j >= 0 && j < shape.rows ? entry(c, i, j - i, a % B, b % B) : Scalar(0);
+  }
+  KOKKOS_INLINE_FUNCTION Row read_row(const Level &level, std::int64_t c, int k, int w, int a) const
+  {
+    Row row;
     RIBBON_UNROLL
-    for (int a = 0; a < Most; ++a) RIBBON_UNROLL
-    for (int b = 0; b < Most; ++b) {
-      const int i = k * shape.group + a / B, j = (k + w) * shape.group + b / B;
-      if (a >= S || b >= S || (level.number == 0 && i >= shape.rows))
-        result.a[a][b] = w == 0 && a == b ? Scalar(1) : Scalar(0);
-      else if (level.number > 0) result.a[a][b] = level.now[((w + 1) * S * S + a * S + b) * level.count + k];
-      else if (j >= 0 && j < shape.rows) result.a[a][b] = entry(c, i, j - i, a % B, b % B);
-    }
-    return result;
+    for (int b = 0; b < S; ++b) row.a[b] = read(level, c, k, w, a, b);
+    return row;
   }
   /// Largest entry of the rows of the equation that begins with `row`.
   KOKKOS_FUNCTION Real scale(std::int64_t c, int row) const
@@ -114,26 +117,11 @@ struct FactoredReductionFactor {
       }
     return largest;
   }
-  KOKKOS_FUNCTION void store(std::int64_t c, std::int64_t begin, int w, int count_of, int j,
-                             const Block &block, Real sign) const
+  /// The first entry of column b of block w of equation j of `count`.
+  KOKKOS_INLINE_FUNCTION Scalar *column(std::int64_t c, std::int64_t begin, int w, int count, int j,
+                                        int b) const
   {
-    const int S  = shape.size();
-    Scalar   *to = factors + c * words + begin;
-    RIBBON_UNROLL
-    for (int b = 0; b < Most; ++b) RIBBON_UNROLL
-    for (int a = 0; a < Most; ++a)
-      if (a < S && b < S) to[((std::int64_t(w) * S + b) * count_of + j) * S + a] = block.a[a][b] * sign;
-  }
-  KOKKOS_FUNCTION Block load(std::int64_t c, std::int64_t begin, int w, int count_of, int j) const
-  {
-    const int     S    = shape.size();
-    const Scalar *from = factors + c * words + begin;
-    Block         block;
-    RIBBON_UNROLL
-    for (int b = 0; b < Most; ++b) RIBBON_UNROLL
-    for (int a = 0; a < Most; ++a)
-      if (a < S && b < S) block.a[a][b] = from[((std::int64_t(w) * S + b) * count_of + j) * S + a];
-    return block;
+    return factors + c * words + begin + ((std::int64_t(w) * S + b) * count + j) * S;
   }
 
   /// Stores D^-1, -D^-1 A and -D^-1 C of equation k = 2 j, which is eliminated.
@@ -143,46 +131,76 @@ struct FactoredReductionFactor {
     const std::int64_t begin   = level.at + shape.kept_words(level.count);
     const int          row     = shape.place(level.number, k) * shape.group;
     const Real         largest = scale(c, row);
-    const Block        inverse = read(level, c, k, 0).inverse([&](const Scalar &pivot, int p) {
-      if (p < shape.size()) Kokkos::atomic_fetch_max(pivots + c, ~key(magnitude(pivot), largest, row));
-    });
-    store(c, begin, 0, left_out, j, inverse, 1);
-    store(c, begin, 1, left_out, j, inverse * read(level, c, k, -1), -1);
-    store(c, begin, 2, left_out, j, inverse * read(level, c, k, 1), -1);
-  }
-  /// Stores -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and the resulting equation j of the next
-  /// level.
-  KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j) const
-  {
-    const int kept = shape.kept(level.count), left_out = shape.left_out(level.count), S = shape.size();
-    const std::int64_t begin = level.at + shape.kept_words(level.count);
-    const auto         put   = [&](int w, const Block &block) {
-      RIBBON_UNROLL
-      for (int a = 0; a < Most; ++a) RIBBON_UNROLL
-      for (int b = 0; b < Most; ++b)
-        if (a < S && b < S) level.next[(w * S * S + a * S + b) * kept + j] = block.a[a][b];
-    };
-    Block       D = read(level, c, 2 * j + 1, 0);
-    const Block A = read(level, c, 2 * j + 1, -1);
-    store(c, level.at, 0, kept, j, A * load(c, begin, 0, left_out, j), -1);
-    put(0, A * load(c, begin, 1, left_out, j));
-    add(D, A * load(c, begin, 2, left_out, j));
-    if (2 * j + 2 < level.count) {
-      const Block C = read(level, c, 2 * j + 1, 1);
-      store(c, level.at, 1, kept, j, C * load(c, begin, 0, left_out, j + 1), -1);
-      put(2, C * load(c, begin, 2, left_out, j + 1));
-      add(D, C * load(c, begin, 1, left_out, j + 1));
-    } else {
-      store(c, level.at, 1, kept, j, Block(), 1);
-      put(2, Block());
-    }
-    put(1, D);
-  }
-  KOKKOS_FUNCTION static void add(Block &to, const Block &from)
-  {
+    Block              inverse;
     RIBBON_UNROLL
-    for (int a = 0; a < Most; ++a) RIBBON_UNROLL
-    for (int b = 0; b < Most; ++b) to.a[a][b] += from.a[a][b];
+    for (int a = 0; a < S; ++a) RIBBON_UNROLL
+    for (int b = 0; b < S; ++b) inverse.a[a][b] = read(level, c, k, 0, a, b);
+    inverse.invert([&](const Scalar &pivot, int) {
+      Kokkos::atomic_fetch_max(pivots + c, ~key(magnitude(pivot), largest, row));
+    });
+    RIBBON_UNROLL
+    for (int b = 0; b < S; ++b) RIBBON_UNROLL
+    for (int a = 0; a < S; ++a) column(c, begin, 0, left_out, j, b)[a] = inverse.a[a][b];
+    for (int w = -1; w <= 1; w += 2)
+      for (int b = 0; b < S; ++b) {
+        Scalar from[S], *to = column(c, begin, w < 0 ? 1 : 2, left_out, j, b);
+        RIBBON_UNROLL
+        for (int e = 0; e < S; ++e) from[e] = read(level, c, k, w, e, b);
+        RIBBON_UNROLL
+        for (int a = 0; a < S; ++a) {
+          Scalar sum(0);
+          RIBBON_UNROLL
+          for (int e = 0; e < S; ++e) subtract_product(sum, inverse.a[a][e], from[e]);
+          to[a] = sum;
+        }
+      }
+  }
+
+  /// -f F, where F is block w of the eliminated equation j.
+  KOKKOS_INLINE_FUNCTION Row times(const Row &f, const Level &level, std::int64_t c, int w, int j) const
+  {
+    const int          left_out = shape.left_out(level.count);
+    const std::int64_t begin    = level.at + shape.kept_words(level.count);
+    Row                product;
+    RIBBON_UNROLL
+    for (int b = 0; b < S; ++b) {
+      const Scalar *from = column(c, begin, w, left_out, j, b);
+      RIBBON_UNROLL
+      for (int e = 0; e < S; ++e) subtract_product(product.a[b], f.a[e], from[e]);
+    }
+    return product;
+  }
+  /// Row a of -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and of the resulting equation j of the next level.
+  KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j, int a) const
+  {
+    const int  kept  = shape.kept(level.count);
+    const auto store = [&](int w, const Row &row) {
+      RIBBON_UNROLL
+      for (int b = 0; b < S; ++b) column(c, level.at, w, kept, j, b)[a] = row.a[b];
+    };
+    const auto put = [&](int w, const Row &row, Real sign) {
+      RIBBON_UNROLL
+      for (int b = 0; b < S; ++b) level.next[(w * S * S + a * S + b) * kept + j] = row.a[b] * sign;
+    };
+    const auto subtract = [](Row &from, const Row &row) {
+      RIBBON_UNROLL
+      for (int b = 0; b < S; ++b) from.a[b] -= row.a[b];
+    };
+    Row       D = read_row(level, c, 2 * j + 1, 0, a), C;
+    const Row A = read_row(level, c, 2 * j + 1, -1, a);
+    store(0, times(A, level, c, 0, j));
+    put(0, times(A, level, c, 1, j), -1);
+    subtract(D, times(A, level, c, 2, j));
+    if (2 * j + 2 < level.count) {
+      C = read_row(level, c, 2 * j + 1, 1, a);
+      store(1, times(C, level, c, 0, j + 1));
+      put(2, times(C, level, c, 2, j + 1), -1);
+      subtract(D, times(C, level, c, 1, j + 1));
+    } else {
+      store(1, C);
+      put(2, C, 1);
+    }
+    put(1, D, 1);
   }
 };
 
