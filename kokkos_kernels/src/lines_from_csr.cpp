@@ -96,54 +96,75 @@ struct ExtractKernel {
       for (std::int64_t e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
         const std::int64_t c = A.column[e] / B, other = lines.place ? lines.place[c] : c;
         bool               wrapped;
-        const int          d =
-          other >= 0 && lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
-        if (d != 0 || other == k)
+        const int          d = other >= 0 ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
+        if ((d != 0 && lines.same_line(k, other)) || other == k)
           values(p.line, p.row, ((d + h) * B + a) * B + static_cast<int>(A.column[e] % B)) += A.value[e];
       }
   }
 };
 
-/// The same for lines of single unknowns at the places of a table, on a host: all lines of one packed row.
-/// The distance of two places on a line is a multiple of the stride of rows.
-template <class Scalar, class Index, class Values>
-struct ExtractPackedRow {
-  CsrMatrix<Scalar, Index> A;
-  LinePlaces               lines;
-  int                      h;
-  Values                   values;
-
+/// The same for lines of single unknowns at the places of a table, on a host. Rows are read in their order, because
+/// their neighbours are anywhere on lines; then each place copies the band of its row.
+template <class Scalar, class Index, class Exec, class Values>
+class ExtractPacked {
+public:
   static bool takes(const LinePlaces &lines, int h)
   {
     return lines.place && lines.element && lines.part && !lines.wrap && lines.components == 1 &&
            lines.lines.row_stride > 0 && h <= largest_half_bandwidth;
   }
-  void operator()(const std::int64_t i) const
+  ExtractPacked(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int h,
+                const Values &values)
+      : A_(A), lines_(lines), h_(h), values_(values),
+        line_(allocate<Kokkos::View<Index *, Memory>>(exec, "ribbon::extract_bands", size(A.rows))),
+        band_(allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::extract_bands", size(A.rows * width())))
   {
-    const LineSet &s = lines.lines;
-    Scalar         band[2 * largest_half_bandwidth + 1];
-    for (std::int64_t l = 0, n = s.lines(); l < n; ++l) {
-      const std::int64_t k = s(l, i), row = lines.element[k];
-      for (int d = 0; d <= 2 * h; ++d) band[d] = Scalar(0);
-      if (row < 0) band[h] = Scalar(1);
-      else add(k, row, band + h);
-      for (int d = 0; d <= 2 * h; ++d) values(l, i, d) = band[d];
-    }
+    const auto run = [&exec](std::int64_t n, const auto &f) {
+      Kokkos::parallel_for("ribbon::extract_bands", indices(exec, n), f);
+    };
+    run(A.rows, [this](std::int64_t row) {
+      const std::int64_t k = lines_.place[row];
+      line_[row]           = k < 0 ? Index(-1) : static_cast<Index>(lines_.part[k]);
+    });
+    run(A.rows, [this](std::int64_t row) { read(row); });
+    run(lines.lines.rows, [this](std::int64_t i) { copy(i); });
+    exec.fence();
   }
 
 private:
-  void add(std::int64_t k, std::int64_t row, Scalar *diagonal) const
+  using Memory = typename Exec::memory_space;
+  static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+  std::int64_t       width() const { return 2 * h_ + 1; }
+
+  void read(std::int64_t row) const
   {
-    const std::int64_t stride = lines.lines.row_stride, part = lines.part[k];
-    for (Index e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
-      const std::int64_t other = lines.place[A.column[e]];
-      if (other < 0 || lines.part[other] != part) continue;
-      const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta;
-      if (size > h * stride) continue;
-      const std::int64_t d = size == 0 ? 0 : size == stride ? 1 : quotient(size, stride);
-      diagonal[delta < 0 ? -d : d] += A.value[e];
+    const std::int64_t k = lines_.place[row], stride = lines_.lines.row_stride;
+    Scalar            *band = band_.data() + row * width(), *diagonal = band + h_;
+    for (std::int64_t d = 0; d < width(); ++d) band[d] = Scalar(0);
+    for (Index e = A_.row_begin[row], end = k < 0 ? e : A_.row_begin[row + 1]; e < end; ++e) {
+      const Index column = A_.column[e];
+      if (line_[column] != line_[row]) continue;
+      const std::int64_t delta = lines_.place[column] - k, far = delta < 0 ? -delta : delta;
+      if (far > h_ * stride) continue;
+      const std::int64_t d = far == 0 ? 0 : far == stride ? 1 : quotient(far, stride);
+      diagonal[delta < 0 ? -d : d] += A_.value[e];
     }
   }
+  void copy(std::int64_t i) const
+  {
+    for (std::int64_t l = 0, n = lines_.lines.lines(); l < n; ++l) {
+      const std::int64_t row = lines_.element[lines_.lines(l, i)];
+      for (std::int64_t d = 0; d < width(); ++d)
+        values_(l, i, d) = row >= 0 ? band_[row * width() + d] : Scalar(d == h_ ? 1 : 0);
+    }
+  }
+
+  CsrMatrix<Scalar, Index>       A_;
+  LinePlaces                     lines_;
+  int                            h_;
+  Values                         values_;
+  Kokkos::View<Index *, Memory>  line_; ///< of every row; -1: none
+  Kokkos::View<Scalar *, Memory> band_; ///< row after row
 };
 
 } // namespace
@@ -210,10 +231,9 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
     exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows),
     static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
   if constexpr (!is_device_space<Exec>) {
-    using Packed = ExtractPackedRow<Scalar, Index, Values>;
+    using Packed = ExtractPacked<Scalar, Index, Exec, Values>;
     if (Packed::takes(lines, half_bandwidth)) {
-      Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.rows),
-                           Packed{A, lines, half_bandwidth, bands.values});
+      Packed(exec, A, lines, half_bandwidth, bands.values);
       return bands;
     }
   }

@@ -94,8 +94,10 @@ struct RowOnLines {
     Entry              e{0, false, false};
     const std::int64_t other = at(column);
     e.same                   = other == k;
-    if (!e.same && lines.same_line(k, other))
-      e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
+    if (e.same) return e;
+    e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
+    // last, as most entries are out of reach, and `part` is read from anywhere
+    if (e.distance != 0 && !lines.same_line(k, other)) e.distance = 0, e.wrapped = false;
     return e;
   }
   KOKKOS_INLINE_FUNCTION bool other_component(std::int64_t column) const
