@@ -13,7 +13,7 @@ namespace ribbon {
 /// LinesOfGraph in a memory space.
 template <class MemorySpace>
 struct LinesInMemory {
-  Kokkos::View<std::int64_t *, MemorySpace> order; ///< rows, line after line
+  Kokkos::View<std::int64_t *, MemorySpace> order; ///< rows, or blocks of rows, line after line
   Kokkos::View<std::int64_t *, MemorySpace> begin; ///< lines + 1 positions in order
   /// The memory of both, if the Views do not hold it. Kernels on the execution space instance of the search can use it
   /// until the last copy of this pointer is gone.
@@ -38,12 +38,17 @@ struct PackedLinesInMemory {
 /// paths by themselves give the same lines. Elsewhere lines differ: rounds decide between couplings that tie
 /// before lines of other rows have grown to their ends. docs/methods/lines.md compares both.
 /// @param A  in the memory of exec
-/// @return nothing if the matrix has another form: options.block > 1, 2^30 rows or more, or a row whose
+/// @return nothing if the matrix has another form: options.block > 8, 2^30 blocks or more, or a row whose
 ///   columns do not ascend
 /// @throws std::invalid_argument as lines_from_graph()
 template <class Scalar, class Index, class Exec>
 std::optional<LinesInMemory<typename Exec::memory_space>>
 lines_by_rounds(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options = {});
+
+/// The same lines, where an element of `lines` is a block of consecutive rows.
+template <class Exec>
+LinesInMemory<typename Exec::memory_space>
+lines_of_rows(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines, int block);
 
 /// Copies lines to the host.
 template <class Exec>

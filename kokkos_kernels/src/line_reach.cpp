@@ -47,23 +47,32 @@ private:
   }
 };
 
-/// Marks the rings, and counts them and their rows.
+/// Marks the rings, and counts them and their elements.
 struct FindRingsKernel {
-  CsrNumbers                    A;
-  const std::int64_t           *order, *begin;
-  double                        closes;
-  unsigned char                *is;
-  std::int64_t                 *found;
+  CsrNumbers          A;
+  std::int64_t        block; ///< rows of an element
+  const std::int64_t *order, *begin;
+  double              closes;
+  unsigned char      *is;
+  std::int64_t       *found;
+
+  /// The largest entry of the rows of one element in columns of another one, relative to the largest entry of its row
+  /// outside of its element.
   KOKKOS_INLINE_FUNCTION double coupling(std::int64_t from, std::int64_t to) const
   {
-    double largest = 0, there = 0;
-    for (std::int64_t e = A.row_begin[from]; e < A.row_begin[from + 1]; ++e) {
-      const double size = A.value.size(e);
-      if (A.column[e] == from || !is_finite(size)) continue;
-      largest = size > largest ? size : largest;
-      if (A.column[e] == to) there = size > there ? size : there;
+    double coupling = 0;
+    for (std::int64_t row = from * block; row < (from + 1) * block; ++row) {
+      double largest = 0, there = 0;
+      for (std::int64_t e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+        const double       size    = A.value.size(e);
+        const std::int64_t element = block == 1 ? A.column[e] : quotient(A.column[e], block);
+        if (element == from || !is_finite(size)) continue;
+        largest = size > largest ? size : largest;
+        if (element == to) there = size > there ? size : there;
+      }
+      if (largest > 0 && there / largest > coupling) coupling = there / largest;
     }
-    return largest > 0 ? there / largest : 0;
+    return coupling;
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t l) const
   {
@@ -109,7 +118,7 @@ ReachWeights reach_weights(const Exec &exec, const CsrMatrix<Scalar, Index> &A, 
 template <class Scalar, class Index, class Exec>
 Rings<typename Exec::memory_space> find_rings(const Exec &exec, const CsrMatrix<Scalar, Index> &A,
                                               const LinesInMemory<typename Exec::memory_space> &lines,
-                                              double                                            closes)
+                                              double closes, int block)
 {
   using Memory = typename Exec::memory_space;
   Rings<Memory> rings;
@@ -118,10 +127,10 @@ Rings<typename Exec::memory_space> find_rings(const Exec &exec, const CsrMatrix<
   rings.is = allocate<Kokkos::View<unsigned char *, Memory>>(exec, "ribbon::find_rings",
                                                              static_cast<std::size_t>(lines.lines()));
   Kokkos::parallel_for("ribbon::find_rings", indices(exec, lines.lines()),
-                       FindRingsKernel{CsrNumbers(A), lines.order.data(), lines.begin.data(), closes,
+                       FindRingsKernel{CsrNumbers(A), block, lines.order.data(), lines.begin.data(), closes,
                                        rings.is.data(), found.data()});
   const auto counts = detail::counted(exec, found);
-  rings.lines = counts[0], rings.rows = counts[1];
+  rings.lines = counts[0], rings.elements = counts[1];
   return rings;
 }
 
@@ -143,7 +152,7 @@ LinesInMemory<typename Exec::memory_space> fold(const Exec                      
   template ReachWeights reach_weights(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);   \
   template Rings<typename Exec::memory_space> find_rings(const Exec &, const CsrMatrix<Scalar, Index> &,     \
                                                          const LinesInMemory<typename Exec::memory_space> &, \
-                                                         double);
+                                                         double, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                     \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                         \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec)

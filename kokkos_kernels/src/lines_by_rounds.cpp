@@ -3,7 +3,7 @@
 
 #include "graph_check.hpp"
 #include "instantiate.hpp"
-#include "rounds_couplings.hpp"
+#include "rounds_blocks.hpp"
 #include "rounds_paths.hpp"
 
 #include <algorithm>
@@ -201,18 +201,25 @@ lines_by_rounds(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const Lines
 {
   using Memory = typename Exec::memory_space;
   graph::check(A.rows, options);
-  if (options.block > 1 || A.rows >= std::int64_t(1) << 30) return {};
-  if (A.rows == 0) {
+  const std::int64_t elements = A.rows / options.block;
+  if (options.block > largest_block || elements >= std::int64_t(1) << 30) return {};
+  if (elements == 0) {
     const auto begin = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::begin", 1);
     exec.fence();
     return LinesInMemory<Memory>{{}, begin};
+  }
+  GraphOf<Exec> graph;
+  if (options.block > 1) {
+    const NormsOfBlocks<Exec> norms(exec, CsrNumbers(A), elements, options.block,
+                                    options.strength == CouplingStrength::negative);
+    if (!graph.read(exec, norms.matrix(), elements, norms.entries(), options)) return {};
+    return Rounds<Exec>(exec, graph.graph()).run();
   }
   Index end = 0;
   Kokkos::deep_copy(
     exec, Kokkos::View<Index *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&end, 1),
     Kokkos::View<const Index *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(A.row_begin + A.rows, 1));
   exec.fence();
-  GraphOf<Exec> graph;
   if (!graph.read(exec, CsrNumbers(A), A.rows, static_cast<std::int64_t>(end), options)) return {};
   return Rounds<Exec>(exec, graph.graph()).run();
 }

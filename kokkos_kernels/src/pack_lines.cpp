@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines in any memory: copied to the host, and packed.
+// Lines in any memory: copied to the host, packed, and divided into rows.
 #include <ribbon/lines_by_rounds.hpp>
 
 #include "fit_lines.hpp"
 #include "instantiate.hpp"
 #include "positions.hpp"
+#include "row_on_lines.hpp"
 
 namespace ribbon {
 
@@ -25,7 +26,44 @@ struct FillKernel {
   }
 };
 
+struct RowsOfBlocksKernel {
+  const std::int64_t  *order;
+  std::int64_t         block;
+  std::int64_t        *rows;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t element = quotient(k, block);
+    rows[k]                    = order[element] * block + (k - element * block);
+  }
+};
+
+struct ScaleKernel {
+  const std::int64_t  *from;
+  std::int64_t         factor;
+  std::int64_t        *to;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const { to[k] = factor * from[k]; }
+};
+
 } // namespace
+
+template <class Exec>
+LinesInMemory<typename Exec::memory_space>
+lines_of_rows(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines, int block)
+{
+  using Array                                             = decltype(lines.order);
+  const auto                                       factor = static_cast<std::size_t>(block);
+  const LinesInMemory<typename Exec::memory_space> rows   = {
+      allocate<Array>(exec, "ribbon::order", factor * lines.order.extent(0)),
+      allocate<Array>(exec, "ribbon::begin", lines.begin.extent(0))};
+  Kokkos::parallel_for("ribbon::lines_of_rows",
+                       indices(exec, static_cast<std::int64_t>(rows.order.extent(0))),
+                       RowsOfBlocksKernel{lines.order.data(), block, rows.order.data()});
+  Kokkos::parallel_for("ribbon::lines_of_rows",
+                       indices(exec, static_cast<std::int64_t>(rows.begin.extent(0))),
+                       ScaleKernel{lines.begin.data(), block, rows.begin.data()});
+  exec.fence();
+  return rows;
+}
 
 template <class Exec>
 LinesOfGraph on_host(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines)
@@ -83,6 +121,8 @@ pack(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines, 
 }
 
 #define RIBBON_INSTANTIATE_SPACE(Scalar, Exec)                                                               \
+  template LinesInMemory<typename Exec::memory_space> lines_of_rows(                                         \
+    const Exec &, const LinesInMemory<typename Exec::memory_space> &, int);                                  \
   template LinesOfGraph on_host(const Exec &, const LinesInMemory<typename Exec::memory_space> &);           \
   template PackedLinesInMemory<typename Exec::memory_space> pack(                                            \
     const Exec &, const LinesInMemory<typename Exec::memory_space> &, std::int64_t);

@@ -26,6 +26,28 @@ double ReachOfLines::left_out() const
   return sum;
 }
 
+namespace {
+
+constexpr PetscInt largest_in_band = 3; ///< rows of blocks that a band of rows can hold
+
+} // namespace
+
+bool ReachOfLines::may_fold(PetscInt block) const
+{
+  return largest > most && (components == 0 || block <= largest_in_band);
+}
+
+bool ReachOfLines::needs_rows(PetscInt block) const
+{
+  return components != 0 && block > 1 && block <= largest_in_band && half_bandwidth() > 1;
+}
+
+int ReachOfLines::widest(PetscInt block) const
+{
+  if (needs_rows(block)) return std::min(most, (half_bandwidth() + 1) * static_cast<int>(block) - 1);
+  return components != 0 && block > 1 ? 1 : half_bandwidth();
+}
+
 PetscErrorCode SomeIsOnDevice(const LineSource &source, bool *is)
 {
   int some;
@@ -242,25 +264,18 @@ PetscErrorCode AddLines(const LineSource &source, const char *name, LinesOfGraph
   const Mat      block     = moved ? moved->block : source.block;
   bool           on_device = false;
   PetscFunctionBegin;
-  if (!moved && components == 1) PetscCall(SomeIsOnDevice(source, &on_device));
+  if (!moved) PetscCall(SomeIsOnDevice(source, &on_device));
   if (on_device) {
-    PetscCall(AddLinesThere(source, name, lines, map));
+    PetscCall(AddLinesThere(source, name, lines, static_cast<int>(components), map));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetHostRows(block, true, &rows));
   PetscCallCXX(reach = reach_of(rows, lines, components, &direction.known));
   PetscCall(SumOverRanks(comm, &reach));
-  // blocks of more components have no wider bands
-  if (reach.largest > most && (!reach.components || components <= 3))
-    PetscCall(FoldRings(comm, rows, components, &lines, &reach, &direction));
-  direction.widest = reach.half_bandwidth();
+  if (reach.may_fold(components)) PetscCall(FoldRings(comm, rows, components, &lines, &reach, &direction));
+  direction.widest = reach.widest(components);
   if (reach.largest > most) direction.known.reset(); // some entries are left out
-  // block lines reach the next element only
-  if (reach.components && components > 1 && direction.widest > 1) {
-    const bool banded = components <= 3; // a band of 8 holds two blocks on either side
-    direction.widest = banded ? std::min(most, (direction.widest + 1) * static_cast<int>(components) - 1) : 1;
-    if (banded) PetscCallCXX(lines = by_rows(lines, std::exchange(components, 1)));
-  }
+  if (reach.needs_rows(components)) PetscCallCXX(lines = by_rows(lines, std::exchange(components, 1)));
   PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
   if (map->coloured) PetscCall(ColourLines(comm, rows, lines, components, moved != nullptr, &direction));
   PetscCall(RestoreHostRows(block, &rows));

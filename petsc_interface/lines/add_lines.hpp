@@ -23,6 +23,13 @@ struct ReachOfLines {
   int half_bandwidth() const;
   /// The weight that the half-bandwidth leaves out.
   double left_out() const;
+  /// Whether a band of folded rings may hold more. Blocks of more than 3 coupled components have no wider bands.
+  bool may_fold(PetscInt block) const;
+  /// Whether lines of blocks have to become lines of rows: block lines reach the next element only, and a band of 8
+  /// rows holds two blocks of 2 or 3 rows on either side.
+  bool needs_rows(PetscInt block) const;
+  /// The half-bandwidth of the lines, in rows if needs_rows(), else in elements.
+  int widest(PetscInt block) const;
 };
 
 /// Whether the block of some rank is in device memory. Collective.

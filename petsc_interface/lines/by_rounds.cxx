@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace ribbon::petsc {
 
@@ -22,6 +23,8 @@ public:
   virtual PetscErrorCode search(const LinesOfGraphOptions &options, bool *found) = 0;
   /// Uses these lines instead of a search.
   virtual PetscErrorCode set(const LinesOfGraph &lines) = 0;
+  /// Replaces lines of blocks by lines of their rows.
+  virtual PetscErrorCode divide() = 0;
   /// The entries along lines, up to largest_half_bandwidth away.
   virtual PetscErrorCode couplings(LineCouplings *found) = 0;
   virtual PetscErrorCode weigh(ReachOfLines *reach)      = 0;
@@ -32,6 +35,8 @@ public:
   virtual PetscErrorCode copy_to_host(LinesOfGraph *lines) const = 0;
   virtual PetscErrorCode layout(LineLayout *to) const            = 0;
   virtual std::int64_t   lines() const                           = 0;
+  /// rows of an element
+  virtual int components() const = 0;
 };
 
 template <class Exec>
@@ -40,7 +45,7 @@ class LinesThereOn final : public LinesThere {
   using Array  = Kokkos::View<std::int64_t *, Memory>;
 
 public:
-  explicit LinesThereOn(Mat block) : block_(block) { }
+  LinesThereOn(Mat block, int components) : block_(block), components_(components) { }
 
   PetscErrorCode search(const LinesOfGraphOptions &options, bool *found) override
   {
@@ -60,6 +65,13 @@ public:
     PetscCallCXX(take(
       {upload(exec, "ribbon::order", lines.order),
        upload(exec, "ribbon::begin", lines.begin.empty() ? std::vector<std::int64_t>{0} : lines.begin)}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode divide() override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(take(lines_of_rows(current_space<Exec>(), lines_, std::exchange(components_, 1))));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -85,9 +97,9 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(WithCsr<Exec>(block_, [&](const auto &A) {
-      rings_ = find_rings(current_space<Exec>(), A, lines_, ReachOfLines::closes);
+      rings_ = find_rings(current_space<Exec>(), A, lines_, ReachOfLines::closes, components_);
     }));
-    count[0] = static_cast<PetscInt>(rings_.lines), count[1] = static_cast<PetscInt>(rings_.rows),
+    count[0] = static_cast<PetscInt>(rings_.lines), count[1] = static_cast<PetscInt>(rings_.elements),
     count[2] = static_cast<PetscInt>(lines_.order.extent(0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -117,6 +129,7 @@ public:
   }
 
   std::int64_t lines() const override { return lines_.lines(); }
+  int          components() const override { return components_; }
 
 private:
   void take(LinesInMemory<Memory> lines)
@@ -129,7 +142,7 @@ private:
   {
     LinePlaces places{LineSet::interleaved(packed_.rows, packed_.pieces)};
     places.place = packed_.position_of.data(), places.element = packed_.row_at.data(),
-    places.part = packed_.line_at.data();
+    places.part = packed_.line_at.data(), places.components = components_;
     return places;
   }
 
@@ -161,6 +174,7 @@ private:
   }
 
   Mat                         block_;
+  int                         components_;
   LinesInMemory<Memory>       lines_, open_; ///< open_: before rings were folded
   PackedLinesInMemory<Memory> packed_;
   Rings<Memory>               rings_;
@@ -171,7 +185,8 @@ PetscErrorCode Examine(MPI_Comm comm, LinesThere *lines, LineCouplings *found, R
 {
   PetscFunctionBegin;
   PetscCall(lines->couplings(found));
-  reach->largest = found->too_far_row >= 0 ? ReachOfLines::most + 1 : found->half_bandwidth;
+  reach->largest    = found->too_far_row >= 0 ? ReachOfLines::most + 1 : found->half_bandwidth;
+  reach->components = found->component_row >= 0;
   PetscCall(SumOverRanks(comm, reach));
   if (reach->largest <= ReachOfLines::most) PetscFunctionReturn(PETSC_SUCCESS); // bands hold all entries
   PetscCall(lines->weigh(reach));
@@ -208,18 +223,18 @@ PetscErrorCode ColourOnHost(MPI_Comm comm, Mat block, const LinesThere &lines, L
   PetscFunctionBegin;
   PetscCall(lines.copy_to_host(&here));
   PetscCall(GetHostRows(block, true, &rows));
-  PetscCall(ColourLines(comm, rows, here, 1, false, direction));
+  PetscCall(ColourLines(comm, rows, here, lines.components(), false, direction));
   PetscCall(RestoreHostRows(block, &rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Create(Mat block, std::unique_ptr<LinesThere> *lines)
+PetscErrorCode Create(Mat block, int components, std::unique_ptr<LinesThere> *lines)
 {
   bool on_device;
   PetscFunctionBegin;
   PetscCall(BlockIsOnDevice(block, &on_device));
-  if (has_device && on_device) *lines = std::make_unique<LinesThereOn<DeviceExec>>(block);
-  else *lines = std::make_unique<LinesThereOn<HostExec>>(block);
+  if (has_device && on_device) *lines = std::make_unique<LinesThereOn<DeviceExec>>(block, components);
+  else *lines = std::make_unique<LinesThereOn<HostExec>>(block, components);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,13 +271,15 @@ PetscErrorCode Add(const LineSource &source, const char *name, LinesThere *lines
   ReachOfLines   reach;
   PetscFunctionBegin;
   PetscCall(Examine(comm, lines, &couplings, &reach));
-  if (reach.largest > ReachOfLines::most)
+  if (reach.may_fold(lines->components()))
     PetscCall(FoldRingsThere(comm, lines, &couplings, &reach, &direction));
-  direction.widest = reach.half_bandwidth();
+  direction.widest = reach.widest(lines->components());
+  if (reach.needs_rows(lines->components())) PetscCall(lines->divide());
   // zeros may be further away than the band reaches
-  if (reach.largest <= ReachOfLines::most && couplings.not_finite < 0 &&
-      couplings.stored_bandwidth <= std::max(1, couplings.half_bandwidth))
+  else if (reach.largest <= direction.widest && couplings.not_finite < 0 &&
+           couplings.stored_bandwidth <= std::max(1, couplings.half_bandwidth))
     direction.known = couplings;
+  direction.components = lines->components();
   PetscCall(lines->layout(&direction));
   if (map->coloured) PetscCall(ColourOnHost(comm, source.block, *lines, &direction));
   PetscCall(AddDirection(comm, name, lines->lines(), std::move(direction), map));
@@ -277,7 +294,7 @@ PetscErrorCode AddLinesByRounds(const LineSource &source, const LinesOfGraphOpti
   std::unique_ptr<LinesThere> lines;
   int                         all;
   PetscFunctionBegin;
-  PetscCall(Create(source.block, &lines));
+  PetscCall(Create(source.block, options.block, &lines));
   PetscCall(lines->search(options, found));
   all = *found;
   PetscCallMPI(
@@ -297,11 +314,11 @@ PetscErrorCode FindLinesByRounds(const HostRows &rows, bool on_device, const Lin
 }
 
 PetscErrorCode AddLinesThere(const LineSource &source, const char *name, const LinesOfGraph &given,
-                             LineMap *map)
+                             int components, LineMap *map)
 {
   std::unique_ptr<LinesThere> lines;
   PetscFunctionBegin;
-  PetscCall(Create(source.block, &lines));
+  PetscCall(Create(source.block, components, &lines));
   PetscCall(lines->set(given));
   PetscCall(Add(source, name, lines.get(), map));
   PetscFunctionReturn(PETSC_SUCCESS);

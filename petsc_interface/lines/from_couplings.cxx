@@ -59,21 +59,6 @@ PetscErrorCode CanMove(const LineSource &source, const LineMap &map, int *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the lines of this matrix are to be found by rounds, which join single rows. -pc_line_search rounds with
-/// elements of several rows is an error. Collective.
-PetscErrorCode WantsRounds(const LineSource &source, LineSearch search, PetscInt components, bool on_device,
-                           bool *wants)
-{
-  PetscFunctionBegin;
-  PetscCheck(
-    search != LineSearch::rounds || components == 1, PetscObjectComm((PetscObject)source.rows), PETSC_ERR_SUP,
-    "PC line: -pc_line_search rounds: elements have %d unknowns, but rounds join elements of one; use "
-    "auto or host",
-    static_cast<int>(components));
-  *wants = search == LineSearch::rounds || (search == LineSearch::automatic && components == 1 && on_device);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Adds lines that may continue on other ranks. Collective.
 /// @param rounds  in: search by rounds; out: false if lines_by_rounds() rejects the rows of some rank. All ranks then
 ///   take the lines of lines_from_graph(), unless -pc_line_search rounds asks for rounds
@@ -134,14 +119,13 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   options.block    = static_cast<int>(components);
   options.strength = map->strength;
   PetscCall(SomeIsOnDevice(source, &on_device));
-  PetscCall(WantsRounds(source, map->search, components, on_device, &rounds));
+  rounds = map->search == LineSearch::rounds || (map->search == LineSearch::automatic && on_device);
   PetscCall(CanMove(source, *map, &can_move));
   if (can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
   else if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
-  PetscCheck(
-    rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
-    "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has 2^30 rows; "
-    "use auto or host");
+  PetscCheck(rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
+             "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has 2^30 "
+             "elements; use auto or host");
   if (!rounds && !can_move) PetscCall(AddLinesOfHost(source, options, map));
   map->source = "largest couplings of the matrix";
   if (larger > 0)

@@ -81,8 +81,7 @@ struct LineDirection : LineLayout {
   std::vector<std::vector<LineLayout>> colours;
 };
 
-/// The search for lines along the largest couplings. automatic: by rounds if
-/// the matrix is in device memory and elements are one row.
+/// The search for lines along the largest couplings. automatic: by rounds if the matrix is in device memory.
 enum class LineSearch { automatic, host, rounds };
 
 /// The lines that were found, and their source. If there are none, `why_not` is the reason.

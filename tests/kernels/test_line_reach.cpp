@@ -132,10 +132,29 @@ TEST(LineReach, RingsAreFoundAndFolded)
   const Device<double> device(A, lines);
   const auto           found = ribbon::find_rings(device.exec, device.A, device.lines, 0.25);
   EXPECT_EQ(found.lines, rings);
-  EXPECT_EQ(found.rows, rows);
+  EXPECT_EQ(found.elements, rows);
   const auto folded = ribbon::on_host(device.exec, ribbon::fold(device.exec, device.lines, found));
   EXPECT_EQ(folded.order, expected);
   EXPECT_EQ(folded.begin, lines.begin);
+}
+
+TEST(LineReach, RingsOfBlocks)
+{
+  // two lines of four blocks of two rows; the ends of the second one couple, by their second rows alone
+  const ribbon::LinesOfGraph lines{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 4, 8}};
+  Host<>                     A(16);
+  for (Row line : {0, 8})
+    for (Row k = 0; k < 3; ++k)
+      A.couple(line + 2 * k, line + 2 * k + 2, 1), A.couple(line + 2 * k + 1, line + 2 * k + 3, 1);
+  for (Row k = 0; k < 8; ++k) A.couple(2 * k, 2 * k + 1, 100); // inside of blocks
+  A.couple(9, 15, 1);
+  A.couple(1, 7, 0.1);
+  const Device<double> device(A, lines);
+  const auto           found = ribbon::find_rings(device.exec, device.A, device.lines, 0.25, 2);
+  EXPECT_EQ(found.lines, 1);
+  EXPECT_EQ(found.elements, 4);
+  EXPECT_EQ(ribbon::on_host(device.exec, ribbon::fold(device.exec, device.lines, found)).order,
+            (std::vector<Row>{0, 1, 2, 3, 4, 7, 5, 6}));
 }
 
 TEST(LineReach, NoRows)

@@ -14,9 +14,10 @@ namespace test {
 /// to `reach` elements away, and by `weak` with those of other lines.
 struct Scattered {
   PetscInt              length = 12, lines = 7, dof = 1, reach = 1;
-  PetscInt              rings = 0; ///< of the lines
-  double                weak  = 0;
-  std::vector<PetscInt> place = {}; ///< line * length + position, of each element
+  PetscInt              rings   = 0; ///< of the lines
+  double                weak    = 0;
+  bool                  coupled = true; ///< different components of elements couple
+  std::vector<PetscInt> place   = {};   ///< line * length + position, of each element
 
   Mat make()
   {
@@ -33,6 +34,7 @@ struct Scattered {
       },
       [this](PetscInt r, PetscInt c) {
         const PetscInt d = apart(r / dof, c / dof);
+        if (!coupled && (r - c) % dof != 0) return false;
         return (d >= 0 && d <= reach) || (weak != 0 && at(r / dof) % length == at(c / dof) % length);
       },
       local(n));

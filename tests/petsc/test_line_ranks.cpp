@@ -36,8 +36,11 @@ TEST_F(PCLineRanks, AreSolvedExactly)
                                            {1, 8, host},
                                            {1, 8, rounds},
                                            {2, 1, host},
+                                           {2, 1, rounds},
                                            {3, 2, host},
-                                           {5, 1, host}}) {
+                                           {3, 2, rounds},
+                                           {5, 1, host},
+                                           {5, 1, rounds}}) {
     Scattered of{12, 7, dof, reach};
     Mat       A = of.make(), B, X;
     PetscInt  rows;
@@ -132,7 +135,7 @@ TEST_F(PCLineRanks, RingsAreFolded)
 {
   const PCLineSearch host = PC_LINE_SEARCH_HOST, rounds = PC_LINE_SEARCH_ROUNDS;
   for (const auto &[dof, reach, search] :
-       {std::tuple{1, 1, host}, {1, 1, rounds}, {1, 4, host}, {1, 4, rounds}, {2, 1, host}}) {
+       {std::tuple{1, 1, host}, {1, 1, rounds}, {1, 4, host}, {1, 4, rounds}, {2, 1, host}, {2, 1, rounds}}) {
     Scattered of{24, 7, dof, reach, 7};
     Mat       A = of.make();
     {

@@ -9,31 +9,32 @@
 
 namespace ribbon {
 
-/// Element d: the sum of |a_ij| / max_k |a_ik| over the entries at distance d along the line of their row. Element 0 is
-/// not used. The last element: entries more than largest_half_bandwidth away.
+/// Weight d: the sum of |a_ij| / max_k |a_ik| over the entries that are d elements away along the line of their row.
+/// Weight 0 is not used. The last weight: entries more than largest_half_bandwidth away.
 using ReachWeights = std::array<double, largest_half_bandwidth + 2>;
 
 /// Terms are rounded to multiples of 2^-20, so that sums do not depend on the number of threads. Entries that are not
 /// a number do not count; a row with an infinite entry has no terms.
-/// @param lines  contain every row once; an element is one row
+/// @param lines  contain every element once
 template <class Scalar, class Index, class Exec>
 ReachWeights reach_weights(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
 /// Lines whose ends couple.
 template <class MemorySpace>
 struct Rings {
-  std::int64_t                               lines = 0, rows = 0; ///< the rings, and all of their rows
-  Kokkos::View<unsigned char *, MemorySpace> is;                  ///< 1 for every line that is a ring
+  std::int64_t lines = 0, elements = 0;          ///< the rings, and all of their elements
+  Kokkos::View<unsigned char *, MemorySpace> is; ///< 1 for every line that is a ring
 };
 
-/// Finds lines of at least three rows whose ends couple by at least `closes` times the largest entries off the
-/// diagonal of their rows, in the mean of both directions.
+/// Finds lines of at least three elements whose ends couple by at least `closes` times the largest entries outside of
+/// the diagonal blocks of their rows, in the mean of both directions.
+/// @param block  rows of an element
 template <class Scalar, class Index, class Exec>
 Rings<typename Exec::memory_space> find_rings(const Exec &exec, const CsrMatrix<Scalar, Index> &A,
                                               const LinesInMemory<typename Exec::memory_space> &lines,
-                                              double                                            closes);
+                                              double closes, int block = 1);
 
-/// Lines with the rows of each ring in the order 0, n - 1, 1, n - 2, ...: neighbours on the ring are at most 2
+/// Lines with the elements of each ring in the order 0, n - 1, 1, n - 2, ...: neighbours on the ring are at most 2
 /// apart.
 template <class Exec>
 LinesInMemory<typename Exec::memory_space> fold(const Exec                                       &exec,
