@@ -39,7 +39,7 @@ struct PackedLinesInMemory {
 /// before lines of other rows have grown to their ends. docs/methods/lines.md compares both.
 /// @param A  in the memory of exec
 /// @return nothing if the matrix has another form: options.block > 8, 2^30 blocks or more, or a row whose
-///   columns do not ascend
+///   columns do not ascend, or whose blocks do not, if options.block > 1
 /// @throws std::invalid_argument as lines_from_graph()
 template <class Scalar, class Index, class Exec>
 std::optional<LinesInMemory<typename Exec::memory_space>>

@@ -65,7 +65,7 @@ struct FindRingsKernel {
       double largest = 0, there = 0;
       for (std::int64_t e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
         const double       size    = A.value.size(e);
-        const std::int64_t element = block == 1 ? A.column[e] : quotient(A.column[e], block);
+        const std::int64_t element = quotient(A.column[e], block);
         if (element == from || !is_finite(size)) continue;
         largest = size > largest ? size : largest;
         if (element == to) there = size > there ? size : there;

@@ -208,19 +208,20 @@ lines_by_rounds(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const Lines
     exec.fence();
     return LinesInMemory<Memory>{{}, begin};
   }
-  GraphOf<Exec> graph;
-  if (options.block > 1) {
-    const NormsOfBlocks<Exec> norms(exec, CsrNumbers(A), elements, options.block,
-                                    options.strength == CouplingStrength::negative);
-    if (!graph.read(exec, norms.matrix(), elements, norms.entries(), options)) return {};
-    return Rounds<Exec>(exec, graph.graph()).run();
-  }
   Index end = 0;
   Kokkos::deep_copy(
     exec, Kokkos::View<Index *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&end, 1),
     Kokkos::View<const Index *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(A.row_begin + A.rows, 1));
   exec.fence();
-  if (!graph.read(exec, CsrNumbers(A), A.rows, static_cast<std::int64_t>(end), options)) return {};
+  const auto    entries = static_cast<std::int64_t>(end);
+  GraphOf<Exec> graph;
+  if (options.block == 1) {
+    if (!graph.read(exec, CsrNumbers(A), A.rows, entries, options)) return {};
+    return Rounds<Exec>(exec, graph.graph()).run();
+  }
+  const NormsOfBlocks<Exec> norms(exec, CsrNumbers(A), elements, entries, options.block,
+                                  options.strength == CouplingStrength::negative);
+  if (!graph.read(exec, norms.matrix(), elements, norms.entries(), options)) return {};
   return Rounds<Exec>(exec, graph.graph()).run();
 }
 

@@ -103,69 +103,55 @@ struct ExtractKernel {
   }
 };
 
-/// The same for lines of single unknowns at the places of a table, on a host. Rows are read in their order, because
-/// their neighbours are anywhere on lines; then each place copies the band of its row.
+/// Whether extract_packed() takes these lines: single unknowns at the places of a table.
+bool is_packed(const LinePlaces &lines)
+{
+  return lines.place && lines.element && lines.part && !lines.wrap && lines.components == 1 &&
+         lines.lines.row_stride > 0;
+}
+
+/// Extracts packed lines on a host. Rows are read in their order, because their neighbours are anywhere on lines; then
+/// each place copies the band of its row.
 template <class Scalar, class Index, class Exec, class Values>
-class ExtractPacked {
-public:
-  static bool takes(const LinePlaces &lines, int h)
-  {
-    return lines.place && lines.element && lines.part && !lines.wrap && lines.components == 1 &&
-           lines.lines.row_stride > 0 && h <= largest_half_bandwidth;
-  }
-  ExtractPacked(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int h,
-                const Values &values)
-      : A_(A), lines_(lines), h_(h), values_(values),
-        line_(allocate<Kokkos::View<Index *, Memory>>(exec, "ribbon::extract_bands", size(A.rows))),
-        band_(allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::extract_bands", size(A.rows * width())))
-  {
-    const auto run = [&exec](std::int64_t n, const auto &f) {
-      Kokkos::parallel_for("ribbon::extract_bands", indices(exec, n), f);
-    };
-    run(A.rows, [this](std::int64_t row) {
-      const std::int64_t k = lines_.place[row];
-      line_[row]           = k < 0 ? Index(-1) : static_cast<Index>(lines_.part[k]);
-    });
-    run(A.rows, [this](std::int64_t row) { read(row); });
-    run(lines.lines.rows, [this](std::int64_t i) { copy(i); });
-    exec.fence();
-  }
-
-private:
-  using Memory = typename Exec::memory_space;
-  static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
-  std::int64_t       width() const { return 2 * h_ + 1; }
-
-  void read(std::int64_t row) const
-  {
-    const std::int64_t k = lines_.place[row], stride = lines_.lines.row_stride;
-    Scalar            *band = band_.data() + row * width(), *diagonal = band + h_;
-    for (std::int64_t d = 0; d < width(); ++d) band[d] = Scalar(0);
-    for (Index e = A_.row_begin[row], end = k < 0 ? e : A_.row_begin[row + 1]; e < end; ++e) {
-      const Index column = A_.column[e];
-      if (line_[column] != line_[row]) continue;
-      const std::int64_t delta = lines_.place[column] - k, far = delta < 0 ? -delta : delta;
-      if (far > h_ * stride) continue;
+void extract_packed(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int h,
+                    const Values &values)
+{
+  using Memory             = typename Exec::memory_space;
+  const std::int64_t width = 2 * h + 1, stride = lines.lines.row_stride;
+  const auto         run = [&exec](std::int64_t n, const auto &f) {
+    Kokkos::parallel_for("ribbon::extract_bands", indices(exec, n), f);
+  };
+  const auto rows = static_cast<std::size_t>(A.rows);
+  const auto line = allocate<Kokkos::View<Index *, Memory>>(exec, "ribbon::extract_bands", rows);
+  const auto band = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::extract_bands",
+                                                             rows * static_cast<std::size_t>(width));
+  run(A.rows, [=](std::int64_t row) {
+    const std::int64_t k = lines.place[row];
+    line[row]            = k < 0 ? Index(-1) : static_cast<Index>(lines.part[k]);
+  });
+  run(A.rows, [=](std::int64_t row) {
+    const std::int64_t k = lines.place[row];
+    if (k < 0) return; // on no line
+    Scalar *const diagonal = band.data() + row * width + h;
+    for (std::int64_t d = -h; d <= h; ++d) diagonal[d] = Scalar(0);
+    for (Index e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const Index column = A.column[e];
+      if (line[column] != line[row]) continue;
+      const std::int64_t delta = lines.place[column] - k, far = delta < 0 ? -delta : delta;
+      if (far > h * stride) continue;
       const std::int64_t d = far == 0 ? 0 : far == stride ? 1 : quotient(far, stride);
-      diagonal[delta < 0 ? -d : d] += A_.value[e];
+      diagonal[delta < 0 ? -d : d] += A.value[e];
     }
-  }
-  void copy(std::int64_t i) const
-  {
-    for (std::int64_t l = 0, n = lines_.lines.lines(); l < n; ++l) {
-      const std::int64_t row = lines_.element[lines_.lines(l, i)];
-      for (std::int64_t d = 0; d < width(); ++d)
-        values_(l, i, d) = row >= 0 ? band_[row * width() + d] : Scalar(d == h_ ? 1 : 0);
+  });
+  run(lines.lines.rows, [=](std::int64_t i) {
+    for (std::int64_t l = 0, n = lines.lines.lines(); l < n; ++l) {
+      const std::int64_t row = lines.element[lines.lines(l, i)];
+      for (std::int64_t d = 0; d < width; ++d)
+        values(l, i, d) = row >= 0 ? band[row * width + d] : Scalar(d == h ? 1 : 0);
     }
-  }
-
-  CsrMatrix<Scalar, Index>       A_;
-  LinePlaces                     lines_;
-  int                            h_;
-  Values                         values_;
-  Kokkos::View<Index *, Memory>  line_; ///< of every row; -1: none
-  Kokkos::View<Scalar *, Memory> band_; ///< row after row
-};
+  });
+  exec.fence();
+}
 
 } // namespace
 
@@ -230,13 +216,11 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.values     = allocate<Values>(
     exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows),
     static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
-  if constexpr (!is_device_space<Exec>) {
-    using Packed = ExtractPacked<Scalar, Index, Exec, Values>;
-    if (Packed::takes(lines, half_bandwidth)) {
-      Packed(exec, A, lines, half_bandwidth, bands.values);
+  if constexpr (!is_device_space<Exec>)
+    if (is_packed(lines)) {
+      extract_packed(exec, A, lines, half_bandwidth, bands.values);
       return bands;
     }
-  }
   if (lines.place || lines.part)
     Kokkos::parallel_for(
       "ribbon::extract_bands", indices(exec, s.unknowns()),

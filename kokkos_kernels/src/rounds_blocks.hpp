@@ -56,15 +56,47 @@ struct BlocksOfRow {
   }
 };
 
-struct CountBlocksKernel {
-  BlocksOfRow          blocks;
-  std::int64_t        *count;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+/// Whether the rows of an element store whole blocks, in ascending order, as most matrices of blocks do. Block q of row
+/// a then begins q * block entries after the row.
+struct WholeBlocks {
+  BlocksOfRow blocks;
+  template <class Lanes>
+  KOKKOS_INLINE_FUNCTION bool operator()(const Lanes &lanes, std::int64_t i) const
   {
-    std::int64_t n = 0;
-    blocks.each(
-      i, [](int, std::int64_t) {}, [&n](std::int64_t) { ++n; });
-    count[i] = n;
+    const CsrNumbers  &A     = blocks.A;
+    const int          block = blocks.block;
+    const std::int64_t row = i * block, first = A.row_begin[row], length = A.row_begin[row + 1] - first;
+    for (int a = 1; a < block; ++a)
+      if (A.row_begin[row + a + 1] - A.row_begin[row + a] != length) return false;
+    const int parts = lanes.template sum<int>(0, length, [&](std::int64_t e, int &broken) {
+      const std::int64_t c = A.column[first + e];
+      if (c < 0 || c >= blocks.elements * block ||
+          c - quotient(c, block) * block != e - quotient(e, block) * block ||
+          (e > 0 && c <= A.column[first + e - 1]))
+        ++broken;
+      for (int a = 1; a < block; ++a)
+        if (A.column[A.row_begin[row + a] + e] != c) ++broken;
+    });
+    return parts == 0 && length % block == 0;
+  }
+};
+
+struct CountBlocksKernel {
+  BlocksOfRow   blocks;
+  std::int64_t *count;
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(const Lanes &lanes, std::int64_t i) const
+  {
+    const bool whole = WholeBlocks{blocks}(lanes, i);
+    lanes.once([&] {
+      std::int64_t       n   = 0;
+      const std::int64_t row = i * blocks.block;
+      if (whole) n = (blocks.A.row_begin[row + 1] - blocks.A.row_begin[row]) / blocks.block;
+      else
+        blocks.each(
+          i, [](int, std::int64_t) {}, [&n](std::int64_t) { ++n; });
+      count[i] = n;
+    });
   }
 };
 
@@ -78,32 +110,63 @@ struct NormsOfBlocksKernel {
   double             *norm;
 
   using Complex = detail::AnyNumbers::Complex;
-  /// Re(a_rc conj(a_rr) / |a_rr|)
-  KOKKOS_INLINE_FUNCTION double part(std::int64_t r, std::int64_t e) const
+  /// A block in progress.
+  struct Block {
+    Norm                          norm;
+    double                        trace = 0;
+    KOKKOS_INLINE_FUNCTION double value(bool diagonal) const
+    {
+      return trace < 0 && !diagonal ? -norm.value() : norm.value();
+    }
+  };
+  /// a_rr / |a_rr|, or 1. Columns may be in any order inside of a block.
+  KOKKOS_INLINE_FUNCTION Complex sign_of_diagonal(std::int64_t r) const
   {
-    const CsrNumbers  &A    = blocks.A;
-    const std::int64_t d    = find(A.row_begin, A.column, r, r);
-    const double       s    = d < 0 ? 0 : A.value.size(d);
-    const Complex      sign = s > 0 && is_finite(s) ? A.value[d] / s : Complex(1, 0), a = A.value[e];
-    return a.real() * sign.real() + a.imag() * sign.imag();
+    const CsrNumbers &A = blocks.A;
+    for (std::int64_t e = A.row_begin[r]; e < A.row_begin[r + 1]; ++e)
+      if (const double s = A.column[e] == r ? A.value.size(e) : 0; s > 0 && is_finite(s))
+        return A.value[e] / s;
+    return Complex(1, 0);
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
+  /// Adds entry e of row a of the element.
+  KOKKOS_INLINE_FUNCTION void add(Block &to, int a, std::int64_t e, const Complex *sign) const
   {
-    std::int64_t at    = begin[i];
-    Norm         of    = {};
-    double       trace = 0;
-    blocks.each(
-      i,
-      [&](int a, std::int64_t e) {
-        const std::int64_t r = i * blocks.block + a;
-        of.add(blocks.A.value.size(e));
-        if (negative && (blocks.A.column[e] - r) % blocks.block == 0) trace += part(r, e);
-      },
-      [&](std::int64_t j) {
+    to.norm.add(blocks.A.value.size(e));
+    if (!negative || (blocks.A.column[e] - a) % blocks.block != 0) return;
+    const Complex value = blocks.A.value[e];
+    to.trace += value.real() * sign[a].real() + value.imag() * sign[a].imag();
+  }
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(const Lanes &lanes, std::int64_t i) const
+  {
+    const int          block = blocks.block;
+    const std::int64_t row   = i * block;
+    Complex            sign[largest_block];
+    for (int a = 0; negative && a < block; ++a) sign[a] = sign_of_diagonal(row + a);
+    if (WholeBlocks{blocks}(lanes, i)) {
+      lanes.each(begin[i], begin[i + 1], [&](std::int64_t at) {
+        const std::int64_t skip = (at - begin[i]) * block,
+                           j    = quotient(blocks.A.column[blocks.A.row_begin[row] + skip], block);
+        Block of;
+        for (int a = 0; a < block; ++a)
+          for (std::int64_t e = blocks.A.row_begin[row + a] + skip, end = e + block; e < end; ++e)
+            add(of, a, e, sign);
         column[at] = static_cast<std::int32_t>(j);
-        norm[at++] = trace < 0 && j != i ? -of.value() : of.value();
-        of = {}, trace = 0;
+        norm[at]   = of.value(j == i);
       });
+      return;
+    }
+    lanes.once([&] {
+      std::int64_t at = begin[i];
+      Block        of;
+      blocks.each(
+        i, [&](int a, std::int64_t e) { add(of, a, e, sign); },
+        [&](std::int64_t j) {
+          column[at] = static_cast<std::int32_t>(j);
+          norm[at++] = of.value(j == i);
+          of         = {};
+        });
+    });
   }
 };
 
@@ -111,18 +174,22 @@ struct NormsOfBlocksKernel {
 template <class Exec>
 class NormsOfBlocks {
 public:
-  NormsOfBlocks(const Exec &exec, const CsrNumbers &A, std::int64_t elements, int block, bool negative)
+  /// @param entries  of A
+  NormsOfBlocks(const Exec &exec, const CsrNumbers &A, std::int64_t elements, std::int64_t entries, int block,
+                bool negative)
       : begin_(exec, "ribbon::rounds", words(elements + 1))
   {
     const BlocksOfRow blocks{A, elements, block};
-    Kokkos::parallel_for("ribbon::rounds", indices(exec, elements), CountBlocksKernel{blocks, begin_.data()});
+    const auto        each = [&](const auto &kernel) {
+      detail::for_rows(exec, "ribbon::rounds", elements, entries / block, kernel);
+    };
+    each(CountBlocksKernel{blocks, begin_.data()});
     Kokkos::parallel_scan("ribbon::rounds", indices(exec, elements + 1),
                           detail::Positions{begin_.data(), elements}, entries_);
     exec.fence();
     column_ = {exec, "ribbon::rounds", words(entries_)};
     norm_   = {exec, "ribbon::rounds", words(entries_)};
-    Kokkos::parallel_for("ribbon::rounds", indices(exec, elements),
-                         NormsOfBlocksKernel{blocks, negative, begin_.data(), column_.data(), norm_.data()});
+    each(NormsOfBlocksKernel{blocks, negative, begin_.data(), column_.data(), norm_.data()});
     matrix_.row_begin = {begin_.data(), true};
     matrix_.column    = {column_.data(), false};
     matrix_.value     = detail::AnyNumbers(norm_.data());

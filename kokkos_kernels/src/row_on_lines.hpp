@@ -59,7 +59,7 @@ KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64
   if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0;
   const std::int64_t q      = stride == 1      ? size
                               : size == stride ? 1
-                                               : size / stride,
+                                               : quotient(size, stride),
                      inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
   if (q * stride != size || p.row + inside < 0 || p.row + inside >= s.rows) return 0;
   wrapped              = wrap && around < q;

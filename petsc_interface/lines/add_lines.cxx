@@ -26,12 +26,6 @@ double ReachOfLines::left_out() const
   return sum;
 }
 
-namespace {
-
-constexpr PetscInt largest_in_band = 3; ///< rows of blocks that a band of rows can hold
-
-} // namespace
-
 bool ReachOfLines::may_fold(PetscInt block) const
 {
   return largest > most && (components == 0 || block <= largest_in_band);

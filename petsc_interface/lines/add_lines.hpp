@@ -8,6 +8,8 @@ namespace ribbon::petsc {
 
 /// The entries along lines, by their distance in elements.
 struct ReachOfLines {
+  static constexpr PetscInt largest_in_band = 3; ///< rows of blocks that a band of rows can hold
+
   static constexpr int    most   = largest_half_bandwidth;
   static constexpr double little = 0.05; ///< fraction of all couplings or elements that is neglected
   /// smallest coupling of both ends that closes a ring, relative to the largest couplings of their rows

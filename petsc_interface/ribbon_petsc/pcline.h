@@ -337,8 +337,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
    Both searches find the same lines in two cases: if strong couplings form paths without corners, and if there are
    no ties and no rings.
 
-   Elements of several rows are an error for PC_LINE_SEARCH_ROUNDS. Directions other than PC_LINE_DIRECTION_MATRIX have
-   no search.
+   Directions other than PC_LINE_DIRECTION_MATRIX have no search.
 
 .seealso: PCLINE, PCLineSetDirections(), PCLineSetStrength()
 @*/

@@ -141,6 +141,10 @@ TEST(RoundsOfBlocks, OtherForms)
   EXPECT_EQ(as_set(by_rounds(one, options)), (Lines{{0}})); // rows without entries
   wide.entries = {{{0, 0}, 1.}, {{0, 12}, -9.}, {{1, 4}, -1.}, {{3, 3}, 1.}};
   EXPECT_EQ(as_set(by_rounds(wide, options)), (Lines{{0, 1}})); // a column outside of the matrix
+  Host<> second(4);                                             // the first rows of blocks are empty
+  second.entries = {{{1, 1}, 1.}, {{1, 3}, -1.}, {{3, 1}, -1.}, {{3, 3}, 1.}};
+  options.block  = 2;
+  EXPECT_EQ(as_set(by_rounds(second, options)), (Lines{{0, 1}}));
   // columns descend inside of a block, where their order is of no account, or from block to block
   for (int block : {2, 4}) {
     Host<>                       sorted = grid(4, 1, 1, constant(1, 1));

@@ -16,6 +16,7 @@
 #include <random>
 
 using namespace test;
+using ribbon::petsc::LineSearch;
 
 namespace {
 
@@ -61,11 +62,12 @@ struct BothCouplings {
   std::optional<ribbon::LineCouplings> known;
   ribbon::LineCouplings                read;
 };
-void find_couplings(Mat A, BothCouplings *both)
+void find_couplings(Mat A, BothCouplings *both, LineSearch search = LineSearch::automatic)
 {
   ribbon::petsc::LineSource source;
   ribbon::petsc::Elements   elements;
   ribbon::petsc::LineMap    map;
+  map.search = search;
   OK(ribbon::petsc::EnsureKokkos());
   OK(ribbon::petsc::GetLineSource(A, &source));
   OK(ribbon::petsc::GetElements(source, &elements));
@@ -94,6 +96,23 @@ Mat lines_with(double weak, PetscInt row, PetscInt column, double entry, bool st
     });
 }
 
+void expect_same(const BothCouplings &both)
+{
+  const auto &[known, read] = both;
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->half_bandwidth, read.half_bandwidth);
+  EXPECT_EQ(known->stored_bandwidth, read.stored_bandwidth);
+  EXPECT_EQ(known->periodic, read.periodic);
+  EXPECT_EQ(known->stored_periodic, read.stored_periodic);
+  EXPECT_EQ(known->entries, read.entries);
+  EXPECT_EQ(known->too_far_row, read.too_far_row);
+  EXPECT_EQ(known->no_diagonal, read.no_diagonal);
+  EXPECT_EQ(known->not_finite, read.not_finite);
+  EXPECT_EQ(known->across, read.across);
+  EXPECT_EQ(known->component_row, read.component_row);
+  EXPECT_EQ(known->zero_sums, read.zero_sums);
+}
+
 TEST_F(PCLineBands, TheSearchFindsTheCouplingsThatAnOperatorReads)
 {
   struct {
@@ -110,19 +129,7 @@ TEST_F(PCLineBands, TheSearchFindsTheCouplingsThatAnOperatorReads)
     SCOPED_TRACE(name);
     BothCouplings both;
     find_couplings(A, &both);
-    const auto &[known, read] = both;
-    ASSERT_TRUE(known);
-    EXPECT_EQ(known->half_bandwidth, read.half_bandwidth);
-    EXPECT_EQ(known->stored_bandwidth, read.stored_bandwidth);
-    EXPECT_EQ(known->periodic, read.periodic);
-    EXPECT_EQ(known->stored_periodic, read.stored_periodic);
-    EXPECT_EQ(known->entries, read.entries);
-    EXPECT_EQ(known->too_far_row, read.too_far_row);
-    EXPECT_EQ(known->no_diagonal, read.no_diagonal);
-    EXPECT_EQ(known->not_finite, read.not_finite);
-    EXPECT_EQ(known->across, read.across);
-    EXPECT_EQ(known->component_row, read.component_row);
-    EXPECT_EQ(known->zero_sums, read.zero_sums);
+    expect_same(both);
   }
 }
 
@@ -137,8 +144,10 @@ TEST_F(PCLineBands, AnOperatorReadsTheCouplingsThatTheSearchDoesNotJudge)
   EXPECT_EQ(zero.known.has_value(), rank != 0);
   find_couplings(shuffled_lines(1, 9, 0), &left_out);
   EXPECT_FALSE(left_out.known);
-  find_couplings(shuffled_lines(2, 1, 0), &blocks);
+  find_couplings(shuffled_lines(2, 1, 0), &blocks, LineSearch::host);
   EXPECT_FALSE(blocks.known);
+  find_couplings(shuffled_lines(2, 1, 0), &blocks, LineSearch::rounds);
+  expect_same(blocks);
 }
 
 TEST_F(PCLineBands, HoldAllEntriesThatFit)

@@ -365,9 +365,9 @@ TEST_F(PCLineTwoSearches, RoundsThatCannotBeAreOneError) // one rank
     OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
     OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_ROUNDS));
     EXPECT_NE(static_cast<int>(PCSetUp(line.pc)), 0);
-    EXPECT_EQ(last_error(),
-              "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has "
-              "2^30 elements; use auto or host");
+    EXPECT_EQ(last_error(), "PC line: -pc_line_search rounds: the columns of some row do not ascend, "
+                            "elements have more than 8 unknowns, "
+                            "or a rank has 2^30 elements; use auto or host");
     OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_AUTO));
     EXPECT_LT(line.residual(A), sizeof(PetscReal) == 4 ? 1e-5 : 1e-13);
     EXPECT_FALSE(contains(line.view(), "by rounds")) << line.view();

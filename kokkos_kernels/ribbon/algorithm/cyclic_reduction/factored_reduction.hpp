@@ -111,7 +111,7 @@ private:
     return f(std::integral_constant<int, most>{});
   }
 
-  /// f(S) for the unknowns of an equation: the inverse of a block of this size fits in registers.
+  /// f(S) with the unknowns of an equation as a constant, for blocks in registers.
   template <int S = 1, class F>
   auto with_exact_size(const F &f) const
   {

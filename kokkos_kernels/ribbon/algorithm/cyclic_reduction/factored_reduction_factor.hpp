@@ -135,9 +135,13 @@ struct FactoredReductionFactor {
     RIBBON_UNROLL
     for (int a = 0; a < S; ++a) RIBBON_UNROLL
     for (int b = 0; b < S; ++b) inverse.a[a][b] = read(level, c, k, 0, a, b);
-    inverse.invert([&](const Scalar &pivot, int) {
-      Kokkos::atomic_fetch_max(pivots + c, ~key(magnitude(pivot), largest, row));
+    unsigned long long worst = 0;
+    inverse.invert([&](const Scalar &pivot, int p) {
+      if (row + p / shape.block >= shape.rows) return; // a one that pads the last equation
+      const unsigned long long of = ~key(magnitude(pivot), largest, row);
+      worst                       = of > worst ? of : worst;
     });
+    Kokkos::atomic_fetch_max(pivots + c, worst);
     RIBBON_UNROLL
     for (int b = 0; b < S; ++b) RIBBON_UNROLL
     for (int a = 0; a < S; ++a) column(c, begin, 0, left_out, j, b)[a] = inverse.a[a][b];
