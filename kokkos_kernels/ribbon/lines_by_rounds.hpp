@@ -39,13 +39,13 @@ struct PackedLinesInMemory {
 /// before lines of other rows have grown to their ends. docs/methods/lines.md compares both.
 /// @param A  in the memory of exec
 /// @return nothing if the matrix has another form: options.block > 8, 2^30 blocks or more, or a row whose
-///   columns do not ascend, or whose blocks do not, if options.block > 1
+///   columns (options.block == 1) or blocks (options.block > 1) do not ascend
 /// @throws std::invalid_argument as lines_from_graph()
 template <class Scalar, class Index, class Exec>
 std::optional<LinesInMemory<typename Exec::memory_space>>
 lines_by_rounds(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinesOfGraphOptions &options = {});
 
-/// The same lines, where an element of `lines` is a block of consecutive rows.
+/// Replaces each element e of the lines by rows e * block to (e + 1) * block - 1.
 template <class Exec>
 LinesInMemory<typename Exec::memory_space>
 lines_of_rows(const Exec &exec, const LinesInMemory<typename Exec::memory_space> &lines, int block);

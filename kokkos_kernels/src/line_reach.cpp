@@ -56,8 +56,7 @@ struct FindRingsKernel {
   unsigned char      *is;
   std::int64_t       *found;
 
-  /// The largest entry of the rows of one element in columns of another one, relative to the largest entry of its row
-  /// outside of its element.
+  /// The coupling of one element with another one, as find_rings() defines it.
   KOKKOS_INLINE_FUNCTION double coupling(std::int64_t from, std::int64_t to) const
   {
     double coupling = 0;

@@ -103,15 +103,15 @@ struct ExtractKernel {
   }
 };
 
-/// Whether extract_packed() takes these lines: single unknowns at the places of a table.
+/// Whether extract_packed() supports these lines: packed, of single unknowns, not periodic.
 bool is_packed(const LinePlaces &lines)
 {
   return lines.place && lines.element && lines.part && !lines.wrap && lines.components == 1 &&
          lines.lines.row_stride > 0;
 }
 
-/// Extracts packed lines on a host. Rows are read in their order, because their neighbours are anywhere on lines; then
-/// each place copies the band of its row.
+/// Extracts packed lines on a host. In the order of the matrix, neighbouring rows are close in memory; in the order of
+/// lines each would miss the cache. So bands of rows come first; then each place copies the band of its row.
 template <class Scalar, class Index, class Exec, class Values>
 void extract_packed(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int h,
                     const Values &values)

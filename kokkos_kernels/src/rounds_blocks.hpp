@@ -6,11 +6,11 @@
 
 namespace ribbon::rounds {
 
-constexpr int largest_block = 8; ///< of lines_by_rounds()
+constexpr int largest_block = 8; ///< rows of the largest block that lines_by_rounds() accepts
 
-/// A Frobenius norm that does not overflow.
+/// A Frobenius norm. Squares neither overflow nor underflow.
 struct Norm {
-  double                      largest = 0, sum = 0; ///< of squares, relative to the largest one
+  double                      largest = 0, sum = 0; ///< of squares, divided by largest^2
   KOKKOS_INLINE_FUNCTION void add(double size)
   {
     if (!(size > 0) || !is_finite(size)) return;
@@ -21,13 +21,13 @@ struct Norm {
   KOKKOS_INLINE_FUNCTION double value() const { return largest * square_root(sum); }
 };
 
-/// Visits the blocks of a row of blocks, whose rows it merges. If the columns of each row ascend, so do blocks.
+/// Merges the rows of an element, and visits its blocks. If the columns of each row ascend, so do the blocks.
 struct BlocksOfRow {
   CsrNumbers   A;
   std::int64_t elements; ///< rows of blocks
   int          block;    ///< rows of a block
 
-  /// Calls entry(a, e) for the entries e of rows a of a block, then end(column of the block).
+  /// For each block of element i: entry(a, e) for each entry e of its row a, then end(column of the block).
   template <class Entry, class End>
   KOKKOS_INLINE_FUNCTION void each(std::int64_t i, const Entry &entry, const End &end) const
   {
@@ -56,8 +56,8 @@ struct BlocksOfRow {
   }
 };
 
-/// Whether the rows of an element store whole blocks, in ascending order, as most matrices of blocks do. Block q of row
-/// a then begins q * block entries after the row.
+/// Whether the rows of an element store whole blocks, in ascending order, as in most matrices of blocks. Block q then
+/// begins q * block entries after the first entry of each row.
 struct WholeBlocks {
   BlocksOfRow blocks;
   template <class Lanes>
@@ -100,8 +100,9 @@ struct CountBlocksKernel {
   }
 };
 
-/// The norm of every block. With CouplingStrength::negative it has the sign of the trace, for which every entry counts
-/// relative to the sign of the diagonal entry of its row; the norm of a diagonal block is positive.
+/// The norm of every block. With CouplingStrength::negative that of an off-diagonal block has the sign of
+/// sum_a Re(b_aa conj(a_rr) / |a_rr|), where b_aa are the diagonal entries of the block, and a_rr is the diagonal entry of
+/// row a of the element.
 struct NormsOfBlocksKernel {
   BlocksOfRow         blocks;
   bool                negative;
@@ -174,7 +175,7 @@ struct NormsOfBlocksKernel {
 template <class Exec>
 class NormsOfBlocks {
 public:
-  /// @param entries  of A
+  /// @param entries  stored entries of A
   NormsOfBlocks(const Exec &exec, const CsrNumbers &A, std::int64_t elements, std::int64_t entries, int block,
                 bool negative)
       : begin_(exec, "ribbon::rounds", words(elements + 1))

@@ -96,7 +96,7 @@ struct RowOnLines {
     e.same                   = other == k;
     if (e.same) return e;
     e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
-    // last, as most entries are out of reach, and `part` is read from anywhere
+    // last: most entries are out of reach, and reading `part` misses the cache
     if (e.distance != 0 && !lines.same_line(k, other)) e.distance = 0, e.wrapped = false;
     return e;
   }

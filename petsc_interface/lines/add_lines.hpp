@@ -8,7 +8,7 @@ namespace ribbon::petsc {
 
 /// The entries along lines, by their distance in elements.
 struct ReachOfLines {
-  static constexpr PetscInt largest_in_band = 3; ///< rows of blocks that a band of rows can hold
+  static constexpr PetscInt largest_in_band = 3; ///< rows of the largest block whose lines fit a band of rows
 
   static constexpr int    most   = largest_half_bandwidth;
   static constexpr double little = 0.05; ///< fraction of all couplings or elements that is neglected
@@ -25,10 +25,10 @@ struct ReachOfLines {
   int half_bandwidth() const;
   /// The weight that the half-bandwidth leaves out.
   double left_out() const;
-  /// Whether a band of folded rings may hold more. Blocks of more than 3 coupled components have no wider bands.
+  /// Whether folding rings can help: entries are beyond the band, and blocks fit a band of rows or do not couple.
   bool may_fold(PetscInt block) const;
-  /// Whether lines of blocks have to become lines of rows: block lines reach the next element only, and a band of 8
-  /// rows holds two blocks of 2 or 3 rows on either side.
+  /// Whether lines of blocks have to become lines of rows: block lines reach the next element only, and 8 rows on either
+  /// side hold at least two neighbouring blocks of 2 or 3 rows.
   bool needs_rows(PetscInt block) const;
   /// The half-bandwidth of the lines, in rows if needs_rows(), else in elements.
   int widest(PetscInt block) const;

@@ -119,15 +119,19 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   options.block    = static_cast<int>(components);
   options.strength = map->strength;
   PetscCall(SomeIsOnDevice(source, &on_device));
+  PetscCheck(components <= largest_block || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
+             "PC line: -pc_line_search rounds: elements have %d unknowns, but rounds accept at most %d; use "
+             "auto or host",
+             static_cast<int>(components), static_cast<int>(largest_block));
   rounds = components <= largest_block &&
            (map->search == LineSearch::rounds || (map->search == LineSearch::automatic && on_device));
   PetscCall(CanMove(source, *map, &can_move));
   if (can_move) PetscCall(AddMovedLines(source, options, on_device, &rounds, map));
   else if (rounds) PetscCall(AddLinesByRounds(source, options, &rounds, map));
-  PetscCheck(
-    rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
-    "PC line: -pc_line_search rounds: the columns of some row do not ascend, elements have more than 8 "
-    "unknowns, or a rank has 2^30 elements; use auto or host");
+  PetscCheck(rounds || map->search != LineSearch::rounds, comm, PETSC_ERR_SUP,
+             "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a rank has 2^30 "
+             "elements or more; use "
+             "auto or host");
   if (!rounds && !can_move) PetscCall(AddLinesOfHost(source, options, map));
   map->source = "largest couplings of the matrix";
   if (larger > 0)

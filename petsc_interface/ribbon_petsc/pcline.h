@@ -19,7 +19,7 @@
       then the others with updated values (default auto: zebra on multigrid levels, otherwise jacobi)
 .  -pc_line_strength <abs,sa,negative> - the measure of couplings along matrix (default abs: |a_ij|)
 .  -pc_line_search <auto,host,rounds> - the search for lines along matrix (default auto: rounds for matrices in
-      device memory, otherwise host)
+      device memory that rounds accept, otherwise host)
 .  -pc_line_label <name> - the label of a DMPLEX whose values mark lines (default none)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 (pentadiagonal lines: 0.6)
       on multigrid levels for compositions that would not smooth with 1)
@@ -321,8 +321,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
    Input Parameters:
 +  pc - the preconditioner
 -  search - PC_LINE_SEARCH_HOST: one coupling after another, on the host; PC_LINE_SEARCH_ROUNDS: in parallel,
-      in the memory of the matrix; PC_LINE_SEARCH_AUTO: by rounds if the matrix is in device memory,
-      otherwise on the host
+      in the memory of the matrix; PC_LINE_SEARCH_AUTO: by rounds if the matrix is in device memory and
+      rounds accept it, otherwise on the host
 
    Options Database Key:
 .  -pc_line_search <auto,host,rounds> - the search
@@ -336,6 +336,9 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
 
    Both searches find the same lines in two cases: if strong couplings form paths without corners, and if there are
    no ties and no rings.
+
+   PC_LINE_SEARCH_ROUNDS is an error if the columns of a row do not ascend, if elements have more than 8 unknowns that do not
+   couple with each other, or if a rank has 2^30 elements or more.
 
    Directions other than PC_LINE_DIRECTION_MATRIX have no search.
 

@@ -12,8 +12,8 @@ namespace {
 
 using Strength = ribbon::CouplingStrength;
 
-/// A matrix with a random block for each entry of `small`. It has the sign and at least half of the size of the entry on
-/// its diagonal; other entries are smaller, or are not stored.
+/// A matrix with a random block for each entry of `small`. Entries on the diagonal of a block are 0.8 to 1 times that
+/// entry; other ones are smaller, or are not stored.
 template <class Scalar, class Index>
 Host<Scalar, Index> blocks_of(const Host<> &small, int block, std::mt19937 &random)
 {
@@ -105,7 +105,7 @@ TEST(RoundsOfBlocks, RandomBlocks)
   EXPECT_GE(mine, 0.98 * best) << mine / best;
 }
 
-/// A chain of blocks that lines follow only if they read norms, signs and rows as they should.
+/// Lines are right only if the search reads norms, signs and rows as it should.
 TEST(RoundsOfBlocks, EntriesOfAnySizeAndSign)
 {
   const double largest = std::numeric_limits<double>::max(), inf = std::numeric_limits<double>::infinity();
@@ -145,7 +145,7 @@ TEST(RoundsOfBlocks, OtherForms)
   second.entries = {{{1, 1}, 1.}, {{1, 3}, -1.}, {{3, 1}, -1.}, {{3, 3}, 1.}};
   options.block  = 2;
   EXPECT_EQ(as_set(by_rounds(second, options)), (Lines{{0, 1}}));
-  // columns descend inside of a block, where their order is of no account, or from block to block
+  // columns descend inside of a block, where their order does not matter, or from block to block
   for (int block : {2, 4}) {
     Host<>                       sorted = grid(4, 1, 1, constant(1, 1));
     Device<double, std::int32_t> descending(sorted);

@@ -302,7 +302,7 @@ TEST_F(PCLineTwoSearches, TheViewNamesTheSearch)
 
 // Blocks of dof unknowns: block tridiagonal lines, bands of rows, folded rings, lumped entries, and components that do
 // not couple.
-// On several ranks the searches may break ties differently; PCLineRanks solves lines across ranks.
+// On several ranks the searches may break ties differently; PCLineRanks has lines that span ranks.
 TEST_F(PCLineTwoSearches, TheSameLinesOfBlocks) // one rank
 {
   for (const auto &[dof, reach, rings, coupled] : {std::tuple{2, 1, 0, true},
@@ -332,7 +332,7 @@ TEST_F(PCLineTwoSearches, TheSameLinesOfBlocks) // one rank
       EXPECT_EQ(host.lines.components, rounds.lines.components);
       if (rings == 0) expect_same(host.lines, rounds.lines, false);
       if (rings == 0 && !coloured) expect_same(given.lines, rounds.lines);
-      if (rings == 0 || !coloured) { // searches open rings at different rows, which colours see
+      if (rings == 0 || !coloured) { // searches open rings at different rows, so colours differ
         Line      line(A);
         PetscReal size, difference;
         OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
@@ -365,12 +365,26 @@ TEST_F(PCLineTwoSearches, RoundsThatCannotBeAreOneError) // one rank
     OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
     OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_ROUNDS));
     EXPECT_NE(static_cast<int>(PCSetUp(line.pc)), 0);
-    EXPECT_EQ(last_error(), "PC line: -pc_line_search rounds: the columns of some row do not ascend, "
-                            "elements have more than 8 unknowns, "
-                            "or a rank has 2^30 elements; use auto or host");
+    EXPECT_EQ(last_error(), "PC line: -pc_line_search rounds: the columns of some row do not ascend, or a "
+                            "rank has 2^30 elements or more; use "
+                            "auto or host");
     OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_AUTO));
     EXPECT_LT(line.residual(A), sizeof(PetscReal) == 4 ? 1e-5 : 1e-13);
     EXPECT_FALSE(contains(line.view(), "by rounds")) << line.view();
+  }
+  OK(MatDestroy(&A));
+  Scattered nine{3, 4, 9, 1};
+  nine.coupled = false;
+  A            = nine.make();
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_ROUNDS));
+    EXPECT_NE(static_cast<int>(PCSetUp(line.pc)), 0);
+    EXPECT_EQ(last_error(), "PC line: -pc_line_search rounds: elements have 9 unknowns, but rounds accept at "
+                            "most 8; use auto or host");
+    OK(PCLineSetSearch(line.pc, PC_LINE_SEARCH_AUTO));
+    EXPECT_LT(line.residual(A), sizeof(PetscReal) == 4 ? 1e-5 : 1e-13);
   }
   OK(MatDestroy(&A));
 }

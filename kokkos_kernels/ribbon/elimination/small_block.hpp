@@ -44,7 +44,7 @@ struct SmallBlock {
     }
     return B;
   }
-  /// inverse() in the place of the block, in half of the registers.
+  /// Inverts the block in place, which needs half of the registers of inverse(). Calls see(pivot, k) for every pivot.
   template <class See>
   KOKKOS_INLINE_FUNCTION void invert(const See &see)
   {

@@ -111,7 +111,7 @@ private:
     return f(std::integral_constant<int, most>{});
   }
 
-  /// f(S) with the unknowns of an equation as a constant, for blocks in registers.
+  /// f(S), where S is the number of unknowns of an equation as a constant, so that blocks stay in registers.
   template <int S = 1, class F>
   auto with_exact_size(const F &f) const
   {

@@ -137,7 +137,7 @@ struct FactoredReductionFactor {
     for (int b = 0; b < S; ++b) inverse.a[a][b] = read(level, c, k, 0, a, b);
     unsigned long long worst = 0;
     inverse.invert([&](const Scalar &pivot, int p) {
-      if (row + p / shape.block >= shape.rows) return; // a one that pads the last equation
+      if (row + p / shape.block >= shape.rows) return; // a row that pads the last equation
       const unsigned long long of = ~key(magnitude(pivot), largest, row);
       worst                       = of > worst ? of : worst;
     });
@@ -160,8 +160,9 @@ struct FactoredReductionFactor {
       }
   }
 
-  /// -f F, where F is block w of the eliminated equation j.
-  KOKKOS_INLINE_FUNCTION Row times(const Row &f, const Level &level, std::int64_t c, int w, int j) const
+  /// -f F, where F is D^-1, -D^-1 A or -D^-1 C (w = 0, 1, 2) of the eliminated equation j.
+  KOKKOS_INLINE_FUNCTION Row minus_product(const Row &f, const Level &level, std::int64_t c, int w,
+                                           int j) const
   {
     const int          left_out = shape.left_out(level.count);
     const std::int64_t begin    = level.at + shape.kept_words(level.count);
@@ -174,7 +175,7 @@ struct FactoredReductionFactor {
     }
     return product;
   }
-  /// Row a of -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and of the resulting equation j of the next level.
+  /// Stores row a of -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and of the resulting equation j of the next level.
   KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j, int a) const
   {
     const int  kept  = shape.kept(level.count);
@@ -192,14 +193,14 @@ struct FactoredReductionFactor {
     };
     Row       D = read_row(level, c, 2 * j + 1, 0, a), C;
     const Row A = read_row(level, c, 2 * j + 1, -1, a);
-    store(0, times(A, level, c, 0, j));
-    put(0, times(A, level, c, 1, j), -1);
-    subtract(D, times(A, level, c, 2, j));
+    store(0, minus_product(A, level, c, 0, j));
+    put(0, minus_product(A, level, c, 1, j), -1);
+    subtract(D, minus_product(A, level, c, 2, j));
     if (2 * j + 2 < level.count) {
       C = read_row(level, c, 2 * j + 1, 1, a);
-      store(1, times(C, level, c, 0, j + 1));
-      put(2, times(C, level, c, 2, j + 1), -1);
-      subtract(D, times(C, level, c, 1, j + 1));
+      store(1, minus_product(C, level, c, 0, j + 1));
+      put(2, minus_product(C, level, c, 2, j + 1), -1);
+      subtract(D, minus_product(C, level, c, 1, j + 1));
     } else {
       store(1, C);
       put(2, C, 1);
