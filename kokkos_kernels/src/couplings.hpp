@@ -60,7 +60,10 @@ struct CouplingsKernel {
       has_diagonal                         = has_diagonal || column == k;
       if (size == 0 && !entry.same) {
         if (zero) continue;
-        if (on_line(row.at(column), row)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
+        if (on_line(row.at(column), row)) {
+          r.too_far     = CouplingsReducer::smaller(r.too_far, k);
+          is_finite_row = is_finite_row && is_finite(size_of_entry);
+        }
         r.across = 1;
         continue;
       }

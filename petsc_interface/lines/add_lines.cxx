@@ -121,7 +121,7 @@ ReachOfLines reach_of(const HostRows &A, const LinesOfGraph &lines, PetscInt com
       largest                    = std::max(largest, size);
       finite                     = finite && is_finite(size);
       if (own.line != other.line) {
-        found.across = found.across || size > 0;
+        found.across = found.across || size != 0; // NaN couples, as in line_couplings()
         continue;
       }
       const auto distance = static_cast<int>(std::min<PetscInt>(std::abs(own.along - other.along), most + 1));
@@ -130,7 +130,7 @@ ReachOfLines reach_of(const HostRows &A, const LinesOfGraph &lines, PetscInt com
       diagonal = diagonal || A.column[e] == row;
       found.entries += distance > 0;
       found.stored_bandwidth = std::max(found.stored_bandwidth, distance);
-      if (!(size > 0)) continue;
+      if (size == 0) continue;
       if ((A.column[e] - row) % components != 0) reach.components = 1;
       if (distance == 0) continue;
       reach.largest = std::max(reach.largest, distance);

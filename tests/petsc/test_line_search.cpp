@@ -408,6 +408,40 @@ TEST_F(PCLineTwoSearches, EntriesThatAreNotFiniteFail)
   OK(MatDestroy(&A));
 }
 
+// A NaN couples the components of an element, and is named wherever it is on a line.
+TEST_F(PCLineTwoSearches, EntriesThatAreNotFiniteAreNamed) // one rank
+{
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto &[block, reach, row, column] :
+       {std::tuple{2, 2, 0, 1}, {1, 1, 0, 2}, {1, 1, 0, 9}, {3, 1, 3, 7}})
+    for (PCLineSearch search : {PC_LINE_SEARCH_HOST, PC_LINE_SEARCH_ROUNDS}) {
+      SCOPED_TRACE(testing::Message() << "blocks of " << block << ", NaN at " << row << ", " << column
+                                      << ", search " << static_cast<int>(search));
+      const auto is_nan = [&, r0 = row, c0 = column](PetscInt r, PetscInt c) { return r == r0 && c == c0; };
+      Mat        A      = matrix(
+                    12,
+                    [&](PetscInt r, PetscInt c) {
+          return is_nan(r, c) ? PetscScalar(nan)
+                                          : PetscScalar(r == c ? 4.0 : -1.0 / static_cast<double>(std::abs(r - c)));
+        },
+                    [&, b = block, far = reach](PetscInt r, PetscInt c) {
+          return is_nan(r, c) || ((r - c) % b == 0 && std::abs(r - c) <= far * b);
+        });
+      OK(MatSetBlockSize(A, block));
+      {
+        Line line(A);
+        OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+        OK(PCLineSetSearch(line.pc, search));
+        OK(PCSetUp(line.pc));
+        EXPECT_NE(failed_reason(line.pc), PC_NOERROR);
+        EXPECT_TRUE(
+          contains(line.view(), "row " + std::to_string(row) + " has an entry that is not a finite number"))
+          << line.view();
+      }
+      OK(MatDestroy(&A));
+    }
+}
+
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
 // On several ranks the values of columns of other ranks are read on the host.
 TEST_F(PCLineTwoSearches, ASetUpOnADeviceCopiesNoValues) // one rank
