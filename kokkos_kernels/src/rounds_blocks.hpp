@@ -101,8 +101,8 @@ struct CountBlocksKernel {
 };
 
 /// The norm of every block. With CouplingStrength::negative that of an off-diagonal block has the sign of
-/// sum_a Re(b_aa conj(a_rr) / |a_rr|), where b_aa are the diagonal entries of the block, and a_rr is the diagonal entry of
-/// row a of the element.
+/// sum_a Re(b_aa conj(a_rr) / |a_rr|), where b_aa are the diagonal entries of the block, and a_rr is the diagonal entry
+/// of row a of the element.
 struct NormsOfBlocksKernel {
   BlocksOfRow         blocks;
   bool                negative;

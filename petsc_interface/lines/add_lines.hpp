@@ -27,8 +27,8 @@ struct ReachOfLines {
   double left_out() const;
   /// Whether folding rings can help: entries are beyond the band, and blocks fit a band of rows or do not couple.
   bool may_fold(PetscInt block) const;
-  /// Whether lines of blocks have to become lines of rows: block lines reach the next element only, and 8 rows on either
-  /// side hold at least two neighbouring blocks of 2 or 3 rows.
+  /// Whether lines of blocks have to become lines of rows: block lines reach the next element only, and 8 rows on
+  /// either side hold at least two neighbouring blocks of 2 or 3 rows.
   bool needs_rows(PetscInt block) const;
   /// The half-bandwidth of the lines, in rows if needs_rows(), else in elements.
   int widest(PetscInt block) const;

@@ -337,8 +337,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetStrength(PC, PCLineStrength *strength);
    Both searches find the same lines in two cases: if strong couplings form paths without corners, and if there are
    no ties and no rings.
 
-   PC_LINE_SEARCH_ROUNDS is an error if the columns of a row do not ascend, if elements have more than 8 unknowns that do not
-   couple with each other, or if a rank has 2^30 elements or more.
+   PC_LINE_SEARCH_ROUNDS is an error if the columns of a row do not ascend, if elements have more than 8 unknowns that
+   do not couple with each other, or if a rank has 2^30 elements or more.
 
    Directions other than PC_LINE_DIRECTION_MATRIX have no search.
 

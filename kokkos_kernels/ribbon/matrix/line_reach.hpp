@@ -26,9 +26,9 @@ struct Rings {
   Kokkos::View<unsigned char *, MemorySpace> is; ///< 1 for every line that is a ring
 };
 
-/// Finds lines of at least three elements whose ends couple by at least `closes`, in the mean of both directions. Element
-/// i couples with j by the maximum, over the rows of i, of the largest entry in columns of j, relative to the largest
-/// entry in columns outside of i.
+/// Finds lines of at least three elements whose ends couple by at least `closes`, in the mean of both directions.
+/// Element i couples with j by the maximum, over the rows of i, of the largest entry in columns of j, relative to the
+/// largest entry in columns outside of i.
 /// @param block  rows of an element
 template <class Scalar, class Index, class Exec>
 Rings<typename Exec::memory_space> find_rings(const Exec &exec, const CsrMatrix<Scalar, Index> &A,

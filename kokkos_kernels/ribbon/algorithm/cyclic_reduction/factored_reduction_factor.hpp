@@ -175,7 +175,8 @@ struct FactoredReductionFactor {
     }
     return product;
   }
-  /// Stores row a of -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and of the resulting equation j of the next level.
+  /// Stores row a of -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and of the resulting equation j of the
+  /// next level.
   KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j, int a) const
   {
     const int  kept  = shape.kept(level.count);
