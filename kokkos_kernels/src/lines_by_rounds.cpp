@@ -5,6 +5,7 @@
 #include "instantiate.hpp"
 #include "rounds_blocks.hpp"
 #include "rounds_paths.hpp"
+#include "rounds_walks.hpp"
 
 #include <algorithm>
 
@@ -23,9 +24,9 @@ class Rounds {
   using View   = Kokkos::View<std::int64_t *, Memory>;
 
 public:
-  Rounds(const Exec &exec, const Graph &graph)
-      : exec_(exec), graph_(graph), n_(graph.rows), neighbor_(words32(2 * n_)), proposal_(words32(2 * n_)),
-        label_(words32(n_)), length_(words32(n_)),
+  Rounds(const Exec &exec, const Graph &graph, std::int64_t entries)
+      : exec_(exec), graph_(graph), n_(graph.rows), entries_(entries), neighbor_(words32(2 * n_)),
+        proposal_(words32(2 * n_)), label_(words32(n_)), length_(words32(n_)),
         changed_(words32(n_)), to_{words32(2 * n_), words32(2 * n_)}, far_{words32(2 * n_), words32(2 * n_)},
         closed_(bytes(n_)), simple_(bytes(n_)), waits_(exec, "ribbon::rounds", words(n_)),
         flags_(exec, "ribbon::rounds", 2), forest_{neighbor_.data(), closed_.data(), label_.data(),
@@ -47,6 +48,9 @@ public:
   }
 
 private:
+  /// Rounds of a stage before the first walk. Another one follows whenever this number has doubled.
+  static constexpr int first_walk = 14;
+
   Array<std::int32_t>  words32(std::int64_t n) const { return {exec_, "ribbon::rounds", words(n)}; }
   Array<unsigned char> bytes(std::int64_t n) const { return {exec_, "ribbon::rounds", words(n)}; }
 
@@ -85,6 +89,7 @@ private:
   {
     const auto each = indices(exec_, n_);
     bool       any = false, now = true;
+    int        next_walk = first_walk;
     for (int done = 0; now;) {
       // launches that find nothing to do are cheaper than waits
       for (const int last = done + std::min(8, done + 2); done < last; ++done) {
@@ -98,8 +103,25 @@ private:
         if (done == 0 && !(any = GraphOf<Exec>::flag(exec_, flags_, 0))) return false;
       }
       now = GraphOf<Exec>::flag(exec_, flags_, 0);
+      if (now && done >= next_walk) walk(limit), next_walk = 2 * done;
     }
     return any;
+  }
+
+  /// Ends grow straight on by many rows.
+  void walk(std::uint64_t limit)
+  {
+    const auto each = indices(exec_, n_);
+    if (claim_.data() == nullptr) {
+      claim_    = {exec_, "ribbon::rounds", words(n_)};
+      straight_ = {exec_, "ribbon::rounds", words(entries_)};
+      Kokkos::parallel_for("ribbon::rounds", each, StraightKernel{graph_, straight_.data()});
+    }
+    Kokkos::deep_copy(exec_, view_of(claim_, n_), none);
+    for (bool take : {false, true})
+      Kokkos::parallel_for(
+        "ribbon::rounds", each,
+        WalkKernel{graph_, forest_, straight_.data(), limit, claim_.data(), take, changed_.data(), round_});
   }
 
   /// Finds the ends of all lines, and opens rings. Returns whether there were rings.
@@ -184,11 +206,12 @@ private:
 
   Exec                 exec_;
   Graph                graph_;
-  std::int64_t         n_;
+  std::int64_t         n_, entries_;
   std::int32_t         round_ = 0; ///< the last one
   Array<std::int32_t>  neighbor_, proposal_, label_, length_, changed_, to_[2], far_[2];
   Array<unsigned char> closed_, simple_;
-  Array<std::uint64_t> waits_;
+  Array<std::uint64_t> waits_, claim_;
+  Array<std::int64_t>  straight_;
   Array<int>           flags_;
   Forest               forest_;
 };
@@ -217,12 +240,12 @@ lines_by_rounds(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const Lines
   GraphOf<Exec> graph;
   if (options.block == 1) {
     if (!graph.read(exec, CsrNumbers(A), A.rows, entries, options)) return {};
-    return Rounds<Exec>(exec, graph.graph()).run();
+    return Rounds<Exec>(exec, graph.graph(), graph.entries()).run();
   }
   const NormsOfBlocks<Exec> norms(exec, CsrNumbers(A), elements, entries, options.block,
                                   options.strength == CouplingStrength::negative);
   if (!graph.read(exec, norms.matrix(), elements, norms.entries(), options)) return {};
-  return Rounds<Exec>(exec, graph.graph()).run();
+  return Rounds<Exec>(exec, graph.graph(), graph.entries()).run();
 }
 
 #define RIBBON_INSTANTIATE_FOR(Scalar, Index, Exec)                                                          \

@@ -53,6 +53,7 @@ public:
     return true;
   }
   const Graph &graph() const { return graph_; }
+  std::int64_t entries() const { return entries_; }
   /// A flag that kernels set.
   static bool flag(const Exec &exec, const Array<int> &flags, int which)
   {

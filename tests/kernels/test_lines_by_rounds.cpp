@@ -184,6 +184,28 @@ TEST(LinesByRounds, IsotropicGridInRandomNumberingHasNoCorners)
   }
 }
 
+/// Numbered along diagonals, as by Cuthill and McKee: all lines grow along a front, and walks take them to their ends.
+TEST(LinesByRounds, GridsNumberedAlongDiagonals)
+{
+  for (const Row n : {40, 90}) {
+    Host<>           A = grid(n, n, 1, [](int, Row, Row, Row) { return 1.; });
+    std::vector<Row> point, number(static_cast<std::size_t>(n * n));
+    for (Row p = 0; p < n * n; ++p) point.push_back(p);
+    std::stable_sort(point.begin(), point.end(), [n](Row p, Row q) { return p / n + p % n < q / n + q % n; });
+    for (std::size_t k = 0; k < point.size(); ++k)
+      number[static_cast<std::size_t>(point[k])] = static_cast<Row>(k);
+    Host<>     diagonal = A.renumbered(number);
+    const auto found    = by_rounds(diagonal);
+    expect_sound(diagonal, found);
+    EXPECT_EQ(found.lines(), n);
+    EXPECT_EQ(as_set(found), as_set(ribbon::lines_from_graph(diagonal.csr(), {})));
+    for (auto &[at, value] : diagonal.entries)
+      if (at.first != at.second && (at.first * 31 % 97 == 0 || at.second * 31 % 97 == 0))
+        value = 0; // these rows end lines
+    expect_good(diagonal, 0.9);
+  }
+}
+
 /// A grid of triangles, both numberings, with couplings that vary.
 TEST(LinesByRounds, Meshes)
 {
