@@ -140,6 +140,40 @@ struct TakeWritten {
   }
 };
 
+/// Collects the entries of a row in memory of the thread, so that a host splits it once.
+template <class Scalar>
+struct TakeCollected {
+  static constexpr int room = 24; ///< places of each direction
+  const BandRow<Scalar> (&rows)[3];
+  Scalar   value[3][room];
+  unsigned beyond = 0;
+
+  KOKKOS_FUNCTION explicit TakeCollected(const BandRow<Scalar> (&r)[3]) : rows(r)
+  {
+    for (int d = 0; d < 3; ++d)
+      for (int k = 0; rows[d].first && k < places(d); ++k) value[d][k] = Scalar(0);
+  }
+  KOKKOS_FUNCTION int  places(int d) const { return rows[d].width() * rows[d].block; }
+  KOKKOS_FUNCTION void operator()(int part, int, const Scalar &v, int offset, int component)
+  {
+    with_direction(part - 1, [&](int d) {
+      const BandRow<Scalar> &row = rows[d];
+      if (!row.first) return;
+      if (row.holds(offset, component))
+        value[d][(offset + row.half_bandwidth) * row.block + (row.block == 1 ? 0 : component)] = v;
+      else if (!(v == Scalar(0))) beyond |= 1u << d;
+    });
+  }
+  /// Calls f(entry of the bands, collected value) for all places of direction d.
+  template <class F>
+  KOKKOS_FUNCTION void each(int d, const F &f) const
+  {
+    const BandRow<Scalar> &row = rows[d];
+    for (int k = 0; k < row.width(); ++k)
+      for (int c = 0; c < row.block; ++c) f(row.at(k - row.half_bandwidth, c), value[d][k * row.block + c]);
+  }
+};
+
 /// Sums of the results of rows on a device. There are several places, so that few rows wait for each other.
 struct FillAnswers {
   static constexpr int places = 64, words = 6;
@@ -249,6 +283,14 @@ struct FillKernel {
   {
     BandRow<Scalar> rows[3];
     for (int d = 0; d < 3; ++d) rows[d].set(box, row, to[d]);
+#ifndef __CUDA_ARCH__
+    constexpr int room = TakeCollected<Scalar>::room;
+    if (rows[0].width() * rows[0].block <= room && rows[1].width() * rows[1].block <= room &&
+        rows[2].width() * rows[2].block <= room) {
+      take_collected(rows, r, found);
+      return;
+    }
+#endif
     unsigned written = fresh;
     if (fresh != wanted) {
       TakeCompared<Scalar> take(rows);
@@ -271,6 +313,33 @@ struct FillKernel {
     for (int d = 0; d < 3; ++d)
       if ((written >> d & 1) && rows[d].mass) *rows[d].mass = mass(r);
     if (!take.finite && r < found.not_finite) found.not_finite = r;
+  }
+
+  KOKKOS_FUNCTION void take_collected(const BandRow<Scalar> (&rows)[3], const std::int64_t r,
+                                      BandCounts &found) const
+  {
+    TakeCollected<Scalar> take(rows);
+    splitter.split(r, found.counts, take);
+    for (int d = 0; d < 3; ++d) {
+      if (!rows[d].first) continue;
+      const unsigned bit   = 1u << d;
+      bool           write = fresh & bit;
+      if (!write) {
+        bool differs = (take.beyond & bit) || (rows[d].mass && !(*rows[d].mass == mass(r)));
+        take.each(d, [&](const Scalar &old, const Scalar &v) { differs = differs || !(old == v); });
+        if (take.beyond & bit || (differs && (shared & bit))) found.misfit |= bit;
+        write = differs && !(shared & bit);
+        if (write) found.changed |= bit;
+      }
+      if (!write) continue;
+      bool finite = true;
+      take.each(d, [&](Scalar &old, const Scalar &v) {
+        old    = v;
+        finite = finite && is_finite(magnitude(v));
+      });
+      if (rows[d].mass) *rows[d].mass = mass(r);
+      if (!finite && r < found.not_finite) found.not_finite = r;
+    }
   }
 };
 
