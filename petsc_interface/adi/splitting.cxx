@@ -364,7 +364,7 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
   }
   PetscCall(PetscObjectReference((PetscObject)aij));
   PetscCall(MatDestroy(&rows_));
-  rows_                   = aij;
+  rows_ = aij, shift_ = jacobian.shift;
   const unsigned no_bands = no_bands_;
   PetscCall(update_rows(aij, jacobian, anew, &any));
   // matrices, whose entries PC line reports

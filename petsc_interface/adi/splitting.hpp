@@ -108,6 +108,10 @@ public:
   PetscErrorCode scale_rhs_of_mass(Vec rhs, Vec *scaled) const;
   bool           mass_is_identity() const { return mass_is_identity_; } ///< multiply_mass() changes nothing
 
+  /// y := s M x - a A x, with all couplings of J; on algebraic rows y_b := s_b J_b x. Not for matrices of the
+  /// application. J still has the values of the last update(). x != y.
+  PetscErrorCode multiply(PetscReal s, PetscReal a, Vec x, Vec y) const;
+
   /// s_b on algebraic rows, 0 on the others; null if no rank has algebraic rows
   Vec algebraic() const { return algebraic_; }
   /// 1 on algebraic rows, 0 on the others; null if no rank has algebraic rows
@@ -193,16 +197,17 @@ private:
   Mat                           mass_matrix_         = nullptr;
   mutable Mat                   mass_along_          = nullptr; ///< mass_matrix_ with the pattern of A_1
   /// s_b J_bj of algebraic rows, without the diagonal
-  Mat        couplings_        = nullptr;
-  Mat        converted_        = nullptr; ///< J as AIJ, if it has another type
-  Mat        rows_             = nullptr; ///< converted_, or J
-  bool       mass_is_identity_ = true;
-  PetscInt64 generation_ = 0, structure_ = 0;
-  unsigned   matrices_ = 0; ///< bit a: the direction along axis a is a matrix
-  unsigned   no_bands_ = 0; ///< bit a: bands of this pattern cannot hold all entries
-  BandShape  shapes_[3];    ///< of the bands, on all ranks
-  Remainder  remainder_;
-  PetscReal  factor_ = 1; ///< J is this times rows_
+  Mat         couplings_        = nullptr;
+  Mat         converted_        = nullptr; ///< J as AIJ, if it has another type
+  Mat         rows_             = nullptr; ///< converted_, or J
+  bool        mass_is_identity_ = true;
+  PetscInt64  generation_ = 0, structure_ = 0;
+  unsigned    matrices_ = 0; ///< bit a: the direction along axis a is a matrix
+  unsigned    no_bands_ = 0; ///< bit a: bands of this pattern cannot hold all entries
+  BandShape   shapes_[3];    ///< of the bands, on all ranks
+  Remainder   remainder_;
+  PetscReal   factor_ = 1; ///< J is this times rows_
+  PetscScalar shift_  = 0; ///< of J
 };
 
 } // namespace ribbon::petsc

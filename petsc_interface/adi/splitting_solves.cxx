@@ -65,6 +65,26 @@ PetscErrorCode DirectionSplitting::multiply_mass(Vec x, Vec y) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DirectionSplitting::multiply(PetscReal s, PetscReal a, Vec x, Vec y) const
+{
+  const PetscScalar of_mass = s - a * shift_; // J = shift M - A
+  PetscFunctionBegin;
+  PetscCall(MatMult(rows_, x, y));
+  if (mass_is_identity_ && !algebraic_) {
+    PetscCall(VecAXPBY(y, of_mass, a * factor_, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(make_work());
+  if (mass_matrix_) PetscCall(MatMult(mass_matrix_, x, work_[0]));
+  else PetscCall(VecPointwiseMult(work_[0], mass_, x));
+  if (algebraic_) PetscCall(VecPointwiseMult(work_[1], algebraic_, y));
+  PetscCall(VecAXPBY(y, of_mass, a * factor_, work_[0]));
+  if (!algebraic_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecPointwiseMult(work_[0], is_algebraic_vector_, y));
+  PetscCall(VecAXPBYPCZ(y, -1, factor_, 1, work_[0], work_[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectionSplitting::make_work() const
 {
   PetscFunctionBegin;

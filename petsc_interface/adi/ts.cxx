@@ -176,6 +176,8 @@ static PetscErrorCode TSReset_ADI(TS ts)
   PetscCall(TSAdjointReset_ADI(ts));
   PetscCall(TSForwardReset_ADI(ts));
   PetscCall(ResetInTime(adi));
+  PetscCall(KSPDestroy(&adi->iterated.ksp));
+  adi->iterated = {};
   adi->taken.clear();
   adi->stages.fill(nullptr);
   adi->choice = {};
@@ -281,10 +283,8 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
       viewer, "  functions depend on time: each step evaluates them at two more times\n"));
   if (adi->splitting.remainder().torn > 0)
     PetscCall(PetscViewerASCIIPrintf(
-      viewer,
-      "  %" PetscInt_FMT
-      " algebraic rows couple along several directions: they hold to first order in the step\n",
-      adi->splitting.remainder().torn));
+      viewer, "  %" PetscInt_FMT " algebraic rows couple along several directions%s\n",
+      adi->splitting.remainder().torn, adi->iterated.used ? "" : ": they hold to first order in the step"));
   if (adi->splitting.has_tensor_mass())
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  the mass matrix is a Kronecker product of one matrix for each direction\n"));

@@ -108,12 +108,23 @@ PetscErrorCode AddInTime(const Step &step, int i, Vec rhs);
 PetscErrorCode AddAtEnds(TS_ADI *adi, int d, PetscReal first, PetscReal second, Vec v);
 PetscErrorCode ResetInTime(TS_ADI *adi);
 
+// stages that GMRES solves (adi/ts_iterated.cxx)
+
+/// The longest step whose stages -ts_adi_type auto may solve with GMRES; 0: none. Adaptive steps have tolerances
+/// for it; sensitivities need solves that are linear.
+PetscErrorCode LongestIterated(TS ts, PetscReal *longest);
+/// Solves the stages of this step with SolveIterated(), to a part of the tolerances of the TS.
+PetscErrorCode PrepareIterated(const Step &step);
+/// The system of SolveP() without its splitting. `ok`: false, with snes->reason set, if values are not finite; also
+/// if GMRES does not converge: Iterated::failed.
+PetscErrorCode SolveIterated(const Step &step, Vec R, Vec x, bool *ok);
+
 // choice of the method (adi/ts_choice.cxx)
 
 /// A step of the method that suits the Jacobian and the step size.
 PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok);
-/// Bounds the next step of an adaptive run, if ra34pw2 is stable up to there and a longer step of the other
-/// method would not be worth more.
+/// Bounds the next step of an adaptive run, if ra34pw2 without iterations is stable up to there and a longer step
+/// would not be worth its costs.
 PetscErrorCode BoundStep(TS ts, PetscReal *next);
 /// Prints the method that was chosen, and why.
 PetscErrorCode ViewChoice(TS ts, PetscViewer viewer);

@@ -33,6 +33,9 @@ PetscReal LargestStep(const Choice &choice)
   return PETSC_MAX_REAL;
 }
 
+/// A step that is longer by this factor is worth its iterations.
+constexpr PetscReal longer_with_iterations = PetscReal(1.5);
+
 bool is_near(PetscReal a, PetscReal b)
 {
   return PetscAbsReal(a - b) <= PetscReal(0.05) * PetscMax(a, b);
@@ -63,39 +66,62 @@ PetscErrorCode LookAtJacobian(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A step with the Jacobian that LookAtJacobian() has seen.
+PetscErrorCode TryChoice(const Step &step, PetscReal theta, bool *ok)
+{
+  TS_ADI    *adi    = step.adi;
+  const bool stable = step.h <= adi->choice.largest;
+  PetscReal  longest;
+  PetscFunctionBegin;
+  PetscCall(LongestIterated(step.ts, &longest));
+  const bool iterates = theta == 0 && step.h <= longest && (!stable || adi->splitting.remainder().torn > 0);
+  if (iterates) PetscCall(PrepareIterated(step));
+  adi->choice.type        = theta == 0 && (stable || iterates) ? TS_ADI_RA34PW2 : TS_ADI_HUNDSDORFER_VERWER;
+  const ADIMethod &method = method_of(adi->choice.type);
+  // a trajectory stores equally many stages of all steps
+  adi->stage_count = method_of(step.ts->trajectory ? TS_ADI_AUTO : adi->choice.type).stages;
+  PetscCall(method.step(step, theta == 0 && method.theta ? method.theta(adi->choice.directions) : theta, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok)
 {
   TS_ADI *adi = step.adi;
   PetscFunctionBegin;
-  // both methods have their first stage at the start of the step, with this Jacobian
+  // all methods have their first stage at the start of the step, with this Jacobian
   PetscCall(Linearise(step.ts, step.t, step.U, step.h, adi->rhs, ok));
   if (!*ok) {
     PetscCall(Refuse(step, step.t, step.U));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(LookAtJacobian(step.ts));
-  const bool stable       = theta == 0 && step.h <= adi->choice.largest;
-  adi->choice.type        = stable ? TS_ADI_RA34PW2 : TS_ADI_HUNDSDORFER_VERWER;
-  const ADIMethod &method = method_of(adi->choice.type);
-  // a trajectory stores equally many stages of all steps
-  adi->stage_count  = method_of(step.ts->trajectory ? TS_ADI_AUTO : adi->choice.type).stages;
   adi->has_function = true;
-  PetscCall(method.step(step, theta == 0 && method.theta ? method.theta(adi->choice.directions) : theta, ok));
+  PetscCall(TryChoice(step, theta, ok));
+  if (adi->iterated.failed) {
+    *ok               = true;
+    adi->in_time.used = adi->iterated.used = adi->iterated.failed = false;
+    PetscCall(TryChoice(step, theta, ok));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BoundStep(TS ts, PetscReal *next)
 {
-  const TS_ADI *adi = adi_of(ts);
-  PetscBool     none;
+  const TS_ADI   *adi   = adi_of(ts);
+  const PetscReal bound = adi->choice.largest;
+  PetscReal       longest;
+  PetscBool       none;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ts->adapt, TSADAPTNONE, &none));
-  if (adi->type != TS_ADI_AUTO || adi->choice.type != TS_ADI_RA34PW2 || adi->starting || none)
+  if (adi->type != TS_ADI_AUTO || adi->choice.type != TS_ADI_RA34PW2 || adi->starting || none ||
+      *next <= bound)
     PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LongestIterated(ts, &longest));
   // at equal errors steps of hundsdorfer_verwer are about a quarter of those of ra34pw2
-  if (*next > adi->choice.largest) *next = PetscMax(adi->choice.largest, *next / 4);
+  if (*next > longest) *next = PetscMax(PetscMax(bound, longest), *next / 4);
+  if (*next <= longest && *next < longer_with_iterations * bound) *next = bound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +143,9 @@ PetscErrorCode ViewChoice(TS ts, PetscViewer viewer)
   else if (choice.directions < 2) why = "ra34pw2 is stable for every step: there is one direction";
   else if (choice.largest == PETSC_MAX_REAL) why = "ra34pw2 is stable for every step: diffusion dominates";
   else why = format("ra34pw2 is stable for steps up to %g, because of transport", (double)choice.largest);
+  if (adi->iterated.used)
+    why +=
+      format("\n    GMRES solved its stages, in %d iterations", static_cast<int>(adi->iterated.iterations));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  method: auto, in the last step %s\n    %s\n", method.c_str(),
                                    why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -75,6 +75,15 @@ struct InTime {
   PetscInt64 structure             = -1; ///< of the splitting of `ends`
 };
 
+/// Stages whose equations GMRES solves, with P as preconditioner (adi/ts_iterated.cxx).
+struct Iterated {
+  bool      used       = false;          ///< in this step
+  bool      failed     = false;          ///< in this step
+  PetscReal longest    = PETSC_MAX_REAL; ///< step up to which GMRES may converge
+  KSP       ksp        = nullptr;
+  PetscInt  iterations = 0; ///< of all stages of this step
+};
+
 /// Vectors of the adjoint of a step (adi/ts_adjoint.cxx), for one cost.
 struct AdjointVectors {
   Vec increment[max_stages] = {};
@@ -140,6 +149,7 @@ struct TS_ADI {
   PetscInt                         fuse_steps      = -1; ///< most steps of a call; 0: none, -1: any number
   PetscBool                        constant_linear = PETSC_FALSE; ///< says the application
   PetscBool                        time_derivative = PETSC_TRUE;  ///< see InTime
+  PetscBool                        iterate         = PETSC_TRUE;  ///< see Iterated
   std::array<DirectionJacobian, 3> given;
 
   // the problem, from the first step on
@@ -197,6 +207,7 @@ struct TS_ADI {
   FusedSteps fused;
   Choice     choice;
   InTime     in_time;
+  Iterated   iterated;
   /// methods of the steps of a trajectory, with -ts_adi_type auto
   std::vector<TSADIType>      taken;
   std::vector<AdjointVectors> adjoint; ///< for each cost

@@ -104,6 +104,7 @@ PetscErrorCode AddInTime(const Step &step, int i, Vec rhs)
   PetscFunctionBegin;
   if (!t.used) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAXPY(rhs, t.gamma[i], t.first));
+  if (step.adi->iterated.used) PetscFunctionReturn(PETSC_SUCCESS); // the others are for solves with P
   for (int d = 1; d < step.adi->splitting.directions(); ++d)
     PetscCall(AddAtEnds(step.adi, d, -t.weight[i][0], -t.weight[i][1], rhs));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -81,13 +81,18 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Solves stage i of a W-method, whose right-hand side is adi->rhs.
-PetscErrorCode SolveStage(const Step &step, int i, Vec increment)
+/// Solves stage i of a W-method, whose right-hand side is adi->rhs. `ok`: whether the increment is computed.
+PetscErrorCode SolveStage(const Step &step, int i, PetscReal time, Vec Y, Vec increment, bool *ok)
 {
   TS_ADI *adi = step.adi;
   PetscFunctionBegin;
   PetscCall(AddInTime(step, i, adi->rhs));
-  PetscCall(SolveP(step.ts, adi->rhs, increment, adi->in_time.used ? adi->in_time.weight[i] : nullptr));
+  if (!adi->iterated.used) {
+    PetscCall(SolveP(step.ts, adi->rhs, increment, adi->in_time.used ? adi->in_time.weight[i] : nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SolveIterated(step, adi->rhs, increment, ok));
+  if (!*ok && !adi->iterated.failed) PetscCall(Refuse(step, time, Y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,8 +117,8 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages,
   if (in_time) PetscCall(ComputeInTime(step, m, adi->rhs));
   PetscCall(KeepBoundaryRows(step, m, 0, adi->rhs));
   PetscCall(StageBoundary(step, m, 0, adi->rhs));
-  PetscCall(SolveStage(step, 0, adi->increment[static_cast<std::size_t>(i)]));
-  PetscCall(Accept(step, time, i, stages, step.U, ok));
+  PetscCall(SolveStage(step, 0, time, step.U, adi->increment[static_cast<std::size_t>(i)], ok));
+  if (*ok) PetscCall(Accept(step, time, i, stages, step.U, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,8 +135,8 @@ PetscErrorCode StepW(const Step &step, bool *ok)
     PetscCall(TSPreStage(step.ts, time));
     PetscCall(StageFunction(step, m, i, Y, adi->rhs));
     PetscCall(StageBoundary(step, m, i, adi->rhs));
-    PetscCall(SolveStage(step, i, adi->increment[static_cast<std::size_t>(i)]));
-    PetscCall(Accept(step, time, i, m.stages, Y, ok));
+    PetscCall(SolveStage(step, i, time, Y, adi->increment[static_cast<std::size_t>(i)], ok));
+    if (*ok) PetscCall(Accept(step, time, i, m.stages, Y, ok));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -339,7 +344,7 @@ PetscErrorCode Advance(TS ts, bool *ok)
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
   *ok               = true;
-  adi->in_time.used = false;
+  adi->in_time.used = adi->iterated.used = false;
   for (bool &is : adi->in_time.evaluated) is = false;
   const ADIMethod &method = method_of(adi->type);
   if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) &&

@@ -68,6 +68,8 @@ constexpr auto ts_adi_options = std::make_tuple(
          "TSADISetRannacher", stored<TS, &TS_ADI::rannacher>, NotACount),
   Option("-ts_adi_time_derivative", "Terms for functions that depend on time, in several directions",
          "TSADISetTimeDerivative", stored<TS, &TS_ADI::time_derivative>, NotABool),
+  Option("-ts_adi_iterate", "auto: GMRES solves the stages of steps for which ra34pw2 is not stable",
+         "TSADISetIterate", stored<TS, &TS_ADI::iterate>, NotABool),
   Option("-ts_adi_constant_linear", "The equation is M U' = J U with constant M and J",
          "TSADISetConstantLinear", stored<TS, &TS_ADI::constant_linear, ForgetFused>, NotABool),
   Option("-ts_adi_fuse_steps", "Most steps of one call (0: steps are not fused, -1: as many as possible)",
@@ -183,6 +185,7 @@ RIBBON_OPTION(ts_adi_options, TS, TSADI, Theta, PetscReal)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, LagJacobian, PetscInt)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, Rannacher, PetscInt)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, TimeDerivative, PetscBool)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, Iterate, PetscBool)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, ConstantLinear, PetscBool)
 RIBBON_OPTION(ts_adi_options, TS, TSADI, FuseSteps, PetscInt)
 

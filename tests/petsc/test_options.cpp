@@ -159,6 +159,9 @@ TEST_F(OptionTables, KSPLineAndADI)
   ts.check<PetscBool>(TSADISetTimeDerivative, TSADIGetTimeDerivative, PETSC_TRUE, PETSC_FALSE,
                       is_enum ? number<PetscBool>(7) : PETSC_TRUE,
                       is_enum ? "TSADISetTimeDerivative: 7 is no PetscBool" : nullptr);
+  ts.check<PetscBool>(TSADISetIterate, TSADIGetIterate, PETSC_TRUE, PETSC_FALSE,
+                      is_enum ? number<PetscBool>(7) : PETSC_TRUE,
+                      is_enum ? "TSADISetIterate: 7 is no PetscBool" : nullptr);
   ts.check<PetscBool>(TSADISetConstantLinear, TSADIGetConstantLinear, PETSC_FALSE, PETSC_TRUE,
                       is_enum ? number<PetscBool>(7) : PETSC_FALSE,
                       is_enum ? "TSADISetConstantLinear: 7 is no PetscBool" : nullptr);

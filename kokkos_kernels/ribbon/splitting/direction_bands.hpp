@@ -169,8 +169,10 @@ struct TakeCollected {
   KOKKOS_FUNCTION void each(int d, const F &f) const
   {
     const BandRow<Scalar> &row = rows[d];
-    for (int k = 0; k < row.width(); ++k)
-      for (int c = 0; c < row.block; ++c) f(row.at(k - row.half_bandwidth, c), value[d][k * row.block + c]);
+    for (int k = 0; k < row.width(); ++k) {
+      Scalar *entry = &row.at(k - row.half_bandwidth, 0);
+      for (int c = 0; c < row.block; ++c, entry += row.stride) f(*entry, value[d][k * row.block + c]);
+    }
   }
 };
 
