@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// Rounds of a stage before the first walk. Another one follows whenever this number has doubled.
+  /// Rounds of a stage before the first walk. Later walks follow after twice as many rounds each.
   static constexpr int first_walk = 14;
 
   Array<std::int32_t>  words32(std::int64_t n) const { return {exec_, "ribbon::rounds", words(n)}; }
@@ -108,7 +108,7 @@ private:
     return any;
   }
 
-  /// Ends grow straight on by many rows.
+  /// Ends extend without turning, by couplings that tie with the limit.
   void walk(std::uint64_t limit)
   {
     const auto each = indices(exec_, n_);

@@ -6,12 +6,14 @@
 
 namespace ribbon::rounds {
 
-/// Where a path that enters a row by a strong coupling continues: by the best of the couplings that tie with it and
-/// do not turn. Entry e = (i, k) of the list of strong couplings stands for a path from row k to row i.
+/// The next row of a path that enters row i from row k: that of the best coupling that ties with (i, k) and does not
+/// turn. Entry e of the strong couplings, (i, k), stands for such a path.
 struct StraightKernel {
   static constexpr int place_bits = 33;
   Graph                graph;
-  std::int64_t *straight; ///< of every e: next row in the upper bits, place of its entry of row i; -1: none
+  /// of every e: the next row j in the upper bits, and below the index of (j, i) in the strong couplings. -1: the path
+  /// ends, or row i has stronger couplings than (i, k)
+  std::int64_t *straight;
 
   static KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t next) { return next >> place_bits; }
   static KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t next)
@@ -50,18 +52,18 @@ struct StraightKernel {
   }
 };
 
-/// Lines grow from their ends straight on through rows that are on no line. First every end claims its rows; then
-/// it takes them up to the first one that a better end claims.
+/// Extends the ends of lines, without turning, by rows that are on no line. First every end claims its rows; then it
+/// takes them up to the first row that a better end claims.
 struct WalkKernel {
-  static constexpr int most = 4096; ///< rows of a walk
+  static constexpr int most = 4096; ///< most rows of a walk
   Graph                graph;
   Forest               forest;
   const std::int64_t  *straight; ///< of StraightKernel
   std::uint64_t        limit;    ///< as in ProposeKernel
-  std::uint64_t       *claim;    ///< of every row: distance of indices and row of the best end; none: no end
-  bool                 take;
-  std::int32_t        *changed;
-  std::int32_t         round;
+  std::uint64_t       *claim; ///< of every row: distance of indices and row of the best end; none: unclaimed
+  bool                 take;  ///< false: ends claim rows; true: they take them
+  std::int32_t        *changed; ///< as in ProposeKernel
+  std::int32_t         round;   ///< the last one
 
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const
   {

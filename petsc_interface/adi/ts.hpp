@@ -83,8 +83,8 @@ struct ADIMethod {
 const ADIMethod &method_of(TSADIType type);
 // rows of algebraic equations (adi/ts_boundary.cxx)
 
-/// Computes the increments of these rows for a step. boundary[0] := their increments at t + h. Methods of order 3: boundary[1] := h
-/// q'(t). `R` is used if it is that of (t + h, U).
+/// Computes the increments of these rows for a step. boundary[0] := their increments at t + h. Methods of order 3:
+/// boundary[1] := h q'(t). `R` is used if it is that of (t + h, U).
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R);
 /// Stores these rows of R, the function of stage i. They overwrite increments that later stages do not need.
 PetscErrorCode KeepBoundaryRows(const Step &step, const WMethod &m, int i, Vec R);
@@ -110,21 +110,20 @@ PetscErrorCode ResetInTime(TS_ADI *adi);
 
 // stages that GMRES solves (adi/ts_iterated.cxx)
 
-/// The longest step whose stages -ts_adi_type auto may solve with GMRES; 0: none. Adaptive steps have tolerances
-/// for it; sensitivities need solves that are linear.
+/// The longest step whose stages -ts_adi_type auto may solve with GMRES; 0: none. GMRES needs the tolerances of
+/// adaptive steps. It is not linear in the right-hand side, as sensitivities require.
 PetscErrorCode LongestIterated(TS ts, PetscReal *longest);
-/// Solves the stages of this step with SolveIterated(), to a part of the tolerances of the TS.
+/// Makes the stages of this step use GMRES, and sets its tolerance.
 PetscErrorCode PrepareIterated(const Step &step);
-/// The system of SolveP() without its splitting. `ok`: false, with snes->reason set, if values are not finite; also
-/// if GMRES does not converge: Iterated::failed.
+/// Solves the system of SolveP() without its splitting: R is its right-hand side, x the solution. `ok`: false, with
+/// snes->reason set, if values are not finite; also if GMRES does not converge (Iterated::failed).
 PetscErrorCode SolveIterated(const Step &step, Vec R, Vec x, bool *ok);
 
 // choice of the method (adi/ts_choice.cxx)
 
 /// A step of the method that suits the Jacobian and the step size.
 PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok);
-/// Bounds the next step of an adaptive run, if ra34pw2 without iterations is stable up to there and a longer step
-/// would not be worth its costs.
+/// Shortens the next step of an adaptive run to the bound of ra34pw2, if a longer one does not pay.
 PetscErrorCode BoundStep(TS ts, PetscReal *next);
 /// Prints the method that was chosen, and why.
 PetscErrorCode ViewChoice(TS ts, PetscViewer viewer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The method of -ts_adi_type auto (docs/methods/adi.md): ra34pw2, which has order 3, as long as it is stable
-// for the Jacobian and the step size, otherwise hundsdorfer_verwer.
+// The method of -ts_adi_type auto (docs/methods/adi.md): ra34pw2, which has order 3; beyond the step up to which it is
+// stable with GMRES, or hundsdorfer_verwer.
 #include "ts.hpp"
 
 #include "../support/format.hpp"
@@ -33,7 +33,7 @@ PetscReal LargestStep(const Choice &choice)
   return PETSC_MAX_REAL;
 }
 
-/// A step that is longer by this factor is worth its iterations.
+/// Smallest ratio of a step and the bound of ra34pw2 for which GMRES pays.
 constexpr PetscReal longer_with_iterations = PetscReal(1.5);
 
 bool is_near(PetscReal a, PetscReal b)
@@ -66,7 +66,7 @@ PetscErrorCode LookAtJacobian(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A step with the Jacobian that LookAtJacobian() has seen.
+/// A step with the Jacobian of LookAtJacobian().
 PetscErrorCode TryChoice(const Step &step, PetscReal theta, bool *ok)
 {
   TS_ADI    *adi    = step.adi;
@@ -99,7 +99,7 @@ PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok)
   PetscCall(LookAtJacobian(step.ts));
   adi->has_function = true;
   PetscCall(TryChoice(step, theta, ok));
-  if (adi->iterated.failed) {
+  if (adi->iterated.failed) { // the next choice does not use GMRES
     *ok               = true;
     adi->in_time.used = adi->iterated.used = adi->iterated.failed = false;
     PetscCall(TryChoice(step, theta, ok));

@@ -75,11 +75,11 @@ struct InTime {
   PetscInt64 structure             = -1; ///< of the splitting of `ends`
 };
 
-/// Stages whose equations GMRES solves, with P as preconditioner (adi/ts_iterated.cxx).
+/// Stages that GMRES solves, with P as preconditioner (adi/ts_iterated.cxx).
 struct Iterated {
   bool      used       = false;          ///< in this step
   bool      failed     = false;          ///< in this step
-  PetscReal longest    = PETSC_MAX_REAL; ///< step up to which GMRES may converge
+  PetscReal longest    = PETSC_MAX_REAL; ///< length of the longest step that tries GMRES, until TSReset()
   KSP       ksp        = nullptr;
   PetscInt  iterations = 0; ///< of all stages of this step
 };

@@ -6,9 +6,9 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Errors of the linear solves, as a part of the tolerances of the TS.
-constexpr PetscReal part_of_tolerance = PetscReal(0.01);
-/// If a stage needs more iterations, the step is computed without them.
+/// Preconditioned residual at which GMRES ends, as a fraction of the tolerances of the TS.
+constexpr PetscReal fraction_of_tolerance = PetscReal(0.01);
+/// Beyond this limit the step is computed without GMRES.
 constexpr PetscInt most_iterations = 200;
 
 /// y := (M - a A) x / (sign a), with a and sign of Factor(): SolveP() without its splitting.
@@ -101,7 +101,7 @@ PetscErrorCode PrepareIterated(const Step &step)
   PetscCall(NormOfTolerances(step, &norm));
   PetscCall(KSPGetTolerances(iterated.ksp, &rtol, nullptr, &dtol, &most));
   PetscCall(
-    KSPSetTolerances(iterated.ksp, rtol, PetscMax(part_of_tolerance * norm, PETSC_SMALL), dtol, most));
+    KSPSetTolerances(iterated.ksp, rtol, PetscMax(fraction_of_tolerance * norm, PETSC_SMALL), dtol, most));
   iterated.used = true, iterated.failed = false, iterated.iterations = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,11 +116,12 @@ PetscErrorCode SolveIterated(const Step &step, Vec R, Vec x, bool *ok)
   PetscCall(KSPSolve(iterated.ksp, R, x));
   PetscCall(KSPGetConvergedReason(iterated.ksp, &reason));
   PetscCall(KSPGetIterationNumber(iterated.ksp, &iterations));
-  step.ts->snes_its = stages + 1, iterated.iterations += iterations;
-  *ok               = reason > 0;
+  step.ts->snes_its = stages + 1; // SolveP() has counted every iteration
+  iterated.iterations += iterations;
+  *ok = reason > 0;
   if (reason == KSP_DIVERGED_NANORINF) PetscCall(ReportNotFinite(step.ts));
   else if (!*ok) {
-    // equations along several directions do not become easier in shorter steps
+    // shorter steps do not help with equations that couple along several directions
     iterated.failed = true, iterated.longest = step.h <= step.adi->choice.largest ? 0 : step.h / 2;
     PetscCall(PetscInfo(step.ts, "Stage of a step of %g: %s after %" PetscInt_FMT " iterations\n",
                         (double)step.h, KSPConvergedReasons[reason], iterations));

@@ -68,7 +68,7 @@ constexpr auto ts_adi_options = std::make_tuple(
          "TSADISetRannacher", stored<TS, &TS_ADI::rannacher>, NotACount),
   Option("-ts_adi_time_derivative", "Terms for functions that depend on time, in several directions",
          "TSADISetTimeDerivative", stored<TS, &TS_ADI::time_derivative>, NotABool),
-  Option("-ts_adi_iterate", "auto: GMRES solves the stages of steps for which ra34pw2 is not stable",
+  Option("-ts_adi_iterate", "Adaptive steps of auto solve their stages with GMRES if necessary",
          "TSADISetIterate", stored<TS, &TS_ADI::iterate>, NotABool),
   Option("-ts_adi_constant_linear", "The equation is M U' = J U with constant M and J",
          "TSADISetConstantLinear", stored<TS, &TS_ADI::constant_linear, ForgetFused>, NotABool),

@@ -17,7 +17,8 @@
       (default 0)
 .  -ts_adi_time_derivative <bool> - hundsdorfer_verwer and ra34pw2 in several directions have terms for functions
       that depend on time (default true)
-.  -ts_adi_iterate <bool> - auto: GMRES solves the stages of steps for which ra34pw2 is not stable (default true)
+.  -ts_adi_iterate <bool> - adaptive steps of auto solve their stages with GMRES if transport or constraints require
+      it (default true)
 .  -ts_adi_constant_linear <bool> - the equation is M U' = J U with constant M and J (default false)
 -  -ts_adi_fuse_steps <steps> - most steps of one call; 0: steps are not fused; -1: as many as possible
       (default -1)
@@ -140,21 +141,22 @@ PETSC_EXTERN PetscErrorCode TSADIGetRannacher(TS, PetscInt *steps);
 PETSC_EXTERN PetscErrorCode TSADISetTimeDerivative(TS, PetscBool flag);
 PETSC_EXTERN PetscErrorCode TSADIGetTimeDerivative(TS, PetscBool *flag);
 /*@
-   TSADISetIterate - Sets whether TS_ADI_AUTO solves the stages of a step with GMRES if TS_ADI_RA34PW2 is not stable
+   TSADISetIterate - Sets whether adaptive steps of TS_ADI_AUTO may solve their stages with GMRES
 
    Input Parameters:
 +  ts - the time stepper
--  flag - PETSC_TRUE (the default); PETSC_FALSE: these steps are bounded, or have TS_ADI_HUNDSDORFER_VERWER
+-  flag - PETSC_TRUE (the default); PETSC_FALSE: steps are shorter, or use TS_ADI_HUNDSDORFER_VERWER
 
    Options Database Key:
 .  -ts_adi_iterate <bool> - the flag
 
    Notes:
-   The preconditioner is the product of solves along the directions. The linear errors of a stage are at most a
-   twentieth of the tolerances of the TS, in the 2-norm. A stage without convergence in 60 iterations fails, and a
-   shorter step follows. The KSP has the prefix adi_, as in -adi_ksp_max_it.
+   Steps use GMRES if transport along several directions makes TS_ADI_RA34PW2 unstable, or if algebraic equations
+   couple along several directions. The preconditioner is the product of the solves along the directions, applied from
+   the left. GMRES ends at a preconditioned residual of 0.01 of the tolerances of the TS, in the 2-norm. After 200
+   iterations the step is computed without GMRES. The KSP has the prefix adi_, as in -adi_ksp_max_it.
 
-   Steps of equal size (-ts_adapt_type none), and runs with sensitivities or a trajectory, are not iterated.
+   Steps of equal size (-ts_adapt_type none), and runs with sensitivities or a trajectory, do not use GMRES.
 
    Level: intermediate
 

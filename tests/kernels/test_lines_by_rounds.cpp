@@ -184,7 +184,7 @@ TEST(LinesByRounds, IsotropicGridInRandomNumberingHasNoCorners)
   }
 }
 
-/// Numbered along diagonals, as by Cuthill and McKee: all lines grow along a front, and walks take them to their ends.
+/// Numbered along diagonals, as by Cuthill and McKee: all lines grow along a front, and walks complete them.
 TEST(LinesByRounds, GridsNumberedAlongDiagonals)
 {
   for (const Row n : {40, 90}) {
@@ -201,7 +201,7 @@ TEST(LinesByRounds, GridsNumberedAlongDiagonals)
     EXPECT_EQ(as_set(found), as_set(ribbon::lines_from_graph(diagonal.csr(), {})));
     for (auto &[at, value] : diagonal.entries)
       if (at.first != at.second && (at.first * 31 % 97 == 0 || at.second * 31 % 97 == 0))
-        value = 0; // these rows end lines
+        value = 0; // decouples these rows
     expect_good(diagonal, 0.9);
   }
 }

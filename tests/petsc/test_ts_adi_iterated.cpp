@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stages of TS adi that GMRES solves: strong transport in long steps, and equations without time derivatives that couple
-// along several directions.
+// Stages of TS adi that GMRES solves: strong transport in long steps, and equations without time derivatives that
+// couple along several directions.
 #include "adi_fixture.hpp"
 #include "diffusion.hpp"
 
@@ -38,7 +38,7 @@ Outcome adaptive(Problem &run, PetscReal tolerance, PetscReal end, bool iterate)
   return found;
 }
 
-/// u_t = a lap u - w, 0 = w - b lap w - u, periodic. A wave in u decays as one in w.
+/// u_t = a lap u - w, 0 = w - b lap w - u, periodic. Waves in u and w decay equally.
 struct Elliptic {
   static constexpr PetscReal a = 0.02, b = 0.5;
   PetscInt                   n;
@@ -71,7 +71,7 @@ struct Elliptic {
     VecDestroy(&u), VecDestroy(&exact);
     DMDestroy(&da);
   }
-  /// Of the wave cos(2 pi x) cos(4 pi y): minus the eigenvalue of the difference operator.
+  /// Minus the eigenvalue of the difference operator for the wave cos(2 pi x) cos(4 pi y).
   PetscReal eigenvalue() const
   {
     const PetscReal h = 1 / static_cast<PetscReal>(n);
@@ -176,8 +176,8 @@ TEST_F(TSADIIterated, EllipticEquations)
   EXPECT_LT(with.error, 5 * tolerance);
 }
 
-/// A step whose stages do not converge is computed without iterations. Equations along several directions are not iterated
-/// again, and transport only in shorter steps.
+/// A step whose stages do not converge is computed without GMRES. Equations along several directions do not use it
+/// again; transport does in shorter steps.
 TEST_F(TSADIIterated, TooFewIterations)
 {
   reset_options("-adi_ksp_max_it 1");

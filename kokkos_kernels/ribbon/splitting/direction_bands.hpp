@@ -140,13 +140,13 @@ struct TakeWritten {
   }
 };
 
-/// Collects the entries of a row in memory of the thread, so that a host splits it once.
+/// Collects the entries of a row in memory of the thread, so that it is split once.
 template <class Scalar>
 struct TakeCollected {
-  static constexpr int room = 24; ///< places of each direction
+  static constexpr int room = 24; ///< most entries of a row of one direction
   const BandRow<Scalar> (&rows)[3];
-  Scalar   value[3][room];
-  unsigned beyond = 0;
+  Scalar   value[3][room]; ///< of direction d: [d][(offset + half_bandwidth) block + component]
+  unsigned beyond = 0;     ///< bits of directions with a nonzero entry outside the bands
 
   KOKKOS_FUNCTION explicit TakeCollected(const BandRow<Scalar> (&r)[3]) : rows(r)
   {
@@ -285,7 +285,7 @@ struct FillKernel {
   {
     BandRow<Scalar> rows[3];
     for (int d = 0; d < 3; ++d) rows[d].set(box, row, to[d]);
-#ifndef __CUDA_ARCH__
+#ifndef __CUDA_ARCH__ // on a device the collected entries would be in local memory
     constexpr int room = TakeCollected<Scalar>::room;
     if (rows[0].width() * rows[0].block <= room && rows[1].width() * rows[1].block <= room &&
         rows[2].width() * rows[2].block <= room) {
@@ -317,6 +317,7 @@ struct FillKernel {
     if (!take.finite && r < found.not_finite) found.not_finite = r;
   }
 
+  /// take_all() for rows of at most TakeCollected::room entries in each direction.
   KOKKOS_FUNCTION void take_collected(const BandRow<Scalar> (&rows)[3], const std::int64_t r,
                                       BandCounts &found) const
   {
