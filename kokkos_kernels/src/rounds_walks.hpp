@@ -9,10 +9,10 @@ namespace ribbon::rounds {
 /// The next row of a path that enters row i from row k: that of the best coupling that ties with (i, k) and does not
 /// turn. Entry e of the strong couplings, (i, k), stands for such a path.
 struct StraightKernel {
-  static constexpr int place_bits = 33;
+  static constexpr int place_bits = 33, most_couplings = 64;
   Graph                graph;
   /// of every e: the next row j in the upper bits, and below the index of (j, i) in the strong couplings. -1: the path
-  /// ends, or row i has stronger couplings than (i, k)
+  /// ends, or row i has stronger couplings than (i, k), or many
   std::int64_t *straight;
 
   static KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t next) { return next >> place_bits; }
@@ -37,6 +37,7 @@ struct StraightKernel {
     }
     for (std::int64_t e = begin; e < end; ++e) {
       straight[e] = -1;
+      if (end - begin > most_couplings) continue; // a row that couples with all others
       if (graph.group_of(graph.strong_weight[e]) != best) continue;
       std::int64_t to = -1;
       Rank         rank{};

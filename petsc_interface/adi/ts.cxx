@@ -29,6 +29,7 @@ static PetscErrorCode BeginStep(TS ts, bool copied)
   if (ts->steprestart) {
     adi->before_is_there = adi->in_time.depends = false;
     adi->since_restart = 0, adi->in_time.looked = -1;
+    adi->iterated.failures = 0, adi->iterated.longest = PETSC_MAX_REAL;
   } else if (!ts->steprollback && adi->status == TS_STEP_COMPLETE) { // otherwise the step is repeated
     std::swap(adi->before, adi->start);
     adi->before_delay = adi->start_delay;
@@ -177,14 +178,15 @@ static PetscErrorCode TSReset_ADI(TS ts)
   PetscCall(TSForwardReset_ADI(ts));
   PetscCall(ResetInTime(adi));
   PetscCall(KSPDestroy(&adi->iterated.ksp));
+  for (Vec *v : {&adi->iterated.scale, &adi->iterated.work}) PetscCall(VecDestroy(v));
   adi->iterated = {};
   adi->taken.clear();
   adi->stages.fill(nullptr);
   adi->choice = {};
   adi->fused = {}, adi->before_delay = adi->start_delay = {}, adi->read = 0, adi->base = nullptr;
   adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->factor_scale = 0;
-  adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false,
-  adi->mass_is_diagonal                                                     = true;
+  adi->has_function = adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false,
+  adi->mass_is_diagonal                                                                         = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

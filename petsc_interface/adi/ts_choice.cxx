@@ -74,7 +74,8 @@ PetscErrorCode TryChoice(const Step &step, PetscReal theta, bool *ok)
   PetscReal  longest;
   PetscFunctionBegin;
   PetscCall(LongestIterated(step.ts, &longest));
-  const bool iterates = theta == 0 && step.h <= longest && (!stable || adi->splitting.remainder().torn > 0);
+  const bool iterates =
+    theta == 0 && PetscAbsReal(step.h) <= longest && (!stable || adi->splitting.remainder().torn > 0);
   if (iterates) PetscCall(PrepareIterated(step));
   adi->choice.type        = theta == 0 && (stable || iterates) ? TS_ADI_RA34PW2 : TS_ADI_HUNDSDORFER_VERWER;
   const ADIMethod &method = method_of(adi->choice.type);
@@ -102,6 +103,7 @@ PetscErrorCode StepOfChoice(const Step &step, PetscReal theta, bool *ok)
   if (adi->iterated.failed) { // the next choice does not use GMRES
     *ok               = true;
     adi->in_time.used = adi->iterated.used = adi->iterated.failed = false;
+    for (bool &is : adi->in_time.evaluated) is = false;
     PetscCall(TryChoice(step, theta, ok));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,7 +123,8 @@ PetscErrorCode BoundStep(TS ts, PetscReal *next)
   PetscCall(LongestIterated(ts, &longest));
   // at equal errors steps of hundsdorfer_verwer are about a quarter of those of ra34pw2
   if (*next > longest) *next = PetscMax(PetscMax(bound, longest), *next / 4);
-  if (*next <= longest && *next < longer_with_iterations * bound) *next = bound;
+  if (*next <= longest && *next < longer_with_iterations * bound && adi->splitting.remainder().torn == 0)
+    *next = bound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,6 +149,9 @@ PetscErrorCode ViewChoice(TS ts, PetscViewer viewer)
   if (adi->iterated.used)
     why +=
       format("\n    GMRES solved its stages, in %d iterations", static_cast<int>(adi->iterated.iterations));
+  if (adi->iterated.failures > 0)
+    why += format("\n    GMRES did not converge in %d steps, and is used for steps up to %g",
+                  adi->iterated.failures, (double)adi->iterated.longest);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  method: auto, in the last step %s\n    %s\n", method.c_str(),
                                    why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -77,10 +77,12 @@ struct InTime {
 
 /// Stages that GMRES solves, with P as preconditioner (adi/ts_iterated.cxx).
 struct Iterated {
-  bool      used       = false;          ///< in this step
-  bool      failed     = false;          ///< in this step
-  PetscReal longest    = PETSC_MAX_REAL; ///< length of the longest step that tries GMRES, until TSReset()
-  KSP       ksp        = nullptr;
+  bool      used     = false;          ///< in this step
+  bool      failed   = false;          ///< in this step
+  PetscReal longest  = PETSC_MAX_REAL; ///< length of the longest step that tries GMRES, until TSReset()
+  int       failures = 0;              ///< since the last restart
+  KSP       ksp      = nullptr;
+  Vec       scale = nullptr, work = nullptr;
   PetscInt  iterations = 0; ///< of all stages of this step
 };
 

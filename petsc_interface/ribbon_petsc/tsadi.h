@@ -153,8 +153,8 @@ PETSC_EXTERN PetscErrorCode TSADIGetTimeDerivative(TS, PetscBool *flag);
    Notes:
    Steps use GMRES if transport along several directions makes TS_ADI_RA34PW2 unstable, or if algebraic equations
    couple along several directions. The preconditioner is the product of the solves along the directions, applied from
-   the left. GMRES ends at a preconditioned residual of 0.01 of the tolerances of the TS, in the 2-norm. After 200
-   iterations the step is computed without GMRES. The KSP has the prefix adi_, as in -adi_ksp_max_it.
+   the left. GMRES ends at a preconditioned residual of 0.01 of the tolerances of the TS, in its weighted 2-norm.
+   After 200 iterations the step is computed without GMRES. The KSP has the prefix adi_, as in -adi_ksp_max_it.
 
    Steps of equal size (-ts_adapt_type none), and runs with sensitivities or a trajectory, do not use GMRES.
 
