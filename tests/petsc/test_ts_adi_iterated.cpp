@@ -156,7 +156,7 @@ TEST_F(TSADIIterated, StrongTransport)
                   without = adaptive(bounded, tolerance, 0.5, false);
     EXPECT_TRUE(with.iterated()) << with.view;
     EXPECT_FALSE(without.iterated()) << without.view;
-    EXPECT_LT(1.5 * with.steps, without.steps);
+    EXPECT_LT(3 * with.steps, 2 * without.steps);
     EXPECT_LT(with.error, 20 * tolerance);
   }
 }
