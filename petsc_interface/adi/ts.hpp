@@ -113,7 +113,7 @@ PetscErrorCode ResetInTime(TS_ADI *adi);
 /// The longest step whose stages -ts_adi_type auto may solve with GMRES; 0: none. GMRES needs the tolerances of
 /// adaptive steps. It is not linear in the right-hand side, as sensitivities require.
 PetscErrorCode LongestIterated(TS ts, PetscReal *longest);
-/// Makes the stages of this step use GMRES, and sets its tolerance.
+/// Makes the stages of this step use GMRES, and scales them by the tolerances of the TS.
 PetscErrorCode PrepareIterated(const Step &step);
 /// Solves the system of SolveP() without its splitting: R is its right-hand side, x the solution. `ok`: false, with
 /// snes->reason set, if values are not finite; also if GMRES does not converge (Iterated::failed).

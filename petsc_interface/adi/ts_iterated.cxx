@@ -58,7 +58,9 @@ PetscErrorCode Configure(TS ts, KSP ksp)
   PetscCall(KSPSetOptionsPrefix(ksp, prefix));
   PetscCall(KSPAppendOptionsPrefix(ksp, "adi_"));
   PetscCall(KSPSetType(ksp, KSPGMRES));
-  PetscCall(KSPSetTolerances(ksp, rtol, 0, dtol, most_iterations));
+  // SetScale() makes all tolerances of the TS 1
+  PetscCall(KSPSetTolerances(ksp, rtol, fraction_of_tolerance * PetscSqrtReal(static_cast<PetscReal>(N)),
+                             dtol, most_iterations));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCSHELL));
   PetscCall(PCShellSetName(pc, "factors of the directions"));
@@ -139,15 +141,9 @@ PetscErrorCode LongestIterated(TS ts, PetscReal *longest)
 PetscErrorCode PrepareIterated(const Step &step)
 {
   Iterated &iterated = step.adi->iterated;
-  PetscReal rtol, dtol;
-  PetscInt  most, N;
   PetscFunctionBegin;
   if (!iterated.ksp) PetscCall(Create(step.ts));
   PetscCall(SetScale(step));
-  PetscCall(VecGetSize(step.U, &N));
-  PetscCall(KSPGetTolerances(iterated.ksp, &rtol, nullptr, &dtol, &most));
-  PetscCall(KSPSetTolerances(iterated.ksp, rtol,
-                             fraction_of_tolerance * PetscSqrtReal(static_cast<PetscReal>(N)), dtol, most));
   iterated.used = true, iterated.failed = false, iterated.iterations = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
